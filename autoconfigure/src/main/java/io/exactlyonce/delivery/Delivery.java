@@ -1,43 +1,33 @@
 package io.exactlyonce.delivery;
 
-import io.exactlyonce.renewal.Renewal;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.renewal.Window;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One receipt of a message. It is received, perhaps handled, then settled once: acknowledged, returned or abandoned; {@link
- * DeliveryState} says in which steps.
+ * One receipt of a message: how far it has come, what holds its key, and how its attempt ended. It is received, perhaps handled,
+ * then settled once: acknowledged, returned or abandoned; {@link DeliveryState} says in which steps.
  *
- * <p>Thread-safe: polled, handled, renewed and acknowledged by different threads.
+ * <p>Its state and all that a listener's stop, a renewal or an acknowledgement touches is thread-safe. The rest is of the thread that
+ * processes it, then of the one that records it: the store's queue, the executor and futures hand it over.
  */
 public final class Delivery {
 
-    private final Subscription subscription;
-    private final String messageId;
-    private final String receiptHandle;
-    private final int receiveCount;
-    private final long receivedAt;
-    private final AtomicReference<DeliveryState> state = new AtomicReference<>(DeliveryState.RECEIVED);
-    private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
+    private static final AtomicReferenceFieldUpdater<Delivery, DeliveryState> STATE =
+            AtomicReferenceFieldUpdater.newUpdater(Delivery.class, DeliveryState.class, "state");
 
-    private volatile SenderHeaders sender = name -> null;
-    private volatile @Nullable Renewal renewal;
-    private volatile @Nullable Disposition disposition;
-    private volatile CompletableFuture<Void> left = CompletableFuture.completedFuture(null);
-    private volatile boolean heldBack;
-    private volatile Supplier<CompletableFuture<?>> giveUp = () -> CompletableFuture.completedFuture(null);
-    private volatile boolean abandoned;
-    private volatile @Nullable HandlerRun run;
-    private volatile boolean stopRequested;
-    private volatile Runnable delete = () -> {
-        throw new IllegalStateException("It was not said how to delete message %s".formatted(messageId()));
-    };
+    private static final CompletableFuture<Void> LEFT = CompletableFuture.completedFuture(null);
 
     /** What a message's sender said beside the payload: what continues its trace, for example. */
     @FunctionalInterface
@@ -47,8 +37,39 @@ public final class Delivery {
         @Nullable String get(String name);
     }
 
+    private final Subscription subscription;
+    private final String messageId;
+    private final String receiptHandle;
+    private final int receiveCount;
+    private final long receivedAt;
+
+    private volatile DeliveryState state = DeliveryState.RECEIVED;
+    private volatile CompletableFuture<Void> left = LEFT;
+    private volatile @Nullable Window window;
+    private volatile @Nullable Disposition disposition;
+    private volatile @Nullable Cancellation handler;
+    private volatile boolean heldBack;
+    private volatile boolean stopRequested;
+    private volatile boolean abandoned;
+    private @Nullable CompletableFuture<Boolean> gone;
+    private @Nullable Boolean isGone;
+
+    private SenderHeaders sender = name -> null;
+    private Runnable delete = () -> {
+        throw new IllegalStateException("It was not said how to delete message %s".formatted(messageId()));
+    };
+    private String group = "";
+    private @Nullable ClaimSpec spec;
+    private boolean keepsResult;
+    private boolean begun;
+    private boolean asked;
+    private @Nullable ClaimRequest request;
+    private @Nullable HeldClaim claim;
+    private @Nullable ClaimEnd end;
+    private boolean isBeingRecorded;
+
     /**
-     * @param subscription the listener and its queue
+     * @param subscription the listener and its queue, as they were when the message was asked for
      * @param messageId the id that SQS gave to the message
      * @param receiptHandle names this receipt
      * @param receiveCount how often SQS has delivered the message, from 1
@@ -78,16 +99,6 @@ public final class Delivery {
         return receiptHandle;
     }
 
-    /**
-     * Lets the handler change the message's visibility itself, as {@link Renewal#choose} says.
-     *
-     * @param wanted the visibility, from now on
-     * @param request sends the change
-     */
-    public CompletableFuture<Void> chooseVisibility(Duration wanted, Supplier<CompletableFuture<Void>> request) {
-        return renewal().choose(wanted, request);
-    }
-
     /** Returns how often SQS has delivered the message, from 1. */
     public int receiveCount() {
         return receiveCount;
@@ -111,29 +122,60 @@ public final class Delivery {
         this.delete = delete;
     }
 
-    void delete() {
+    public void delete() {
         delete.run();
     }
 
-    public void begin(Renewal renewal) {
-        this.renewal = renewal;
+    /**
+     * Says what its listener asks for.
+     *
+     * @param wanted {@code null} if the message has no usable key: it is returned with backoff
+     * @param group the message's group on a FIFO queue if it comes in a batch, else empty
+     * @param keepsResult whether the handler's result is stored: there is no result of one message of a batch
+     */
+    public void ask(@Nullable ClaimSpec wanted, String group, boolean keepsResult) {
+        this.spec = wanted;
+        this.group = group;
+        this.keepsResult = keepsResult;
     }
 
-    boolean hasBegun() {
-        return renewal != null;
+    public String group() {
+        return group;
+    }
+
+    /** Returns what its listener asks for. Only if its message has a usable key. */
+    public ClaimSpec spec() {
+        return Objects.requireNonNull(spec);
+    }
+
+    /** Returns whether its key is claimed in a transaction of the application's, together with the handler's effects. */
+    public boolean isTransactional() {
+        return spec != null && spec.transaction() != null;
+    }
+
+    public boolean keepsResult() {
+        return keepsResult;
+    }
+
+    public void renewBy(Window renewed) {
+        window = renewed;
+    }
+
+    public boolean isRenewed() {
+        return window != null;
     }
 
     /** Returns what keeps this delivery ours. */
-    public Renewal renewal() {
-        Renewal begun = renewal;
-        if (begun == null) {
+    public Window window() {
+        Window renewed = window;
+        if (renewed == null) {
             throw new IllegalStateException("Delivery of message %s has not begun".formatted(messageId));
         }
-        return begun;
+        return renewed;
     }
 
     public DeliveryState state() {
-        return Objects.requireNonNull(state.get());
+        return state;
     }
 
     /**
@@ -146,107 +188,24 @@ public final class Delivery {
         if (!from.mayBecome(to)) {
             throw new IllegalArgumentException("A delivery that is %s does not become %s".formatted(from, to));
         }
-        return state.compareAndSet(from, to);
+        return STATE.compareAndSet(this, from, to);
     }
 
-    /** Says what becomes of this delivery unless its effect is recorded. */
-    public void decide(Disposition decided) {
-        disposition = decided;
-        if (decided instanceof Disposition.Acknowledge) {
-            step(DeliveryState.CLAIMING, DeliveryState.RECORDED);
-        }
-    }
-
-    public @Nullable Disposition disposition() {
-        return disposition;
-    }
-
-    /**
-     * Returns, once it is settled, whether the message will not come again: it is deleted, or it failed on the last receive
-     * before the dead-letter queue.
-     */
-    public boolean leavesItsQueue() {
-        DeliveryState now = state();
-        if (now.isAcknowledged()) {
-            return true;
-        }
-        boolean isLeft = now == DeliveryState.HANDLED || now == DeliveryState.ABANDONED;
-        return !isLeft && !(disposition instanceof Disposition.Await) && isOnItsLastReceive();
-    }
-
-    /** Returns, once it is settled, whether its key is completed, and its message to be deleted. */
-    public boolean isAcknowledged() {
-        return state().isAcknowledged();
-    }
-
-    /** Returns, once it is settled, whether it waits for its key or the store although it will not be delivered once more. */
-    public boolean waitsOnItsLastReceive() {
-        return !isAcknowledged() && disposition instanceof Disposition.Await && isOnItsLastReceive();
-    }
-
-    /** Completes when nothing more is done with this delivery, with whether the message will not come again. */
-    public CompletableFuture<Boolean> gone() {
-        return gone;
-    }
-
-    /** Nothing more is done with this delivery, whose message is visible again. */
-    void returned() {
-        gone.complete(isOnItsLastReceive());
-    }
-
-    /** Nothing more is done with this delivery, which was not returned. A claim that has not come to its handler is given up. */
-    void end() {
-        DeliveryState now = state();
-        while (!now.isFinal() && !step(now, now.isAcknowledged() ? DeliveryState.GONE : DeliveryState.ABANDONED)) {
-            now = state();
-        }
-        if (now == DeliveryState.CLAIMED) {
-            var unused = giveUp.get();
-        }
-        gone.complete(isAcknowledged());
-    }
-
-    /** Returns whether the queue moves the message to its dead-letter queue rather than deliver it once more. */
-    public boolean isOnItsLastReceive() {
-        Integer most = subscription.maxReceiveCount();
-        return most != null && receiveCount >= most;
-    }
-
-    /**
-     * Leaves its listener's pipeline: it is deleted if its effect is on record, abandoned if its effect may have happened
-     * without that, and waits or is returned otherwise.
-     *
-     * @return the state after that; empty if it has left before
-     */
-    public Optional<DeliveryState> settle() {
-        for (DeliveryState now = state(); !now.isSettled(); now = state()) {
-            DeliveryState next = settled(now);
-            if (step(now, next)) {
-                return Optional.of(next);
+    /** Begins to be processed, unless its listener has stopped; returns whether it has begun, now or before. */
+    public boolean begin() {
+        if (!begun) {
+            // Before the step: a listener that stops must not take this delivery for one that is not processed.
+            left = new CompletableFuture<>();
+            begun = step(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
+            if (!begun) {
+                leave();
             }
         }
-        return Optional.empty();
+        return begun;
     }
 
-    private DeliveryState settled(DeliveryState now) {
-        return switch (now) {
-            case RECORDED -> DeliveryState.DELETING;
-            case HANDLING, HANDLED -> DeliveryState.ABANDONED;
-            case CLAIMING -> disposition instanceof Disposition.Await ? DeliveryState.WAITING : DeliveryState.RETURNED;
-            default -> DeliveryState.RETURNED;
-        };
-    }
-
-    /** Begins to be processed, unless its listener has stopped. */
-    public boolean enter() {
-        CompletableFuture<Void> entered = new CompletableFuture<>();
-        // Before the step: a listener that stops must not take this delivery for one that is not processed.
-        left = entered;
-        boolean begins = step(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
-        if (!begins) {
-            entered.complete(null);
-        }
-        return begins;
+    public boolean hasBegun() {
+        return begun;
     }
 
     /** Has been processed, and how that ended is on record as far as it was possible. */
@@ -259,94 +218,70 @@ public final class Delivery {
         return left;
     }
 
-    /** Enters a run, which other deliveries of its batch may share: whatever stops one of them interrupts it. */
-    public HandlerRun enterHandler(HandlerRun begun) {
-        step(DeliveryState.CLAIMED, DeliveryState.HANDLING);
-        run = begun;
-        // A stop that came first reaches what begins later.
-        if (stopRequested) {
-            begun.stop();
-        }
-        return begun;
+    /** Returns whether its key is to be claimed: it has one, and it was not asked for. */
+    public boolean isToBeClaimed() {
+        return begun && spec != null && !asked;
     }
 
-    /** Begins to count the listener's timeout, which is one for the reconciler and the handler after it. */
-    public void limitHandler() {
-        Duration timeout = subscription.timeout();
-        if (timeout != null) {
-            renewal().limit(timeout, this::stopHandler);
-        }
+    /** Asks for its key on these terms. */
+    public ClaimRequest ask(ClaimSettings terms) {
+        asked = true;
+        ClaimRequest made = terms.request(spec(), subscription.window());
+        request = made;
+        return made;
     }
 
-    /** The handler's work has ended: from here on no timeout counts. */
-    public void leaveHandler() {
-        renewal().endLimit();
+    public ClaimRequest request() {
+        return Objects.requireNonNull(request);
     }
 
-    /** The handler was not called, although its reconciler may have been. */
-    public void withdrawHandler() {
-        run = null;
-    }
-
-    /** Returns whether its handler was called, however that ended. */
-    public boolean wasHandled() {
-        return run != null;
+    public ClaimId id() {
+        return request().id();
     }
 
     /**
-     * Keeps this delivery from being handled unless its handler is running already: its listener is stopping.
+     * Its key is held for it, and renewed from now on.
      *
-     * @return whether no thread has begun to process it, so that it can be returned at once
+     * @param askedAt when the claim was asked for, by the monotonic clock
+     * @param fence ties the caller's own transaction to the claim
+     * @return whether it still waits for the claim: otherwise that is to be released
      */
-    public boolean holdBack() {
-        heldBack = true;
-        return step(DeliveryState.RECEIVED, DeliveryState.HELD_BACK) || state() == DeliveryState.HELD_BACK;
-    }
-
-    /**
-     * Its key is held for it.
-     *
-     * @param release gives the claim up, and completes when that is on record
-     * @return whether it still waits for the claim: its listener may have ended it meanwhile
-     */
-    public boolean claimed(Supplier<CompletableFuture<?>> release) {
-        giveUp = release;
+    public boolean acquired(Acquired acquired, long askedAt, Predicate<ClaimId> fence) {
+        Window renewed = window();
+        claim = new HeldClaim(id(), acquired, renewed::isHeld, () -> fence.test(id()));
+        renewed.hold(id(), request().lease(), askedAt, this::stopHandler);
         return step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
     }
 
-    /**
-     * Keeps this delivery from its handler although its key is held for it, unless the handler has been called: its listener is
-     * stopping.
-     *
-     * @return completes when its claim is given up, so that it can be returned; empty if its handler has been called, or it has
-     *     no claim
-     */
-    public Optional<CompletableFuture<?>> giveUpClaim() {
-        heldBack = true;
-        return step(DeliveryState.CLAIMED, DeliveryState.HELD_BACK) ? Optional.of(giveUp.get()) : Optional.empty();
+    /** Its key is held by a transaction that has not ended yet, and no lease is to be renewed. */
+    public void acquiredWithin(HeldClaim held) {
+        claim = held;
     }
 
-    /**
-     * Begins to be handled, unless its listener's stop was faster.
-     *
-     * @return whether its reconciler or its handler may be called
-     */
-    public boolean beginHandling() {
-        return step(DeliveryState.CLAIMED, DeliveryState.HANDLING) || state() == DeliveryState.HANDLING;
-    }
-
-    /** Returns whether it has been kept from its handler because its listener is stopping. */
-    public boolean isHeldBack() {
-        return heldBack && !wasHandled();
-    }
-
-    /** Interrupts the handler if it is running, cancels what goes on after it, and keeps it from beginning: its claim is lost, or its time is up. */
-    public void stopHandler() {
-        stopRequested = true;
-        HandlerRun begun = run;
-        if (begun != null) {
-            begun.stop();
+    /** Says what becomes of this delivery, whose key is not held for it. */
+    public void decide(Disposition decided) {
+        disposition = decided;
+        if (decided instanceof Disposition.Acknowledge) {
+            step(DeliveryState.CLAIMING, DeliveryState.RECORDED);
         }
+    }
+
+    public @Nullable Disposition disposition() {
+        return disposition;
+    }
+
+    public boolean isAcquired() {
+        return claim != null;
+    }
+
+    /** Returns the claim on its key. Only while it holds one. */
+    public HeldClaim claim() {
+        return Objects.requireNonNull(claim);
+    }
+
+    /** Returns whether nothing has stopped its handler, and no other consumer can have its message. */
+    public boolean mayStillBeHandled() {
+        return mayHandlerBegin() && window().isInvisible();
     }
 
     /** Returns whether the handler may begin, as far as nothing has stopped it. */
@@ -358,11 +293,114 @@ public final class Delivery {
      * Returns whether the handler may be called now: nothing has stopped it, its time is not up, and its claim is held by
      * this JVM's clock. Asked right before the call, and again after whatever may have taken long.
      */
-    public boolean isReadyForHandler() {
-        return mayHandlerBegin() && renewal().isHeld() && !renewal().isOverLimit();
+    public boolean isReady() {
+        return claim != null && mayHandlerBegin() && window().isHeld() && !window().isOverLimit();
     }
 
-    /** Stops the handler, and has its completion given up soon: its listener has stopped. */
+    /**
+     * Begins to be handled, unless its listener's stop was faster.
+     *
+     * @return whether its reconciler or its handler may be called
+     */
+    public boolean beginHandling() {
+        return step(DeliveryState.CLAIMED, DeliveryState.HANDLING) || state == DeliveryState.HANDLING;
+    }
+
+    /** Enters a call, which other deliveries of its batch may share: whatever stops one of them stops it. */
+    public void enter(Cancellation call) {
+        handler = call;
+        // A stop that came first reaches what begins later.
+        if (stopRequested) {
+            call.stop();
+        }
+    }
+
+    /** Returns whether its reconciler or handler was called, however that ended. */
+    public boolean wasHandled() {
+        return handler != null;
+    }
+
+    /**
+     * Its attempt has ended; the store is told how. An effect that has happened is recorded by a completion: from here on the message
+     * is deleted or abandoned, but not returned.
+     *
+     * @return whether that is how it ended: its listener's stop may give its claim up meanwhile
+     */
+    public boolean end(ClaimEnd ended) {
+        end = ended;
+        if (ended instanceof ClaimEnd.Completed) {
+            window().completing();
+            return step(DeliveryState.HANDLING, DeliveryState.HANDLED);
+        }
+        window().letGo();
+        return hadNoEffect();
+    }
+
+    /** Gives its claim up before its handler was called, without a doubt; returns whether its listener's stop does not. */
+    public boolean giveBack(String reason) {
+        claim = null;
+        if (!end(new ClaimEnd.Released(id(), reason, false))) {
+            end = null;
+            return false;
+        }
+        handler = null;
+        return true;
+    }
+
+    /** Its handler was not called, or failed, or its transaction was rolled back; returns whether that is how it ended. */
+    public boolean hadNoEffect() {
+        return step(DeliveryState.CLAIMED, DeliveryState.FAILED) || step(DeliveryState.HANDLING, DeliveryState.FAILED);
+    }
+
+    /** Takes how its attempt ended, to be recorded; {@code null} if there is nothing to record, or that has begun. */
+    public @Nullable ClaimEnd takeEnd() {
+        ClaimEnd taken = end;
+        end = null;
+        isBeingRecorded |= taken != null;
+        return taken;
+    }
+
+    /** Returns whether its end is on its way to the store: it leaves when that is answered. */
+    public boolean isBeingRecorded() {
+        return isBeingRecorded;
+    }
+
+    /** Returns whether its claim is held, and no handler has been called. */
+    public boolean isUnhandled() {
+        return claim != null && state == DeliveryState.CLAIMED;
+    }
+
+    /** Returns whether it has been kept from its handler because its listener is stopping. */
+    public boolean isHeldBack() {
+        return heldBack && !wasHandled();
+    }
+
+    /**
+     * Keeps this delivery from being handled unless its handler is running already: its listener is stopping.
+     *
+     * @return whether no thread has begun to process it, so that it can be returned at once
+     */
+    public boolean holdBack() {
+        heldBack = true;
+        return step(DeliveryState.RECEIVED, DeliveryState.HELD_BACK) || state == DeliveryState.HELD_BACK;
+    }
+
+    /** Keeps it from its handler although its key is held for it, unless that was called; returns whether its claim is to be released. */
+    public boolean holdClaimBack() {
+        heldBack = true;
+        return step(DeliveryState.CLAIMED, DeliveryState.HELD_BACK);
+    }
+
+    /** Interrupts the handler if it is running, cancels what goes on after it, and keeps it from beginning: its claim is lost, or its time is up. */
+    public void stopHandler() {
+        stopRequested = true;
+        Cancellation call = handler;
+        if (call != null) {
+            call.stop();
+        }
+    }
+
+    /** Stops the handler, and has the record of its end given up soon: its listener has stopped. */
     public void abandon() {
         abandoned = true;
         holdBack();
@@ -378,16 +416,110 @@ public final class Delivery {
      *
      * @return whether that settles it: it had not been settled before, and its effect is not on record
      */
-    boolean crash() {
+    public boolean crash() {
         abandon();
-        DeliveryState now = state();
+        DeliveryState now = state;
         while (now.mayBecome(DeliveryState.ABANDONED) && !step(now, DeliveryState.ABANDONED)) {
-            now = state();
+            now = state;
         }
         leave();
-        return !now.isSettled() && state() == DeliveryState.ABANDONED;
+        return !now.isSettled() && state == DeliveryState.ABANDONED;
     }
 
+    /**
+     * Leaves its listener's pipeline: it is deleted if its effect is on record, abandoned if its effect may have happened
+     * without that, and waits or is returned otherwise.
+     *
+     * @return the state after that; empty if it has left before
+     */
+    public Optional<DeliveryState> settle() {
+        for (DeliveryState now = state; !now.isSettled(); now = state) {
+            DeliveryState next = settled(now);
+            if (step(now, next)) {
+                return Optional.of(next);
+            }
+        }
+        return Optional.empty();
+    }
+
+    private DeliveryState settled(DeliveryState now) {
+        return switch (now) {
+            case RECORDED -> DeliveryState.DELETING;
+            case HANDLING, HANDLED -> DeliveryState.ABANDONED;
+            case CLAIMING -> disposition instanceof Disposition.Wait ? DeliveryState.WAITING : DeliveryState.RETURNED;
+            default -> DeliveryState.RETURNED;
+        };
+    }
+
+    /** Returns, once it is settled, whether its key is completed, and its message to be deleted. */
+    public boolean isAcknowledged() {
+        return state.isAcknowledged();
+    }
+
+    /** Returns whether the queue moves the message to its dead-letter queue rather than deliver it once more. */
+    public boolean isOnItsLastReceive() {
+        Integer most = subscription.maxReceiveCount();
+        return most != null && receiveCount >= most;
+    }
+
+    /**
+     * Returns, once it is settled, whether the message will not come again: it is deleted, or it failed on the last receive
+     * before the dead-letter queue.
+     */
+    public boolean leavesItsQueue() {
+        DeliveryState now = state;
+        boolean isLeft = now == DeliveryState.HANDLED || now == DeliveryState.ABANDONED;
+        return now.isAcknowledged() || (!isLeft && !(disposition instanceof Disposition.Wait) && isOnItsLastReceive());
+    }
+
+    /** Returns, once it is settled, whether it waits for its key although it will not be delivered once more. */
+    public boolean waitsOnItsLastReceive() {
+        return !isAcknowledged() && disposition instanceof Disposition.Wait && isOnItsLastReceive();
+    }
+
+    /** Completes when nothing more is done with this delivery, with whether the message will not come again. */
+    public synchronized CompletableFuture<Boolean> gone() {
+        if (gone == null) {
+            gone = new CompletableFuture<>();
+            if (isGone != null) {
+                gone.complete(isGone);
+            }
+        }
+        return gone;
+    }
+
+    private void goneFor(boolean good) {
+        CompletableFuture<Boolean> awaited;
+        synchronized (this) {
+            isGone = isGone == null ? good : isGone;
+            awaited = gone;
+        }
+        if (awaited != null) {
+            awaited.complete(good);
+        }
+    }
+
+    /** Nothing more is done with this delivery, whose message is visible again. */
+    public void returned() {
+        goneFor(isOnItsLastReceive());
+    }
+
+    /** Nothing more is done with this delivery, which was not returned; returns whether it held a claim that had not come to its handler. */
+    public boolean finish() {
+        DeliveryState now = state;
+        while (!now.isFinal() && !step(now, now.isAcknowledged() ? DeliveryState.GONE : DeliveryState.ABANDONED)) {
+            now = state;
+        }
+        goneFor(isAcknowledged());
+        return now == DeliveryState.CLAIMED;
+    }
+
+    /** Lets the handler change the message's visibility itself, as {@link Window#choose} says. */
+    public CompletableFuture<Void> chooseVisibility(Duration wanted, Supplier<CompletableFuture<Void>> request) {
+        return window().choose(wanted, request);
+    }
+
+    /** Names the delivery only: a payload is no business of a log's. */
     @Override
     public String toString() {
         return "message %s (receive %d) of %s".formatted(messageId, receiveCount, subscription);

@@ -26,7 +26,7 @@ public enum DeliveryState {
     FAILED,
     /** Its effect is on record, by this delivery or an earlier one: the message is to be deleted. */
     RECORDED,
-    /** It waits, invisible, for the holder of its key or for the claim store. */
+    /** It waits, invisible, for the holder of its key. */
     WAITING,
     /** The queue is asked to delete the message. */
     DELETING,

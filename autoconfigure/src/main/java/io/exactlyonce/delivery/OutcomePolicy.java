@@ -69,14 +69,7 @@ public final class OutcomePolicy {
         Duration window = delivery.subscription().window().length();
         Duration lease = held.leaseRemaining().compareTo(window) > 0 ? window : held.leaseRemaining();
         log.debug("{} waits: {} is held elsewhere", delivery, request.key());
-        return new Disposition.Await(request, lease.isNegative() ? Duration.ZERO : lease, false);
-    }
-
-    /** A claim without an answer is no failure of the message, which waits until the store answers. */
-    public static Disposition unanswered(Delivery delivery, ClaimRequest request, Throwable why) {
-        log.warn("{} waits: the claim of {} got no answer", delivery, request.key());
-        log.debug("Why the claim of {} got no answer", request.key(), why);
-        return new Disposition.Await(request, Duration.ZERO, true);
+        return new Disposition.Wait(lease.isNegative() ? Duration.ZERO : lease);
     }
 
     /** Tells of a key that only a person can decide on. */

@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 
 /**
@@ -28,14 +29,24 @@ public record RetryBackoff(Duration initial, Duration longest) {
 
     /**
      * Returns the delay of a delivery that was not tried: a message must not end in the dead-letter queue only because
-     * another delivery holds its key. The last receives that it has are kept as far apart as the bound allows.
+     * another delivery holds its key, or the store does not answer. The last receives that it has are kept as far apart as the bound
+     * allows, and all of them last for as long as the holder's handler may run, if the listener has a timeout.
      *
-     * @param maxReceiveCount after how many receives SQS moves the message to the dead-letter queue
+     * @param random from 0 inclusive to 1 exclusive
      */
-    Duration sparing(int receiveCount, int maxReceiveCount, double random) {
-        return receiveCount >= maxReceiveCount - 1
+    public Duration sparing(Delivery delivery, double random) {
+        Subscription subscription = delivery.subscription();
+        Integer most = subscription.maxReceiveCount();
+        if (most == null) {
+            return after(delivery.receiveCount(), random);
+        }
+        Duration sparing = delivery.receiveCount() >= most - 1
                 ? jittered((double) longest.toNanos(), random)
-                : after(receiveCount, random);
+                : after(delivery.receiveCount(), random);
+        Duration timeout = subscription.timeout();
+        Duration share =
+                timeout == null ? Duration.ZERO : timeout.dividedBy(Math.max(1, most - delivery.receiveCount() + 1));
+        return sparing.compareTo(share) > 0 ? sparing : share;
     }
 
     private static Duration jittered(double nanos, double random) {

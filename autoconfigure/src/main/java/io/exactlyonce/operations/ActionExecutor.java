@@ -13,20 +13,21 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
-import io.exactlyonce.delivery.ClaimWriter;
-import io.exactlyonce.delivery.HandlerRun;
+import io.exactlyonce.delivery.HeldClaim;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.StoredResults;
+import io.exactlyonce.delivery.pipeline.Claims;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.FailedAttempt;
-import io.exactlyonce.delivery.pipeline.LeasedClaim;
-import io.exactlyonce.renewal.RenewalSupervisor;
-import io.exactlyonce.renewal.RenewedLease;
+import io.exactlyonce.renewal.Lease;
+import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.time.NanoClock;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
@@ -35,31 +36,28 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class ActionExecutor {
 
+    private static final Logger log = LoggerFactory.getLogger(ActionExecutor.class);
+
     /** A JSON text, which tells a result that is null from one that could not be kept. */
     private static final String NULL = "null";
 
-    private final ClaimWriter keeper;
+    private final Claims claims;
     private final ClaimSettings terms;
-    private final RenewalSupervisor supervisor;
+    private final Renewer renewer;
     private final StoredResults results;
     private final NanoClock clock;
 
     /**
-     * @param keeper claims keys, and ends claims
+     * @param claims claims keys, and ends claims
      * @param terms on which keys are claimed
-     * @param supervisor renews leases
+     * @param renewer renews leases
      * @param results writes and reads results
      * @param clock monotonic, in nanoseconds
      */
-    public ActionExecutor(
-            ClaimWriter keeper,
-            ClaimSettings terms,
-            RenewalSupervisor supervisor,
-            StoredResults results,
-            NanoClock clock) {
-        this.keeper = keeper;
+    public ActionExecutor(Claims claims, ClaimSettings terms, Renewer renewer, StoredResults results, NanoClock clock) {
+        this.claims = claims;
         this.terms = terms;
-        this.supervisor = supervisor;
+        this.renewer = renewer;
         this.results = results;
         this.clock = clock;
     }
@@ -69,7 +67,7 @@ public final class ActionExecutor {
         ClaimKey key = wanted.key();
         ClaimRequest request = terms.request(wanted);
         long begun = clock.nanoTime();
-        ClaimOutcome outcome = keeper.awaitClaim(List.of(request)).get(0);
+        ClaimOutcome outcome = claims.awaitClaim(request);
         if (outcome instanceof Acquired acquired) {
             return run(request, wanted.doubt(), begun, acquired, action);
         }
@@ -95,12 +93,11 @@ public final class ActionExecutor {
 
     private <T, X extends Throwable> @Nullable T run(
             ClaimRequest request, InDoubtPolicy doubt, long begun, Acquired acquired, Action<T, X> action) throws X {
-        HandlerRun run = new HandlerRun();
-        RenewedLease lease = supervisor.hold(request.id(), request.lease(), begun, run::stop);
+        Cancellation call = new Cancellation();
+        Lease lease = renewer.hold(request.id(), request.lease(), begun, call::stop);
         try {
-            LeasedClaim claim =
-                    new LeasedClaim(request.id(), acquired, lease::isHeld, () -> keeper.fence(request.id()));
-            T result = act(request.id(), doubt, claim, lease, run, action);
+            HeldClaim claim = new HeldClaim(request.id(), acquired, lease::isHeld, () -> claims.fence(request.id()));
+            T result = act(request.id(), doubt, claim, lease, call, action);
             complete(request, claim, lease, result);
             return result;
         } finally {
@@ -109,31 +106,36 @@ public final class ActionExecutor {
     }
 
     private <T, X extends Throwable> @Nullable T act(
-            ClaimId id, InDoubtPolicy doubt, LeasedClaim claim, RenewedLease lease, HandlerRun run, Action<T, X> action)
+            ClaimId id, InDoubtPolicy doubt, HeldClaim claim, Lease lease, Cancellation call, Action<T, X> action)
             throws X {
         boolean called = false;
-        try (run) {
+        try (call) {
             claim.ensureHeld();
             called = true;
             return action.run(claim);
         } catch (Throwable failure) {
             lease.letGo();
-            if (called) {
-                new FailedAttempt(id, failure, run.wasStopped()).settle(keeper, doubt);
-            } else {
-                ClaimWriter.await(
-                        keeper.release(List.of(new ClaimEnd.Released(id, "the action was not called", false))));
-            }
+            end(
+                    called
+                            ? FailedAttempt.end(id, failure, call.wasStopped(), doubt)
+                            : new ClaimEnd.Released(id, "the action was not called", false));
             throw failure;
         }
     }
 
-    private void complete(ClaimRequest request, LeasedClaim claim, RenewedLease lease, @Nullable Object result) {
+    /** The action's failure is what the caller is told. */
+    private void end(ClaimEnd end) {
+        try {
+            claims.awaitEnd(end, () -> false);
+        } catch (RuntimeException unanswered) {
+            log.warn("{} can be claimed again when its lease ends", end.claim().key(), unanswered);
+        }
+    }
+
+    private void complete(ClaimRequest request, HeldClaim claim, Lease lease, @Nullable Object result) {
         lease.completing();
         String json = result == null ? NULL : results.writeIfPossible(request.key(), result);
-        ClaimEnd.Completed completion = new ClaimEnd.Completed(request.id(), json);
-        if (ClaimWriter.await(keeper.complete(List.of(completion), lease::isHeld))
-                .isEmpty()) {
+        if (!claims.awaitEnd(new ClaimEnd.Completed(request.id(), json), lease::isHeld)) {
             throw claim.lost("another worker took the key over before the action ended; its result is discarded");
         }
     }

@@ -1,21 +1,23 @@
 package io.exactlyonce.visibility;
 
 import java.time.Duration;
-import java.util.Objects;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A listener's subscription to one queue, from one start of the listener until its stop, with what was read of the queue at
- * a time. Two of them are equal if they are of one start, whatever was read: window and redrive policy may change meanwhile,
+ * a time. All revisions of one start are equal, and share its levels: visibility timeout and redrive policy may change meanwhile,
  * and each delivery keeps to those that it was received by.
  *
  * @param listener the listener's id
  * @param queue the queue's name
- * @param window the visibility window of the messages that the listener receives from the queue
+ * @param window the visibility timeout of the messages that the listener receives from the queue
  * @param timeout the longest run of the listener's handler; {@code null} for none but SQS's ceiling
- * @param visibility changes the visibility of the queue's messages; each start has another one
+ * @param visibility changes the visibility of the queue's messages
  * @param maxReceiveCount after how many receives SQS moves a message to the dead-letter queue; {@code null} if the queue
  *     has none
+ * @param gate says whether the listener may poll
+ * @param levels what it is doing
  */
 public record Subscription(
         String listener,
@@ -23,18 +25,67 @@ public record Subscription(
         VisibilityWindow window,
         @Nullable Duration timeout,
         QueueVisibility visibility,
-        @Nullable Integer maxReceiveCount) {
+        @Nullable Integer maxReceiveCount,
+        PollGate gate,
+        Levels levels) {
 
     private static final String FIFO = ".fifo";
 
-    /** A subscription whose handlers have no timeout, and whose queue has no dead-letter queue. */
+    /**
+     * What the subscription is doing, read by gauges, and whether it is stopping.
+     *
+     * @param inFlight deliveries that are neither deleted nor returned nor abandoned yet; those that wait, too
+     * @param waiting deliveries that wait for the holder of their key, or for the store
+     * @param recording deliveries whose handlers have ended, and whose outcome is not on record yet
+     * @param stopping 1 from the beginning of its stop
+     */
+    public record Levels(
+            AtomicInteger inFlight, AtomicInteger waiting, AtomicInteger recording, AtomicInteger stopping) {
+        Levels() {
+            this(new AtomicInteger(), new AtomicInteger(), new AtomicInteger(), new AtomicInteger());
+        }
+    }
+
+    /** Begins a subscription of a listener that may always poll. */
+    public Subscription(
+            String listener,
+            String queue,
+            VisibilityWindow window,
+            @Nullable Duration timeout,
+            QueueVisibility visibility,
+            @Nullable Integer maxReceiveCount) {
+        this(listener, queue, window, timeout, visibility, maxReceiveCount, PollGate.OPEN);
+    }
+
+    /** Begins a subscription whose handlers have no timeout, and whose queue has no dead-letter queue. */
     public Subscription(String listener, String queue, VisibilityWindow window, QueueVisibility visibility) {
         this(listener, queue, window, null, visibility, null);
     }
 
+    /** Begins a subscription. */
+    public Subscription(
+            String listener,
+            String queue,
+            VisibilityWindow window,
+            @Nullable Duration timeout,
+            QueueVisibility visibility,
+            @Nullable Integer maxReceiveCount,
+            PollGate gate) {
+        this(listener, queue, window, timeout, visibility, maxReceiveCount, gate, new Levels());
+    }
+
     /** Returns the same subscription with what has been read of the queue since. */
     public Subscription revised(VisibilityWindow window, @Nullable Integer maxReceiveCount) {
-        return new Subscription(listener, queue, window, timeout, visibility, maxReceiveCount);
+        return new Subscription(listener, queue, window, timeout, visibility, maxReceiveCount, gate, levels);
+    }
+
+    /** Its listener begins to stop: none of its handlers begins any more. */
+    public void stop() {
+        levels.stopping.set(1);
+    }
+
+    public boolean isStopping() {
+        return levels.stopping.get() > 0;
     }
 
     /** Returns whether the queue keeps the order of its groups, which its name tells. */
@@ -44,15 +95,12 @@ public record Subscription(
 
     @Override
     public boolean equals(@Nullable Object other) {
-        return other instanceof Subscription subscription
-                && listener.equals(subscription.listener)
-                && queue.equals(subscription.queue)
-                && visibility.equals(subscription.visibility);
+        return other instanceof Subscription subscription && levels.equals(subscription.levels);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(listener, queue, visibility);
+        return levels.hashCode();
     }
 
     @Override

@@ -12,7 +12,6 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimRequest;
 import java.time.Duration;
-import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -34,7 +33,7 @@ class DeliveryLossesTests {
 
         assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
 
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(4);
         assertThat(rig.outcomes).containsExactly(new Mismatch("\"charged\""));
     }
@@ -43,9 +42,9 @@ class DeliveryLossesTests {
     void duplicateIsNotMeasuredWhenItsDeleteIsConfirmed() throws Throwable {
         rig.store.onClaim(() -> new AlreadyCompleted(null));
         rig.process(delivery, DeliveryRig::neverCalled);
-        rig.deliveries.settle(delivery);
+        rig.deliveries().settle(delivery);
 
-        rig.deliveries.acknowledged(delivery);
+        rig.deliveries().acknowledged(delivery);
 
         assertThat(rig.delivered).isEmpty();
     }
@@ -59,8 +58,8 @@ class DeliveryLossesTests {
         assertThat(rig.lost).containsExactly(rig.orders);
         assertThat(output).contains("another worker took", "its result is discarded");
 
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
-        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
+        assertThat(rig.renewer.inFlight()).isZero();
         assertThat(rig.returns()).isEmpty();
     }
 
@@ -89,7 +88,7 @@ class DeliveryLossesTests {
         rig.process(delivery, claim -> "charged");
 
         assertThat(delivery.mayHandlerBegin()).isTrue();
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
@@ -99,7 +98,7 @@ class DeliveryLossesTests {
         assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
                 .isInstanceOf(ClaimLostException.class);
         rig.clock.advance(Duration.ofSeconds(10));
-        rig.supervisor.tick();
+        rig.renewer.tick();
 
         assertThat(rig.store.renewals()).isEmpty();
         assertThat(rig.store.releases()).hasSize(1);
@@ -109,7 +108,8 @@ class DeliveryLossesTests {
     void handlerThatIsStoppedJustBeforeItBeginsIsInterrupted() {
         delivery.stopHandler();
 
-        try (HandlerRun run = delivery.enterHandler(new HandlerRun())) {
+        try (Cancellation run = new Cancellation()) {
+            delivery.enter(run);
             assertThat(run.wasStopped()).isTrue();
             assertThat(Thread.currentThread().isInterrupted()).isTrue();
         }
@@ -119,15 +119,15 @@ class DeliveryLossesTests {
 
     @Test
     void stubbornHandlersDeliveryIsRenewedNoMoreWhenItsListenerStops() {
-        delivery.enter();
+        delivery.begin();
         Thread.currentThread().interrupt();
 
-        rig.deliveries.stop(rig.orders).end();
+        rig.deliveries().endStop(rig.orders);
 
         assertThat(Thread.interrupted())
                 .as("the interrupt that ended the wait is kept")
                 .isTrue();
-        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.renewer.inFlight()).isZero();
         assertThat(rig.returns()).isEmpty();
     }
 
@@ -144,7 +144,7 @@ class DeliveryLossesTests {
         });
         waiting.interrupt();
 
-        assertThatThrownBy(() -> rig.writer().awaitClaim(List.of(request))).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> rig.claims().awaitClaim(request)).isInstanceOf(IllegalStateException.class);
 
         assertThat(Thread.interrupted()).isTrue();
         assertThat(rig.store.claimCalls()).isEqualTo(2);
@@ -172,8 +172,6 @@ class DeliveryLossesTests {
     void deliveryThatHasNotBegunHasNoRenewal() {
         Delivery early = new Delivery(rig.orders, "id", "handle", 1, 0);
 
-        assertThatIllegalStateException()
-                .isThrownBy(early::renewal)
-                .withMessage("Delivery of message id has not begun");
+        assertThatIllegalStateException().isThrownBy(early::window).withMessage("Delivery of message id has not begun");
     }
 }

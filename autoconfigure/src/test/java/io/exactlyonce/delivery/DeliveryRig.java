@@ -8,18 +8,20 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
-import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
-import io.exactlyonce.delivery.pipeline.Attempt;
+import io.exactlyonce.claim.ExecutorClaimStore;
+import io.exactlyonce.delivery.pipeline.CircuitBreaker;
+import io.exactlyonce.delivery.pipeline.CircuitBreakers;
+import io.exactlyonce.delivery.pipeline.Claims;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
-import io.exactlyonce.delivery.waiting.KeyWatcher;
-import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
-import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
+import io.exactlyonce.delivery.pipeline.WaitingRoom;
+import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.renewal.RenewalSchedule;
-import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -31,13 +33,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /** An engine on a clock, a queue and a store that do as they are told. Backoff starts at 8 s; chance gives its half. */
-public final class DeliveryRig implements DeliveryObserver {
+public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
 
     /** A handler of single deliveries: returns its result, or a future of that. */
     @FunctionalInterface
@@ -45,22 +47,21 @@ public final class DeliveryRig implements DeliveryObserver {
         Object handle(Claim claim) throws Throwable;
 
         @Override
-        default CompletionStage<?> handle(List<Attempt> claimed) throws Throwable {
+        default Object handle(List<Delivery> claimed) throws Throwable {
             assertThat(claimed).hasSize(1);
-            Object returned = handle(claimed.get(0).claim());
-            return returned instanceof CompletionStage<?> stage ? stage : CompletableFuture.completedFuture(returned);
+            return handle(claimed.get(0).claim());
         }
     }
 
     /** A handler of batches. */
     @FunctionalInterface
     public interface BatchHandler extends Handler {
-        void handleAll(List<Attempt> claimed) throws Throwable;
+        void handleAll(List<Delivery> claimed) throws Throwable;
 
         @Override
-        default CompletionStage<?> handle(List<Attempt> claimed) throws Throwable {
+        default Object handle(List<Delivery> claimed) throws Throwable {
             handleAll(claimed);
-            return CompletableFuture.completedFuture(null);
+            return null;
         }
     }
 
@@ -90,6 +91,8 @@ public final class DeliveryRig implements DeliveryObserver {
     public final FakeClock clock = new FakeClock();
     public final ScriptedQueue queue = new ScriptedQueue();
     public final ScriptedStore store = new ScriptedStore();
+    public final CircuitBreakers breakers = new CircuitBreakers(clock);
+    public final CircuitBreaker breaker = breakers.of(null);
     public final Subscription orders = subscription("orders", queue);
     public final List<String> asked = new ArrayList<>();
     public final List<ClaimKey> parked = new ArrayList<>();
@@ -99,25 +102,19 @@ public final class DeliveryRig implements DeliveryObserver {
     public final List<Subscription> timedOut = new ArrayList<>();
     public Runnable whenClaimed = () -> {};
     public Runnable whenHandled = () -> {};
-    public final RenewalSupervisor supervisor =
-            new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), this, Runnable::run, clock, () -> 0);
+    public final Renewer renewer = new Renewer(store, new RenewalSchedule(0.5, 0), this, Runnable::run, clock, () -> 0);
 
     private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5));
-    public final Deliveries deliveries;
-    public final StoreCircuitBreakers breakers = new StoreCircuitBreakers(this);
-    public final StoreCircuitBreaker breaker = breakers.claims();
-    public Executor probeThreads = Runnable::run;
+    private final int mostWaiting;
+    private @Nullable Deliveries made;
     public Executor storeThreads = Runnable::run;
     public final FakeTimer timer = new FakeTimer();
-    public KeyWatcher watch;
     public final List<ClaimKey> claimsLost = new ArrayList<>();
     public final List<Result> renewalsOfLeases = new ArrayList<>();
     public final List<Subscription> lost = new ArrayList<>();
     public final List<DeliveryState> settled = new ArrayList<>();
-    public final List<Integer> waiting = new ArrayList<>();
     public final List<Subscription> runOut = new ArrayList<>();
     public Runnable whenReceivesRunOut = () -> {};
-    final List<Boolean> paused = new ArrayList<>();
     public final List<Delivery> deleted = new ArrayList<>();
 
     private StoredResults results = TestResults.writing(result -> "\"" + result + "\"");
@@ -128,13 +125,30 @@ public final class DeliveryRig implements DeliveryObserver {
         this(1_000);
     }
 
-    public DeliveryRig(int mostWaiters) {
-        deliveries = new Deliveries(supervisor, this, backoff, clock, () -> 0, mostWaiters);
-        watch = watch();
+    public DeliveryRig(int mostWaiting) {
+        this.mostWaiting = mostWaiting;
     }
 
-    public static Subscription subscription(String name, QueueVisibility visibility) {
-        return new Subscription("listener", name, new VisibilityWindow(WINDOW), visibility);
+    /** Made when it is first asked for, on the terms that are set by then. */
+    public Deliveries deliveries() {
+        if (made == null) {
+            made = new Deliveries(renewer, claims(), terms(), this, backoff, clock, () -> 0, mostWaiting);
+        }
+        return made;
+    }
+
+    /** Returns the deliveries that wait for keys. */
+    public WaitingRoom waiting() {
+        return deliveries().waiting();
+    }
+
+    /** Returns a subscription that polls as the claim store's breaker permits. */
+    public Subscription subscription(String name, QueueVisibility visibility) {
+        return subscription(name, visibility, breaker);
+    }
+
+    public static Subscription subscription(String name, QueueVisibility visibility, PollGate gate) {
+        return new Subscription("listener", name, new VisibilityWindow(WINDOW), null, visibility, null, gate);
     }
 
     public DeliveryRig writing(Function<Object, String> writer) {
@@ -149,26 +163,16 @@ public final class DeliveryRig implements DeliveryObserver {
 
     public DeliveryRig onMismatch(MismatchPolicy policy) {
         onMismatch = policy;
-        watch = watch();
         return this;
-    }
-
-    private KeyWatcher watch() {
-        return new KeyWatcher(
-                writer(), deliveries.waiters(), breakers, terms(), probe -> probeThreads.execute(probe), clock);
     }
 
     private ClaimSettings terms() {
         return new ClaimSettings("worker", lease, onMismatch, UUID::randomUUID);
     }
 
-    /** Writes claims on the thread that asks. What is repeated is due when {@link #timer} says so. */
-    public ClaimWriter writer() {
-        return new ClaimWriter(store, asyncStore(), timer);
-    }
-
-    private ClaimWriter guardedWriter() {
-        return new ClaimWriter(store, breakers.claims().guard(asyncStore()), timer);
+    /** Asks the store on {@link #storeThreads}. What is repeated is due when {@link #timer} says so. */
+    public Claims claims() {
+        return new Claims(store, asyncStore(), timer, clock);
     }
 
     public AsyncClaimStore asyncStore() {
@@ -180,7 +184,7 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     public DeliveryPipeline pipeline(Executor cancellations) {
-        return new DeliveryPipeline(guardedWriter(), terms(), backoff, results, this, clock, () -> 0, cancellations);
+        return new DeliveryPipeline(claims(), terms(), backoff, results, this, clock, () -> 0, cancellations);
     }
 
     /** Receives a message of a listener with a timeout. */
@@ -199,7 +203,7 @@ public final class DeliveryRig implements DeliveryObserver {
     public Delivery receive(Subscription subscription, String receiptHandle, int receiveCount) {
         Delivery delivery = new Delivery(subscription, "id", receiptHandle, receiveCount, clock.nanoTime());
         delivery.deleteBy(() -> deleted.add(delivery));
-        deliveries.begin(List.of(delivery));
+        deliveries().begin(List.of(delivery));
         return delivery;
     }
 
@@ -208,35 +212,39 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     public Object process(Delivery delivery, ClaimSpec handling, SingleHandler handler) throws Throwable {
-        return process(pipeline(), List.of(Attempt.single(delivery, handling)), handler)
-                .join();
+        Object answer = process(pipeline(), List.of(asking(delivery, handling)), handler);
+        return answer instanceof CompletableFuture<?> future ? future.join() : answer;
     }
 
-    public void process(List<Attempt> batch, BatchHandler handler) throws Throwable {
-        assertThat(process(pipeline(), batch, handler)).isCompletedWithValue(null);
+    public void process(List<Delivery> batch, BatchHandler handler) throws Throwable {
+        assertThat(process(pipeline(), batch, handler)).isNull();
+    }
+
+    /** Returns a delivery that comes alone, and asks for this. */
+    public static Delivery asking(Delivery delivery, ClaimSpec handling) {
+        delivery.ask(handling, "", true);
+        return delivery;
+    }
+
+    /** Returns a delivery of a batch, which asks for this; {@code null} if its message has no usable key. */
+    public static Delivery asking(Delivery delivery, String group, @Nullable ClaimSpec handling) {
+        delivery.ask(handling, group, false);
+        return delivery;
     }
 
     /** Claims as a container's thread does, and calls the method. */
-    public static CompletableFuture<Object> process(DeliveryPipeline pipeline, List<Attempt> attempts, Handler handler)
+    public static Object process(DeliveryPipeline pipeline, List<Delivery> deliveries, Handler handler)
             throws Throwable {
-        if (!attempts.get(0).isTransactional()) {
-            ClaimWriter.await(pipeline.claim(attempts));
+        if (!deliveries.get(0).isTransactional()) {
+            pipeline.claim(deliveries).join();
         }
-        return thrown(pipeline.process(attempts, handler));
-    }
-
-    /** Throws what a future has failed with, as the call of a method that returns none does. */
-    public static <T> CompletableFuture<T> thrown(CompletableFuture<T> answered) throws Throwable {
-        if (answered.isCompletedExceptionally()) {
-            throw answered.handle((none, failure) -> failure).join();
-        }
-        return answered;
+        return pipeline.handle(deliveries, handler);
     }
 
     public void tickFor(Duration duration) {
         for (long millis = 0; millis < duration.toMillis(); millis += 100) {
             clock.advance(Duration.ofMillis(100));
-            supervisor.tick();
+            renewer.tick();
         }
     }
 
@@ -244,7 +252,7 @@ public final class DeliveryRig implements DeliveryObserver {
     public void loseLease() {
         store.onRenew(requested -> Set.of());
         clock.advance(Duration.ofSeconds(10));
-        supervisor.tick();
+        renewer.tick();
     }
 
     /** Returns the seconds after which a delivery was made visible. */
@@ -259,30 +267,25 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     @Override
-    public void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
-        outcomes.add(outcome);
-        whenClaimed.run();
-    }
-
-    @Override
-    public void parked(Subscription subscription, ClaimKey key) {
-        parked.add(key);
-    }
-
-    @Override
-    public void handled(Subscription subscription, Duration elapsed) {
-        handled.add(elapsed);
-        whenHandled.run();
-    }
-
-    @Override
-    public void delivered(Subscription subscription, Duration elapsed) {
-        delivered.add(elapsed);
-    }
-
-    @Override
-    public void settled(Delivery delivery, DeliveryState state) {
-        settled.add(state);
+    public void on(DeliveryEvent event) {
+        if (event instanceof DeliveryEvent.Claimed claimed) {
+            outcomes.add(claimed.outcome());
+            whenClaimed.run();
+        } else if (event instanceof DeliveryEvent.Parked keyParked) {
+            parked.add(keyParked.key());
+        } else if (event instanceof DeliveryEvent.Handled ended) {
+            handled.add(ended.elapsed());
+            whenHandled.run();
+        } else if (event instanceof DeliveryEvent.Delivered ended) {
+            delivered.add(ended.elapsed());
+        } else if (event instanceof DeliveryEvent.Settled end) {
+            settled.add(end.state());
+        } else if (event instanceof DeliveryEvent.CompletionLost completion) {
+            lost.add(completion.subscription());
+        } else if (event instanceof DeliveryEvent.ReceivesRunOut out) {
+            runOut.add(out.subscription());
+            whenReceivesRunOut.run();
+        }
     }
 
     @Override
@@ -300,27 +303,6 @@ public final class DeliveryRig implements DeliveryObserver {
     @Override
     public void claimLost(Subscription subscription, ClaimKey key) {
         claimsLost.add(key);
-    }
-
-    @Override
-    public void completionLost(Subscription subscription) {
-        lost.add(subscription);
-    }
-
-    @Override
-    public void waiting(Subscription subscription, int waiters) {
-        waiting.add(waiters);
-    }
-
-    @Override
-    public void receivesRunOut(Subscription subscription) {
-        runOut.add(subscription);
-        whenReceivesRunOut.run();
-    }
-
-    @Override
-    public void pollingPaused(Subscription subscription, String way, boolean isPaused) {
-        paused.add(isPaused);
     }
 
     /** A handler that must not be called. */

@@ -112,7 +112,7 @@ class DeliveryStateTests {
                 .isTrue();
 
         Delivery delivery = in(state);
-        delivery.end();
+        delivery.finish();
 
         assertThat(ARROWS.get(delivery.state())).isEmpty();
         assertThat(delivery.gone()).isCompletedWithValue(delivery.state() == GONE);
@@ -159,8 +159,8 @@ class DeliveryStateTests {
         Delivery early = in(CLAIMING, rig.receive(received(2), "handle", 1));
         assertThat(last.waitsOnItsLastReceive()).as("not decided yet").isFalse();
 
-        last.decide(new Disposition.Await(REQUEST, Duration.ZERO, false));
-        early.decide(new Disposition.Await(REQUEST, Duration.ZERO, false));
+        last.decide(new Disposition.Wait(Duration.ZERO));
+        early.decide(new Disposition.Wait(Duration.ZERO));
 
         assertThat(last.leavesItsQueue()).isFalse();
         assertThat(last.waitsOnItsLastReceive()).isTrue();

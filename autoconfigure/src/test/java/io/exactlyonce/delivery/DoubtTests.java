@@ -209,7 +209,7 @@ class DoubtTests {
 
         assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""));
         assertThat(rig.store.parkings()).isEmpty();
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @ParameterizedTest
@@ -258,7 +258,7 @@ class DoubtTests {
         for (int attempt = 0; attempt < 3; attempt++) {
             rig.store.onPark(requested -> {
                 rig.clock.advance(Duration.ofSeconds(12));
-                rig.supervisor.tick();
+                rig.renewer.tick();
                 throw new IllegalStateException("connection refused");
             });
         }
@@ -268,8 +268,9 @@ class DoubtTests {
                 }))
                 .isInstanceOf(CardExpired.class);
 
-        assertThat(rig.store.parkings()).hasSize(3);
+        assertThat(rig.store.parkings()).hasSize(4);
         assertThat(rig.store.renewals()).isEmpty();
+        assertThat(rig.parked).containsExactly(DeliveryRig.KEY);
     }
 
     @Test
@@ -304,7 +305,7 @@ class DoubtTests {
                     assertThat(claim.attempt()).isEqualTo(2);
                     assertThat(claim.isAmbiguous()).isTrue();
                     rig.clock.advance(Duration.ofSeconds(12));
-                    rig.supervisor.tick();
+                    rig.renewer.tick();
                     rig.clock.advance(Duration.ofSeconds(12));
                     claim.ensureHeld();
                     return Reconciliation.done(null);
@@ -323,7 +324,7 @@ class DoubtTests {
 
         assertThat(result).isEqualTo("found");
         assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"found\""));
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     /** Alerts on slow handlers go by it. */
@@ -469,9 +470,9 @@ class DoubtTests {
     void messageIsVisibleAtOnceWhenItsListenerBeganToStopWhileTheReconcilerLooked() {
         inDoubt();
 
-        assertNotCalledAfter(delivery, () -> rig.deliveries.stop(rig.orders).begin());
+        assertNotCalledAfter(delivery, () -> rig.deliveries().beginStop(rig.orders));
 
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(0);
     }
 
@@ -485,12 +486,12 @@ class DoubtTests {
         rig.process(
                 last,
                 handling(reconciling((listener, scope, claim) -> {
-                    rig.deliveries.stop(orders).begin();
+                    rig.deliveries().beginStop(orders);
                     return Reconciliation.runAgain();
                 })),
                 claim -> "charged");
 
-        assertThat(rig.deliveries.settle(last)).isTrue();
+        assertThat(rig.deliveries().settle(last)).isTrue();
     }
 
     /** What the reconciler has found has happened, also where another worker holds the key by now; the store decides. */
@@ -564,7 +565,7 @@ class DoubtTests {
     }
 
     private void assertReturned() {
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(4);
     }
 }

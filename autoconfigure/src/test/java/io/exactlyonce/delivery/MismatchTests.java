@@ -25,7 +25,7 @@ class MismatchTests {
 
         assertThat(rig.process(delivery, handling, DeliveryRig::neverCalled)).isNull();
 
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(4);
         assertThat(output)
                 .contains("ERROR", DeliveryRig.KEY.toString(), ClaimKey.sha256(BODY), "exactly-once.claim.on-mismatch")
@@ -38,7 +38,7 @@ class MismatchTests {
 
         rig.process(delivery, handling, DeliveryRig::neverCalled);
 
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
         assertThat(output).contains("WARN", ClaimKey.sha256(BODY)).doesNotContain(BODY, "ERROR");
     }
 

@@ -2,13 +2,18 @@ package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class RetryBackoffTests {
 
+    private static final RetryBackoff ONE_MINUTE = new RetryBackoff(Duration.ofSeconds(1), Duration.ofSeconds(60));
     private static final double ALMOST_ONE = Math.nextDown(1.0);
 
     private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(2), Duration.ofMinutes(5));
@@ -55,7 +60,33 @@ class RetryBackoffTests {
     @ParameterizedTest
     @CsvSource({"1, 1", "2, 2", "3, 4", "4, 150", "5, 150", "6, 150"})
     void lastReceivesBeforeTheDeadLetterQueueAreSpared(int receiveCount, int seconds) {
-        assertThat(backoff.sparing(receiveCount, 5, 0)).isEqualTo(Duration.ofSeconds(seconds));
-        assertThat(backoff.sparing(receiveCount, 5, ALMOST_ONE)).isLessThanOrEqualTo(Duration.ofMinutes(5));
+        Delivery untried = delivery(receiveCount, null, 5);
+
+        assertThat(backoff.sparing(untried, 0)).isEqualTo(Duration.ofSeconds(seconds));
+        assertThat(backoff.sparing(untried, ALMOST_ONE)).isLessThanOrEqualTo(Duration.ofMinutes(5));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 60", "2, 75", "3, 100", "4, 150", "5, 300", "6, 300"})
+    void receivesThatAreLeftCoverTheHoldersTimeout(int receiveCount, long seconds) {
+        assertThat(ONE_MINUTE.sparing(delivery(receiveCount, Duration.ofMinutes(5), 5), 0))
+                .isEqualTo(Duration.ofSeconds(seconds));
+    }
+
+    @Test
+    void shortTimeoutDoesNotShortenTheBackoff() {
+        assertThat(ONE_MINUTE.sparing(delivery(5, Duration.ofSeconds(1), 5), 0)).isEqualTo(Duration.ofSeconds(30));
+    }
+
+    @Test
+    void queueWithoutADeadLetterQueueNeedsNoShare() {
+        assertThat(ONE_MINUTE.sparing(delivery(1, Duration.ofMinutes(5), null), 0))
+                .isEqualTo(Duration.ofMillis(500));
+    }
+
+    private static Delivery delivery(int receiveCount, @Nullable Duration timeout, @Nullable Integer maxReceiveCount) {
+        Subscription orders = new Subscription(
+                "listener", "orders", VisibilityWindow.ofSeconds(30), timeout, new ScriptedQueue(), maxReceiveCount);
+        return new Delivery(orders, "message", "handle", receiveCount, 0);
     }
 }

@@ -1,164 +1,368 @@
 package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
-import io.exactlyonce.delivery.waiting.KeyWatcher;
+import io.exactlyonce.claim.ClaimStoreBusyException;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** The claim store goes away and comes back. */
+/** Claims that get no answer are repeated in place, with the same id, and pause their listeners meanwhile. */
 @ExtendWith(OutputCaptureExtension.class)
 class StoreOutageTests {
 
     private final DeliveryRig rig = new DeliveryRig();
-    private final AsyncClaimStore guarded = rig.breaker.guard(rig.asyncStore());
+    private final DeliveryPipeline pipeline = rig.pipeline();
 
-    private void claim() {
-        ClaimWriter.await(guarded.claimAsync(List.of()));
+    @BeforeEach
+    void letTheTimerWait() {
+        rig.timer.hold();
     }
 
-    private void failClaim() {
+    private Delivery asking(Subscription subscription, String key, String handle, int receiveCount) {
+        return DeliveryRig.asking(
+                rig.receive(subscription, handle, receiveCount),
+                new ClaimSpec(new ClaimKey("orders", key), null, InDoubtPolicy.RERUN));
+    }
+
+    private CompletableFuture<Void> claim(Delivery... deliveries) {
+        return pipeline.claim(List.of(deliveries));
+    }
+
+    /** Lets time pass, renewals go on, and claims be repeated, each half second. */
+    private void pass(Duration duration) {
+        for (long half = duration.toMillis() / 500; half > 0; half--) {
+            rig.clock.advance(Duration.ofMillis(500));
+            rig.renewer.tick();
+            rig.waiting().tick();
+            rig.timer.run();
+        }
+    }
+
+    private void failOnce(RuntimeException failure) {
         rig.store.onClaim(() -> {
-            throw new IllegalStateException("connection refused");
+            throw failure;
         });
-        assertThatThrownBy(() -> claim()).isInstanceOf(IllegalStateException.class);
     }
 
-    private void failClaims(int times) {
-        for (int i = 0; i < times; i++) {
-            failClaim();
-        }
-    }
-
-    private Delivery waitForStore() throws Throwable {
-        for (int attempt = 0; attempt < 3; attempt++) {
-            rig.store.onClaim(() -> {
-                throw new IllegalStateException("connection refused");
-            });
-        }
-        Delivery delivery = rig.receive();
-        rig.process(delivery, DeliveryRig::neverCalled);
-        rig.deliveries.settle(delivery);
-        return delivery;
+    private static IllegalStateException refused() {
+        return new IllegalStateException("connection refused");
     }
 
     @Test
     void listenersPauseAfterThreeFailuresInARowAndSayWhy(CapturedOutput output) {
         rig.breaker.subscribe(rig.orders);
-        rig.breaker.subscribe(DeliveryRig.subscription("parcels", new ScriptedQueue()));
+        rig.breaker.subscribe(rig.subscription("parcels", new ScriptedQueue()));
+        rig.store.failClaims(true);
 
-        failClaims(2);
+        claim(asking(rig.orders, "A-1", "one", 1));
+        rig.timer.run();
         assertThat(rig.breaker.permitsPolling()).isTrue();
-        failClaims(2);
+        rig.timer.run();
 
         assertThat(rig.breaker.permitsPolling()).isFalse();
-        assertThat(rig.paused).containsExactly(false, false, true, true);
-        assertThat(output).contains("'orders' is paused", "'parcels' is paused", "connection refused");
+        assertThat(output)
+                .contains("'orders' is paused: 3 claims in a row", "'parcels' is paused", "no space left on device");
     }
 
     @Test
     void answerInBetweenBeginsTheCountAnew() {
-        failClaims(2);
-        rig.store.onClaim(() -> new Acquired(1, 1, false));
-        claim();
-        failClaims(2);
+        rig.breaker.unanswered(refused());
+        rig.breaker.unanswered(refused());
+        claim(asking(rig.orders, "A-1", "one", 1));
+        rig.breaker.unanswered(refused());
+        rig.breaker.unanswered(refused());
 
-        assertThat(rig.breaker.permitsPolling()).isTrue();
+        assertThat(rig.breaker.isPaused()).isFalse();
     }
 
+    /** Each call with its own key, as deliveries are received one after the other. */
     @Test
-    void requestThatIsRefusedForGoodIsAnAnswerAndNoFailure() {
+    void requestThatIsRefusedForGoodIsReturnedAtOnceAndPausesNoListener(CapturedOutput output) {
         for (int i = 0; i < 3; i++) {
-            rig.store.onClaim(() -> {
-                throw new IllegalArgumentException("NUL");
-            });
-            assertThatThrownBy(() -> claim()).isInstanceOf(IllegalArgumentException.class);
+            failOnce(new IllegalArgumentException("NUL"));
+            Delivery delivery = asking(rig.orders, "A-" + i, "handle " + i, 1);
+            assertThat(claim(delivery)).isCompleted();
+            assertThat(rig.deliveries().settle(delivery)).isFalse();
         }
 
-        assertThat(rig.breaker.permitsPolling()).isTrue();
+        assertThat(rig.breaker.isPaused()).isFalse();
+        assertThat(rig.store.claimCalls()).isEqualTo(3);
+        assertThat(rig.returns()).containsExactly(4, 4, 4);
+        assertThat(output).contains("cannot be claimed", "NUL");
     }
 
+    /** P13: an outage costs no receive, and the first handler after it sees the first attempt. */
     @Test
-    void callsThatDoNotWaitForTheirAnswersCountLikeThoseThatDo() {
-        AsyncClaimStore answering = rig.breaker.guard(new ExecutorClaimStore(rig.store, Runnable::run));
-        for (int failure = 0; failure < 3; failure++) {
-            rig.store.onClaim(() -> {
-                throw new IllegalArgumentException("NUL");
-            });
-            assertThat(answering.claimAsync(List.of())).isCompletedExceptionally();
-        }
-        assertThat(rig.breaker.permitsPolling()).isTrue();
-
-        for (int failure = 0; failure < 3; failure++) {
-            rig.store.onClaim(() -> {
-                throw new IllegalStateException("connection refused");
-            });
-            assertThat(answering.claimAsync(List.of())).isCompletedExceptionally();
-        }
-        assertThat(rig.breaker.permitsPolling()).isFalse();
-
-        rig.store.onClaim(() -> new Acquired(1, 1, false));
-        assertThat(answering.claimAsync(List.of())).isCompleted();
-        assertThat(rig.breaker.permitsPolling()).isTrue();
-    }
-
-    @Test
-    void probeResumesListenersAlthoughNoDeliveryWaits(CapturedOutput output) {
+    void claimsThatFailUseNoReceiveUpAndGoOnWithTheFirstThatIsAnswered(CapturedOutput output) throws Throwable {
         rig.breaker.subscribe(rig.orders);
-        failClaims(3);
+        rig.store.failClaims(true);
+        Delivery one = asking(rig.orders, "A-1", "one", 1);
+        Delivery two = asking(rig.orders, "A-2", "two", 3);
+        CompletableFuture<Void> claimed = claim(one, two);
 
-        rig.watch.tick();
-        rig.watch.tick();
+        pass(Duration.ofMinutes(10));
+        assertThat(claimed).isNotDone();
+        assertThat(rig.returns()).as("renewals only").containsOnly(30);
+        assertThat(rig.orders.levels().waiting()).hasValue(2);
+        rig.store.failClaims(false);
+        pass(Duration.ofSeconds(1));
 
+        assertThat(claimed).isCompleted();
+        assertThat(rig.store.claims())
+                .extracting(ClaimRequest::id)
+                .as("the same ids all the time")
+                .containsOnly(one.id(), two.id());
+        assertThat(one.claim().attempt()).isOne();
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
         assertThat(rig.breaker.permitsPolling()).isTrue();
-        assertThat(rig.store.looks())
-                .hasSize(1)
-                .first()
-                .satisfies(keys -> assertThat(keys).isEmpty());
-        assertThat(rig.paused).containsExactly(false, true, false);
-        assertThat(output).contains("'orders' polls again");
+        assertThat(rig.asked).as("told once").hasSize(1);
+        assertThat(output).contains("'orders' polls again: the claim store answers");
+    }
+
+    /** The attempt that is answered may be long after the first one, whose lease would be over. */
+    @Test
+    void leaseCountsFromTheAttemptThatWasAnswered() {
+        failOnce(refused());
+        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
+        claim(delivery);
+
+        rig.clock.advance(Duration.ofSeconds(15));
+        rig.timer.run();
+        rig.clock.advance(Duration.ofSeconds(19));
+        assertThat(delivery.isReady()).isTrue();
+        rig.clock.advance(Duration.ofSeconds(1));
+
+        assertThat(delivery.isReady()).isFalse();
     }
 
     @Test
-    void probesComeLessAndLessOftenUpToFourSeconds() {
-        failClaims(3);
-        rig.store.failLooks(true);
+    void pausesBetweenRepeatsGrowUpToTwoSeconds() {
+        rig.store.failClaims(true);
+        claim(asking(rig.orders, "A-1", "one", 1));
 
-        int seconds = 60;
-        for (int quarter = 0; quarter < 4 * seconds; quarter++) {
-            rig.watch.tick();
-            rig.clock.advance(KeyWatcher.INTERVAL);
+        for (int repeat = 0; repeat < 9; repeat++) {
+            rig.timer.run();
         }
 
-        assertThat(rig.store.looks()).hasSizeBetween(seconds / 4, seconds / 4 + 5);
-        assertThat(rig.breaker.permitsPolling()).isFalse();
+        assertThat(rig.timer.delays()).hasSize(10).allMatch(delay -> delay.compareTo(Duration.ofMillis(2_050)) <= 0);
+        assertThat(rig.timer.delays().get(0)).isLessThan(Duration.ofMillis(200));
+        assertThat(rig.timer.delays().get(9)).isGreaterThan(Duration.ofMillis(900));
+    }
+
+    /** Only its own claim fails: it comes again with backoff, and its claim, which may stand, is given up. */
+    @Test
+    void claimThatAloneFailsIsGivenUpAfterAFewTriesAndItsReceivesAreSpared() {
+        for (int failure = 0; failure < 3; failure++) {
+            rig.store.onClaim(() -> {
+                rig.breaker.answered();
+                throw refused();
+            });
+        }
+        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
+        CompletableFuture<Void> claimed = claim(delivery);
+        rig.timer.run();
+        rig.timer.run();
+
+        assertThat(claimed).isCompleted();
+        assertThat(rig.store.releases())
+                .containsExactly(new ClaimEnd.Released(delivery.id(), "the claim got no answer", false));
+        rig.deliveries().settle(delivery);
+        assertThat(rig.queue.changes()).containsExactly(new Change("one", 4));
+    }
+
+    /** Trap: what was asked during the outage fails after its end, as when a connection times out late. */
+    @Test
+    void attemptThatBeganInTheOutageAndFailsAfterItsEndCostsNoReceive() {
+        rig.store.failClaims(true);
+        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
+        CompletableFuture<Void> claimed = claim(delivery);
+        pass(Duration.ofSeconds(10));
+        rig.store.failClaims(false);
+        failOnce(refused());
+        rig.breaker.answered();
+
+        pass(Duration.ofSeconds(5));
+
+        assertThat(claimed).isCompleted();
+        assertThat(delivery.isReady()).isTrue();
+    }
+
+    /** To come again would be its end, untried. */
+    @Test
+    void claimOnTheLastReceiveIsRepeatedAlthoughOthersAreAnswered() {
+        Subscription oneReceive =
+                new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1, rig.breaker);
+        Delivery last = asking(oneReceive, "A-1", "last", 1);
+        for (int failure = 0; failure < 5; failure++) {
+            rig.store.onClaim(() -> {
+                rig.breaker.answered();
+                throw refused();
+            });
+        }
+
+        CompletableFuture<Void> claimed = claim(last);
+        pass(Duration.ofSeconds(5));
+
+        assertThat(claimed).isCompleted();
+        assertThat(last.isReady()).isTrue();
+    }
+
+    /** None of its attempts has reached the store, so that no claim can stand. */
+    @Test
+    void claimThatNeverReachedTheStoreIsNotReleased() {
+        for (int failure = 0; failure < 3; failure++) {
+            rig.store.onClaim(() -> {
+                rig.breaker.answered();
+                throw new ClaimStoreBusyException("busy");
+            });
+        }
+
+        CompletableFuture<Void> claimed = claim(asking(rig.orders, "A-1", "one", 1));
+        pass(Duration.ofSeconds(2));
+
+        assertThat(claimed).isCompleted();
+        assertThat(rig.store.releases()).isEmpty();
+    }
+
+    /** P15: a stop during an outage ends with the next attempt. */
+    @Test
+    void listenerThatStopsDuringAnOutageReturnsWhatItHasInHandWithTheNextAttempt() {
+        rig.store.failClaims(true);
+        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
+        CompletableFuture<Void> claimed = claim(delivery);
+        pass(Duration.ofSeconds(10));
+
+        rig.deliveries().beginStop(rig.orders);
+        assertThat(claimed).isNotDone();
+        rig.timer.run();
+
+        assertThat(claimed).isCompleted();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
+        assertThat(rig.queue.changes()).containsExactly(new Change("one", 4));
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertThat(rig.renewer.inFlight()).isZero();
+    }
+
+    /** Another consumer may have the message by then. */
+    @Test
+    void claimIsNotRepeatedAnyMoreWhenItsMessageIsVisible() {
+        rig.store.failClaims(true);
+        CompletableFuture<Void> claimed = claim(asking(rig.orders, "A-1", "one", 1));
+
+        rig.clock.advance(DeliveryRig.WINDOW);
+        rig.timer.run();
+
+        assertThat(claimed).isCompleted();
+        assertThat(rig.store.claimCalls()).isEqualTo(2);
+    }
+
+    @Test
+    void deliveryWhoseKeyIsHeldAfterTheOutageWaitsForItsHolder() {
+        failOnce(refused());
+        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
+        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
+        claim(delivery);
+        rig.timer.run();
+
+        rig.deliveries().settle(delivery);
+
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(rig.renewer.inFlight()).isOne();
+        assertThat(delivery.state()).isEqualTo(DeliveryState.WAITING);
+    }
+
+    @Test
+    void deliveryWhoseKeyWasCompletedMeanwhileIsDeleted() {
+        failOnce(refused());
+        rig.store.onClaim(() -> new AlreadyCompleted(null));
+        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
+        claim(delivery);
+        rig.timer.run();
+
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
+    }
+
+    /** Trap: a claim that fails by itself could keep all of them waiting. */
+    @Test
+    void answerToOneClaimResumesThoseOfAllAndTheOneThatFailsAloneIsReturned() {
+        rig.store.failClaims(true);
+        Delivery failing = asking(rig.orders, "A-1", "failing", 1);
+        Delivery other = asking(rig.orders, "A-2", "other", 1);
+        CompletableFuture<Void> first = claim(failing);
+        CompletableFuture<Void> second = claim(other);
+        pass(Duration.ofSeconds(30));
+        rig.store.failClaims(false);
+        answerClaims(failing.id());
+
+        for (int poll = 0; poll < 4; poll++) {
+            pass(Duration.ofSeconds(3));
+            claim(asking(rig.orders, "B-" + poll, "poll " + poll, 1));
+        }
+
+        assertThat(second).isCompleted();
+        assertThat(other.isReady()).isTrue();
+        assertThat(first).isCompleted();
+        assertThat(failing.isAcquired()).isFalse();
+        assertThat(rig.breaker.permitsPolling()).isTrue();
+    }
+
+    private void answerClaims(ClaimId failing) {
+        rig.store.onClaim(() -> {
+            answerClaims(failing);
+            List<ClaimRequest> claims = rig.store.claims();
+            if (claims.get(claims.size() - 1).id().equals(failing)) {
+                throw new IllegalStateException("could not read block 7");
+            }
+            return new Acquired(1, 1, false);
+        });
+    }
+
+    /** With no delivery in flight that would find out, a poll on trial does: after one second, two, four, and so on up to thirty. */
+    @Test
+    void pollsOnTrialComeLessAndLessOften() {
+        for (int failure = 0; failure < 3; failure++) {
+            rig.breaker.unanswered(refused());
+        }
+
+        int trials = 0;
+        for (int second = 0; second < 600; second++) {
+            rig.clock.advance(Duration.ofSeconds(1));
+            if (rig.breaker.permitsPolling()) {
+                trials++;
+                rig.breaker.unanswered(refused());
+                assertThat(rig.breaker.permitsPolling()).isFalse();
+            }
+        }
+
+        assertThat(trials).isBetween(20, 25);
+        assertThat(rig.breaker.isPaused()).isTrue();
     }
 
     @Test
     void pollingThreadIsWokenWhenTheStoreIsBack() throws Exception {
         assertThat(rig.breaker.awaitPolling(Duration.ofSeconds(20))).isTrue();
-        failClaims(3);
+        for (int failure = 0; failure < 3; failure++) {
+            rig.breaker.unanswered(refused());
+        }
         assertThat(rig.breaker.awaitPolling(Duration.ofMillis(1))).isFalse();
 
         CompletableFuture<Boolean> polling = CompletableFuture.supplyAsync(() -> {
@@ -169,239 +373,8 @@ class StoreOutageTests {
             }
         });
         await().during(Duration.ofMillis(50)).until(() -> !polling.isDone());
-        rig.watch.tick();
+        rig.breaker.answered();
 
         assertThat(polling.get(10, TimeUnit.SECONDS)).isTrue();
-    }
-
-    @Test
-    void listenerThatStartsDuringAnOutageIsPausedAndOneThatStopsIsNot() {
-        failClaims(3);
-
-        rig.breaker.subscribe(rig.orders);
-        rig.breaker.unsubscribe(rig.orders);
-        rig.watch.tick();
-
-        assertThat(rig.paused).containsExactly(true, false);
-    }
-
-    @Test
-    void deliveryStaysInvisibleDuringTheOutageAndIsVisibleAtOnceAfterIt() throws Throwable {
-        waitForStore();
-        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-
-        rig.store.failLooks(true);
-        int twoWindows = 60;
-        for (int second = 0; second < twoWindows; second++) {
-            rig.clock.advance(Duration.ofSeconds(1));
-            rig.supervisor.tick();
-            rig.watch.tick();
-        }
-        assertThat(rig.queue.changes()).containsOnly(new Change("handle", 30)).hasSizeBetween(3, 4);
-        rig.store.failLooks(false);
-        rig.clock.advance(Duration.ofSeconds(4));
-        rig.watch.tick();
-
-        assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
-        assertThat(rig.breaker.permitsPolling()).isTrue();
-        assertThat(rig.supervisor.inFlight()).isZero();
-    }
-
-    /** The claim's reply was lost, so that it stands: to come again would cost a receive, and find it held. */
-    /** The claim that tells that the store is back is one delivery's: the others must not wait for ever. */
-    @Test
-    void allThatWaitedForTheStoreComeAgainOnceItHasAnsweredOne() throws Throwable {
-        ClaimKey otherKey = new ClaimKey("orders", "A-2");
-        waitForStore();
-        rig.store.failClaims(true);
-        Delivery other = rig.receive(rig.orders, "other", 1);
-        rig.process(other, new ClaimSpec(otherKey, null, InDoubtPolicy.RERUN), DeliveryRig::neverCalled);
-        rig.deliveries.settle(other);
-        rig.store.failClaims(false);
-        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-        rig.store.putState(otherKey, KeyState.FREE);
-
-        for (int look = 0; look < 10; look++) {
-            rig.clock.advance(KeyWatcher.INTERVAL);
-            rig.watch.tick();
-        }
-
-        assertThat(rig.queue.changes()).extracting(Change::receiptHandle).containsExactlyInAnyOrder("handle", "other");
-    }
-
-    @Test
-    void deliveryWhoseKeyIsHeldAfterTheOutageWaitsOn() throws Throwable {
-        waitForStore();
-        rig.store.failLooks(true);
-        rig.watch.tick();
-        rig.store.failLooks(false);
-        rig.clock.advance(Duration.ofSeconds(1));
-
-        rig.watch.tick();
-
-        assertThat(rig.breaker.permitsPolling()).isTrue();
-        assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.supervisor.inFlight()).isOne();
-    }
-
-    @Test
-    void deliveryWhoseKeyWasCompletedMeanwhileIsDeleted() throws Throwable {
-        Delivery delivery = waitForStore();
-        rig.store.putState(DeliveryRig.KEY, KeyState.COMPLETED);
-
-        rig.watch.tick();
-
-        assertThat(rig.deleted).containsExactly(delivery);
-    }
-
-    /** Only its own claim failed: made visible at once, it would fail again and again, and use its receives up. */
-    @Test
-    void deliveryWhoseClaimAloneFailedComesAgainWithBackoff() throws Throwable {
-        waitForStore();
-        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-
-        rig.watch.tick();
-
-        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
-    }
-
-    @Test
-    void stoppingListenersDeliveriesAreReturnedDuringTheOutage() throws Throwable {
-        waitForStore();
-
-        rig.deliveries.stop(rig.orders).begin();
-
-        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
-    }
-
-    /** Lets time pass; each quarter of a second in which listeners may poll, a message is claimed. Returns how many were. */
-    private int pollFor(Duration duration) {
-        int polled = 0;
-        for (long quarter = duration.toMillis() / KeyWatcher.INTERVAL.toMillis(); quarter > 0; quarter--) {
-            rig.clock.advance(KeyWatcher.INTERVAL);
-            rig.supervisor.tick();
-            rig.watch.tick();
-            if (rig.breaker.permitsPolling()) {
-                polled++;
-                assertThatThrownBy(() -> claim()).isInstanceOf(IllegalStateException.class);
-            }
-        }
-        return polled;
-    }
-
-    /** The disk is full, or a right is missing. */
-    @Test
-    void claimsThatFailWhileLooksWorkAreTriedLessAndLessOften() {
-        failClaims(3);
-        rig.store.failClaims(true);
-
-        assertThat(pollFor(Duration.ofSeconds(16))).isEqualTo(5);
-        assertThat(pollFor(Duration.ofMinutes(10))).isBetween(15, 25);
-
-        rig.store.failClaims(false);
-        int seconds = 0;
-        for (; !rig.breaker.permitsPolling(); seconds++) {
-            rig.clock.advance(Duration.ofSeconds(1));
-            rig.watch.tick();
-        }
-        assertThat(seconds).isLessThanOrEqualTo(30);
-    }
-
-    @Test
-    void waitersUseNoReceiveUpWhileClaimsFailAndAreVisibleAtOnceWithTheFirstThatIsAnswered() throws Throwable {
-        waitForStore();
-        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-        rig.store.failClaims(true);
-
-        assertThat(pollFor(Duration.ofMinutes(10)))
-                .as("every other trial polls")
-                .isBetween(8, 14);
-        assertThat(rig.returns()).as("renewals only").containsOnly(30);
-        assertThat(rig.store.claimCalls()).isLessThan(40);
-        rig.store.failClaims(false);
-        for (int second = 0; second < 60 && rig.supervisor.inFlight() > 0; second++) {
-            rig.clock.advance(Duration.ofSeconds(1));
-            rig.supervisor.tick();
-            rig.watch.tick();
-        }
-
-        assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
-        assertThat(rig.store.releases()).extracting(ClaimEnd.Released::claim).contains(lastClaim());
-        assertThat(rig.breaker.permitsPolling()).isTrue();
-    }
-
-    /** Trap: of an even number every other one alone was tried, so that a claim that fails by itself could keep all of them waiting. */
-    @Test
-    void eachOfThoseThatWaitIsTriedUntilAClaimIsAnswered() throws Throwable {
-        ClaimKey otherKey = new ClaimKey("orders", "A-2");
-        waitForStore();
-        rig.store.failClaims(true);
-        Delivery other = rig.receive(rig.orders, "other", 1);
-        rig.process(other, new ClaimSpec(otherKey, null, InDoubtPolicy.RERUN), DeliveryRig::neverCalled);
-        rig.deliveries.settle(other);
-        rig.store.failClaims(false);
-        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-        rig.store.putState(otherKey, KeyState.FREE);
-        AtomicReference<ClaimKey> failing = new AtomicReference<>();
-        answerClaims(key -> {
-            failing.compareAndSet(null, key);
-            if (key.equals(failing.get())) {
-                throw new IllegalStateException("could not read block 7");
-            }
-            return new Acquired(1, 1, false);
-        });
-
-        tickFor(Duration.ofMinutes(5));
-
-        assertThat(rig.supervisor.inFlight()).isZero();
-        assertThat(rig.breaker.permitsPolling()).isTrue();
-    }
-
-    private void answerClaims(Function<ClaimKey, ClaimOutcome> answer) {
-        rig.store.onClaim(() -> {
-            answerClaims(answer);
-            return answer.apply(lastClaim().key());
-        });
-    }
-
-    private void tickFor(Duration duration) {
-        for (long second = 0; second < duration.toSeconds(); second++) {
-            rig.clock.advance(Duration.ofSeconds(1));
-            rig.supervisor.tick();
-            rig.watch.tick();
-        }
-    }
-
-    private ClaimId lastClaim() {
-        List<ClaimRequest> claims = rig.store.claims();
-        return claims.get(claims.size() - 1).id();
-    }
-
-    @Test
-    void listenersThatPollOnTrialArePausedByTheFirstFailureAndFreedByTheFirstAnswer(CapturedOutput output) {
-        rig.breaker.subscribe(rig.orders);
-        failClaims(3);
-        rig.watch.tick();
-        failClaims(1);
-
-        assertThat(rig.breaker.permitsPolling()).isFalse();
-        assertThat(rig.paused).containsExactly(false, true, false, true);
-        assertThat(output).contains("'orders' is paused: the next claim got no answer");
-        rig.watch.tick();
-        assertThat(rig.breaker.permitsPolling()).as("a second has not passed").isFalse();
-        rig.clock.advance(Duration.ofSeconds(1));
-        rig.watch.tick();
-        rig.store.onClaim(() -> new Acquired(1, 1, false));
-        claim();
-        failClaims(2);
-        assertThat(rig.breaker.permitsPolling()).as("as if nothing had been").isTrue();
-    }
-
-    @Test
-    void otherCallsPassTheBreaker() {
-        failClaims(3);
-
-        assertThat(guarded.endAsync(List.of())).isCompleted();
-        assertThat(rig.breaker.permitsPolling()).isFalse();
     }
 }

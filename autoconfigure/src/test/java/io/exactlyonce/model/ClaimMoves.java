@@ -11,12 +11,45 @@ final class ClaimMoves {
 
     static void collect(State state, int who, Steps steps) {
         switch (state.worker(who).phase()) {
-            case CLAIMING -> claim(state, who, steps);
-            case READ ->
+            case CLAIMING -> {
+                claim(state, who, steps);
+                getNoAnswer(state, who, steps);
+            }
+            case READ -> {
                 write(state, who, Objects.requireNonNull(state.worker(who).met()), steps);
-            case ACQUIRED -> answer(state, who, steps);
+                askAgain(state, who, steps);
+            }
+            case ACQUIRED -> {
+                answer(state, who, steps);
+                askAgain(state, who, steps);
+            }
             default -> {}
         }
+    }
+
+    /** At any time, with the same id and a lease that counts from then on. That is no fault, however long the store is away. */
+    private static void askAgain(State state, int who, Steps steps) {
+        steps.add(who, "gets no answer, and asks again", state.with(who, asking(state.worker(who))));
+    }
+
+    private static Worker asking(Worker worker) {
+        return worker.to(Phase.CLAIMING).times(worker.window(), Steps.TICKS);
+    }
+
+    /** It is one that a lease ends which an earlier try has got, that such a try is late, or that the worker asks no more. */
+    private static void getNoAnswer(State state, int who, Steps steps) {
+        Worker worker = state.worker(who);
+        if (state.row().isHeldBy(worker.claim())) {
+            State unanswered = state.with(who, worker.failing(true, worker.windowFails()));
+            steps.fault(
+                    who,
+                    "gets no answer for as long as its lease",
+                    unanswered.with(state.history().disturb()));
+        }
+        if (state.late() == 0) {
+            steps.fault(who, "asks again, while an earlier try is on its way", state.withLate(worker.claim()));
+        }
+        steps.fault(who, "gets no answer, and gives up", state.with(who, worker.giveUp(Phase.RELEASING, false)));
     }
 
     private static void claim(State state, int who, Steps steps) {
@@ -68,7 +101,7 @@ final class ClaimMoves {
     /** Writes what was read to be free, unless it has changed since; then it claims anew. */
     private static void write(State state, int who, Row met, Steps steps) {
         if (!isAsRead(state.row(), met, steps)) {
-            steps.add(who, "was too late", state.with(who, state.worker(who).to(Phase.CLAIMING)));
+            steps.add(who, "was too late", state.with(who, asking(state.worker(who))));
         } else if (met.status() != Status.ABSENT
                 && met.isInDoubt()
                 && steps.mode() == Mode.PARK
@@ -94,18 +127,41 @@ final class ClaimMoves {
     }
 
     private static void acquire(State state, int who, Row met, String what, Steps steps) {
+        Worker worker = state.worker(who);
+        State held = acquired(state, worker.claim(), met, steps);
+        State next = held.with(who, worker.acquired(held.row().attempt()));
+        boolean taken = holdsByItsOwnClock(state.other(who), state.row());
+        boolean kept = !taken && held.row().token() > state.history().topToken();
+        steps.add(who, what, next, kept, taken ? Rules.HOLDER_KEEPS_ITS_KEY : Rules.TOKENS_GROW);
+    }
+
+    private static State acquired(State state, int claim, Row met, Steps steps) {
         boolean known = met.status() != Status.ABSENT;
         boolean doubt =
                 known && (met.status() == Status.HELD && steps.has(Guard.TAKEOVER_TELLS_THE_DOUBT) || met.doubt());
-        int token = met.token() + 1;
-        int attempt = state.history().attempts() + 1;
-        Worker worker = state.worker(who);
-        Row row = new Row(Status.HELD, worker.claim(), attempt, token, doubt, Steps.TICKS, -1);
-        State next =
-                state.with(row).with(state.history().acquired(token, doubt)).with(who, worker.acquired(attempt));
-        boolean taken = holdsByItsOwnClock(state.other(who), state.row());
-        boolean kept = !taken && token > state.history().topToken();
-        steps.add(who, what, next, kept, taken ? Rules.HOLDER_KEEPS_ITS_KEY : Rules.TOKENS_GROW);
+        Row row = new Row(Status.HELD, claim, state.history().attempts() + 1, met.token() + 1, doubt, Steps.TICKS, -1);
+        return state.with(row).with(state.history().acquired(row.token(), doubt));
+    }
+
+    /** An earlier try of a claim, which its worker has repeated, or given up. What it gets no worker may ever learn of. */
+    static void arriveLate(State state, Steps steps) {
+        Row row = state.row();
+        int claim = state.late();
+        State arrived = state.withLate(0);
+        boolean givenUp = row.status() == Status.RELEASED && row.claim() == claim;
+        if (row.isHeldBy(claim)) {
+            steps.arrivesLate(arrived.with(row.leased(Steps.TICKS)), true, "");
+        } else if ((row.status() == Status.ABSENT || (mayTakeOver(row, steps) && row.fencedBy() < 0))
+                && !(givenUp && steps.has(Guard.GIVEN_UP_CLAIM_STAYS_GIVEN_UP))) {
+            State disturbed = arrived.with(state.history().disturb());
+            boolean parks = row.status() != Status.ABSENT && row.isInDoubt() && steps.mode() == Mode.PARK;
+            State next =
+                    parks ? disturbed.with(row.ended(Status.PARKED, true)) : acquired(disturbed, claim, row, steps);
+            boolean taken = holdsByItsOwnClock(state.worker(0), row) || holdsByItsOwnClock(state.worker(1), row);
+            steps.arrivesLate(next, !taken && !givenUp, taken ? Rules.HOLDER_KEEPS_ITS_KEY : Rules.GIVEN_UP_STAYS_SO);
+        } else {
+            steps.arrivesLate(arrived, true, "");
+        }
     }
 
     static boolean holdsByItsOwnClock(Worker other, Row row) {
@@ -125,7 +181,5 @@ final class ClaimMoves {
             State begun = state.with(who, worker.to(Phase.HANDLING));
             steps.add(who, "begins its handler", begun, ours, Rules.HANDLER_BEGINS_UNDER_ITS_CLAIM);
         }
-        State unheard = state.with(who, answered.to(Phase.CLAIMING));
-        steps.fault(who, "loses the claim's reply, and asks again", unheard);
     }
 }

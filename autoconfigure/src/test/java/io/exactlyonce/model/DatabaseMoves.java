@@ -32,7 +32,7 @@ final class DatabaseMoves {
             boolean doubt = row.status() != Status.ABSENT && row.isInDoubt();
             int attempt = state.history().attempts() + 1;
             State begun = state.with(state.history().acquired(0, doubt))
-                    .with(who, state.worker(who).letGo(Phase.HANDLING).working(Phase.HANDLING, attempt, row));
+                    .with(who, state.worker(who).working(Phase.HANDLING, attempt, row));
             steps.add(who, "locks the key and finds it free", begun, !open, Rules.TRANSACTIONS_TAKE_TURNS);
         }
     }

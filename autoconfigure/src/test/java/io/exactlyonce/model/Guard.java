@@ -22,12 +22,14 @@ enum Guard {
     COMPLETED_KEY_STAYS_COMPLETED("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
     /** A claim repeated after a lost reply finds its own {@code claim_id} in the row. */
     RETRY_FINDS_ITS_OWN_CLAIM("io.exactlyonce.claim.postgres.ClaimRow#isHeldBy"),
+    /** A try that arrives after its claim was given up finds its own {@code claim_id} in the row, too. */
+    GIVEN_UP_CLAIM_STAYS_GIVEN_UP("io.exactlyonce.claim.postgres.ClaimRow#wasReleasedBy"),
     /** A takeover of a claim that was never ended tells its handler that it is ambiguous. */
     TAKEOVER_TELLS_THE_DOUBT("io.exactlyonce.claim.postgres.ClaimRow#isInDoubt"),
     /** {@code claim.ambiguous OR w.ambiguous}: a later release without effects does not clear an earlier doubt. */
     DOUBT_STAYS("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** A handler that was stopped from outside releases its key as ambiguous, or parks it. */
-    STOPPED_HANDLER_LEAVES_A_DOUBT("io.exactlyonce.delivery.pipeline.FailedAttempt#release"),
+    STOPPED_HANDLER_LEAVES_A_DOUBT("io.exactlyonce.delivery.pipeline.FailedAttempt#end"),
     /** With {@code PARK} a key in doubt is parked instead of taken over. */
     DOUBT_IS_PARKED(Mode.PARK, "io.exactlyonce.claim.postgres.ClaimRow#mustBeParked"),
     /** Renewals name the {@code claim_id}. */
@@ -39,27 +41,27 @@ enum Guard {
     /** Parkings name the {@code claim_id}. */
     PARKING_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** The worker counts its lease from before it asked for it. */
-    LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.ClaimStage#claim"),
+    LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.Claims$Call#attempt"),
     /** A claim answered after its lease is given back, and its handler not called. */
-    HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.pipeline.GroupOrder#admits"),
+    HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.pipeline.DeliveryPipeline$Admission#admits"),
     /** {@code ensureHeld()} asks for the deadline at the moment of the call. */
-    ENSURE_HELD_ASKS_THE_CLOCK("io.exactlyonce.renewal.Renewal#isHeld"),
+    ENSURE_HELD_ASKS_THE_CLOCK("io.exactlyonce.renewal.Renewable#isOn"),
     /** {@code fence()} locks the row by its {@code claim_id}. */
     FENCE_NAMES_ITS_CLAIM(Mode.FENCED, "io.exactlyonce.claim.postgres.Fence#lock"),
     /** A completion without an answer is repeated; the key is not released meanwhile, for the effect has happened. */
-    COMPLETION_IS_REPEATED_UNTIL_ANSWERED("io.exactlyonce.delivery.ClaimWriter#record"),
+    COMPLETION_IS_REPEATED_UNTIL_ANSWERED("io.exactlyonce.delivery.pipeline.DeliveryPipeline#isRecordWanted"),
     /** Only a recorded completion acknowledges: not the handler's end, and no completion that came too late. */
-    ACKNOWLEDGED_ONCE_COMPLETED("io.exactlyonce.delivery.pipeline.RecordStage#judge"),
+    ACKNOWLEDGED_ONCE_COMPLETED("io.exactlyonce.delivery.pipeline.DeliveryPipeline#recorded"),
     /** A duplicate whose key is held elsewhere waits, and is not deleted as "seen before". */
     DUPLICATE_WAITS_FOR_THE_HOLDER("io.exactlyonce.delivery.OutcomePolicy#heldElsewhere"),
     /** It waits invisible, rather than to be returned again and again until its receives are used up. */
-    WAITING_COSTS_NO_RECEIVE("io.exactlyonce.delivery.waiting.WaitingDeliveries#admit"),
+    WAITING_COSTS_NO_RECEIVE("io.exactlyonce.delivery.pipeline.WaitingRoom#admit"),
     /** A delivery that waits is made visible once its key is free. */
-    FREE_KEY_ENDS_THE_WAIT("io.exactlyonce.delivery.waiting.KeyWatcher#end"),
+    FREE_KEY_ENDS_THE_WAIT("io.exactlyonce.delivery.pipeline.WaitingRoom#end"),
     /** No return past the local end of the window: the receipt may expose the successor's message. */
-    RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.RenewedWindow#exposure"),
+    RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#exposure"),
     /** No renewal past the local end of the window, for the same reason. */
-    WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.RenewedWindow#attempt"),
+    WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#expired"),
     /** With {@code DATABASE} the key's advisory lock admits one transaction at a time. */
     ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#read"),
     /** At its end such a transaction inserts a row that no other claim has inserted, or updates the very row that it read. */

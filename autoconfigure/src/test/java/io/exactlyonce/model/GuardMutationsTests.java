@@ -42,13 +42,13 @@ class GuardMutationsTests {
                 .singleElement()
                 .asString()
                 .isEqualTo(
-                        "ENSURE_HELD_ASKS_THE_CLOCK: not listed: | `Renewal#isHeld` | negated conditional | SURVIVED");
+                        "ENSURE_HELD_ASKS_THE_CLOCK: not listed: | `Renewable#isOn` | negated conditional | SURVIVED");
     }
 
     @Test
     void survivorThatIsListedIsFine() throws IOException {
         assertThat(complaints(
-                        "SURVIVED", "negated conditional", "| `Renewal#isHeld` | negated conditional | equivalent |"))
+                        "SURVIVED", "negated conditional", "| `Renewable#isOn` | negated conditional | equivalent |"))
                 .isEmpty();
     }
 
@@ -65,7 +65,7 @@ class GuardMutationsTests {
     void guardThatWasNotChangedIsNoticed() throws IOException {
         assertThat(new GuardMutations(report("<mutations/>")).complaints(NO_SURVIVORS))
                 .hasSize(GuardMutations.ofJava().size())
-                .contains("ENSURE_HELD_ASKS_THE_CLOCK: no change of Renewal#isHeld failed a test");
+                .contains("ENSURE_HELD_ASKS_THE_CLOCK: no change of Renewable#isOn failed a test");
     }
 
     @Test

@@ -1,5 +1,7 @@
 package io.exactlyonce.model;
 
+import java.util.function.UnaryOperator;
+
 /**
  * The key's row in the database.
  *
@@ -43,6 +45,10 @@ record Row(Status status, int claim, int attempt, int token, boolean doubt, int 
 
     Row leased(int ticks) {
         return new Row(status, claim, attempt, token, doubt, ticks, fencedBy);
+    }
+
+    Row named(UnaryOperator<Integer> names) {
+        return new Row(status, names.apply(claim), attempt, token, doubt, lease, fencedBy);
     }
 
     Row fenced(int worker) {

@@ -9,6 +9,7 @@ final class Rules {
 
     static final String HOLDER_KEEPS_ITS_KEY = "no key is taken from a holder whose lease goes on by its own clock";
     static final String TOKENS_GROW = "each claim of a key has a higher fencing token than all before";
+    static final String GIVEN_UP_STAYS_SO = "a claim that was given up never holds its key again";
     static final String HANDLER_BEGINS_UNDER_ITS_CLAIM = "a handler begins only while its claim holds the key";
     static final String ENSURE_HELD_PASSES_FOR_THE_HOLDER = "ensureHeld() passes only while the claim holds the key";
     static final String FENCED_EFFECT_COMMITS_FOR_THE_HOLDER =

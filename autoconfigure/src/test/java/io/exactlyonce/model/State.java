@@ -1,6 +1,7 @@
 package io.exactlyonce.model;
 
 import io.exactlyonce.model.Message.Place;
+import io.exactlyonce.model.Worker.Phase;
 import java.util.stream.IntStream;
 
 /**
@@ -8,9 +9,10 @@ import java.util.stream.IntStream;
  *
  * @param first the message
  * @param second its duplicate, sent once more under the same key
+ * @param late the claim of which an earlier try is on its way yet; 0 if there is none
  * @param faults how many more may happen
  */
-record State(Row row, Message first, Message second, Worker left, Worker right, History history, int faults) {
+record State(Row row, Message first, Message second, Worker left, Worker right, int late, History history, int faults) {
 
     static final int WORKERS = 2;
     static final int MESSAGES = 2;
@@ -18,7 +20,7 @@ record State(Row row, Message first, Message second, Worker left, Worker right, 
     static State initial(Mode mode, Bounds bounds) {
         Message first = Message.sent(bounds.receives(), mode == Mode.DATABASE || mode == Mode.MIXED);
         Message second = Message.sent(bounds.receives(), mode == Mode.DATABASE);
-        return new State(Row.ABSENT, first, second, Worker.IDLE, Worker.IDLE, History.NONE, bounds.faults());
+        return new State(Row.ABSENT, first, second, Worker.IDLE, Worker.IDLE, 0, History.NONE, bounds.faults());
     }
 
     Worker worker(int who) {
@@ -47,28 +49,45 @@ record State(Row row, Message first, Message second, Worker left, Worker right, 
         return isTransactional(1 - who) && other(who).phase().isHandler();
     }
 
+    /**
+     * Returns whether one more tick would end something that a healthy worker renews or finishes in time. That is the lease in the row
+     * where an earlier try of its claim has got one that it does not know of.
+     */
+    boolean isInAHurry(int who) {
+        Worker worker = worker(who);
+        boolean hasNoAnswer = worker.phase() == Phase.CLAIMING || worker.phase() == Phase.RELEASING;
+        int lease =
+                hasNoAnswer && row.isHeldBy(worker.claim()) ? Math.min(worker.lease(), row.lease()) : worker.lease();
+        return !worker.paused()
+                && ((worker.window() == 1 && !worker.windowFails()) || (lease == 1 && !worker.leaseFails()));
+    }
+
     State with(Row next) {
-        return new State(next, first, second, left, right, history, faults);
+        return new State(next, first, second, left, right, late, history, faults);
     }
 
     State with(History next) {
-        return new State(row, first, second, left, right, next, faults);
+        return new State(row, first, second, left, right, late, next, faults);
+    }
+
+    State withLate(int claim) {
+        return new State(row, first, second, left, right, claim, history, faults);
     }
 
     State with(int who, Worker next) {
         return who == 0
-                ? new State(row, first, second, next, right, history, faults)
-                : new State(row, first, second, left, next, history, faults);
+                ? new State(row, first, second, next, right, late, history, faults)
+                : new State(row, first, second, left, next, late, history, faults);
     }
 
     State with(int which, Message next) {
         return which == 0
-                ? new State(row, next, second, left, right, history, faults)
-                : new State(row, first, next, left, right, history, faults);
+                ? new State(row, next, second, left, right, late, history, faults)
+                : new State(row, first, next, left, right, late, history, faults);
     }
 
     State afterFault() {
-        return new State(row, first, second, left, right, history, faults - 1);
+        return new State(row, first, second, left, right, late, history, faults - 1);
     }
 
     /** Returns whether each message is out of its queue, and all work is done. */
@@ -88,6 +107,6 @@ record State(Row row, Message first, Message second, Worker left, Worker right, 
     }
 
     private boolean isKnown(int id) {
-        return row.claim() == id || left.knows(id) || right.knows(id);
+        return late == id || row.claim() == id || left.knows(id) || right.knows(id);
     }
 }

@@ -47,6 +47,11 @@ final class Steps {
         all.add(new Step("time passes", false, next, null));
     }
 
+    /** An earlier try of a claim arrives; its answer reaches no worker. */
+    void arrivesLate(State next, boolean kept, String rule) {
+        all.add(new Step("an earlier try of a claim arrives", false, next, kept ? null : rule));
+    }
+
     /** SQS moves a message to the dead-letter queue. */
     void giveUp(int which, State next) {
         boolean kept = next.faults() < allFaults;

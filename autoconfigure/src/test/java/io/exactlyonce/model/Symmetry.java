@@ -1,6 +1,10 @@
 package io.exactlyonce.model;
 
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 
 /**
  * Takes states for one that differ only in the names of workers or messages. Where it finds no order it leaves a state
@@ -26,16 +30,36 @@ final class Symmetry {
 
     static State normal(State state) {
         State ordered = MESSAGES.compare(state.first(), state.second()) > 0 ? messagesSwapped(state) : state;
-        return WORKERS.compare(ordered.left(), ordered.right()) > 0 ? workersSwapped(ordered) : ordered;
+        return named(WORKERS.compare(ordered.left(), ordered.right()) > 0 ? workersSwapped(ordered) : ordered);
+    }
+
+    /** Names claims in the order of where they stand: which of them asked first makes no difference any more. */
+    private static State named(State state) {
+        List<Integer> names = new ArrayList<>(List.of(0));
+        UnaryOperator<Integer> name = claim -> {
+            if (!names.contains(claim)) {
+                names.add(claim);
+            }
+            return names.indexOf(claim);
+        };
+        return new State(
+                state.row().named(name),
+                state.first(),
+                state.second(),
+                state.left().named(name),
+                state.right().named(name),
+                name.apply(state.late()),
+                state.history(),
+                state.faults());
     }
 
     /** Returns whether one becomes the other by other names. */
     static boolean areSame(State one, State other) {
+        State wanted = named(other);
         State swapped = messagesSwapped(one);
-        return one.equals(other)
-                || swapped.equals(other)
-                || workersSwapped(one).equals(other)
-                || workersSwapped(swapped).equals(other);
+        return Stream.of(one, swapped, workersSwapped(one), workersSwapped(swapped))
+                .map(Symmetry::named)
+                .anyMatch(wanted::equals);
     }
 
     private static State messagesSwapped(State state) {
@@ -45,6 +69,7 @@ final class Symmetry {
                 state.first(),
                 otherMessage(state.left()),
                 otherMessage(state.right()),
+                state.late(),
                 state.history(),
                 state.faults());
     }
@@ -61,6 +86,7 @@ final class Symmetry {
                 otherReceiver(state.second()),
                 state.right(),
                 state.left(),
+                state.late(),
                 state.history(),
                 state.faults());
     }

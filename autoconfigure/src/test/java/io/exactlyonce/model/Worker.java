@@ -1,5 +1,6 @@
 package io.exactlyonce.model;
 
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,12 +88,12 @@ record Worker(
 
     /** Renews its lease no more, and gives its claim up in time. */
     Worker giveUp(Phase next, boolean inDoubt) {
-        return new Worker(next, message, claim, attempt, window, lease, inDoubt, null, paused, leaseFails, windowFails);
+        return new Worker(next, message, claim, 0, window, lease, inDoubt, null, paused, leaseFails, windowFails);
     }
 
-    /** Has no claim any more that it cared about. */
+    /** Has no claim any more that it cares about, and forgets it. */
     Worker letGo(Phase next) {
-        return new Worker(next, message, claim, attempt, window, 0, false, null, paused, leaseFails, windowFails);
+        return new Worker(next, message, 0, 0, window, 0, false, null, paused, leaseFails, windowFails);
     }
 
     Worker times(int windowLeft, int leaseLeft) {
@@ -102,6 +103,21 @@ record Worker(
 
     Worker of(int which) {
         return new Worker(phase, which, claim, attempt, window, lease, doubt, met, paused, leaseFails, windowFails);
+    }
+
+    Worker named(UnaryOperator<Integer> names) {
+        return new Worker(
+                phase,
+                message,
+                names.apply(claim),
+                attempt,
+                window,
+                lease,
+                doubt,
+                met == null ? null : met.named(names),
+                paused,
+                leaseFails,
+                windowFails);
     }
 
     Worker paused(boolean now) {
@@ -114,10 +130,5 @@ record Worker(
 
     boolean knows(int id) {
         return claim == id || (met != null && met.claim() == id);
-    }
-
-    /** Returns whether one more tick would end something that a healthy worker renews or finishes in time. */
-    boolean isInAHurry() {
-        return !paused && ((window == 1 && !windowFails) || (lease == 1 && !leaseFails));
     }
 }

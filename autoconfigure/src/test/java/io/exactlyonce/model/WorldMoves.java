@@ -15,6 +15,9 @@ final class WorldMoves {
                 steps.giveUp(which, state.with(which, message.gone(Place.DEAD_LETTER_QUEUE)));
             }
         }
+        if (state.late() != 0) {
+            ClaimMoves.arriveLate(state, steps);
+        }
         tick(state, steps);
     }
 
@@ -32,9 +35,9 @@ final class WorldMoves {
         for (int which = 0; which < State.MESSAGES; which++) {
             Message message = state.message(which);
             if (message.isVisible() && message.receives() > 0) {
-                Worker receiving = Worker.receiving(which, state.newClaim(), Steps.TICKS, Steps.TICKS);
+                int lease = message.transactional() ? 0 : Steps.TICKS;
                 State received = state.with(which, message.received(who, Steps.TICKS))
-                        .with(who, message.transactional() ? receiving.letGo(Phase.CLAIMING) : receiving);
+                        .with(who, Worker.receiving(which, state.newClaim(), Steps.TICKS, lease));
                 steps.add(who, "receives message %d and asks for its key".formatted(which), received);
             }
         }
@@ -84,7 +87,7 @@ final class WorldMoves {
      * still.
      */
     private static void tick(State state, Steps steps) {
-        if (state.left().isInAHurry() || state.right().isInAHurry()) {
+        if (state.isInAHurry(0) || state.isInAHurry(1)) {
             return;
         }
         State later = state.with(state.row().leased(less(state.row().lease())))
@@ -101,8 +104,10 @@ final class WorldMoves {
         return message.hiddenFor(less(message.hidden()));
     }
 
+    /** Without an answer it asks again as time passes, so that its lease always counts from now. */
     private static Worker tick(Worker worker) {
-        return worker.times(less(worker.window()), less(worker.lease())).failing(false, false);
+        int lease = worker.phase() == Phase.CLAIMING ? worker.lease() : less(worker.lease());
+        return worker.times(less(worker.window()), lease).failing(false, false);
     }
 
     private static int less(int ticks) {

@@ -64,9 +64,9 @@ class DefaultExactlyOnceOperationsTests {
     private final AtomicInteger checks = new AtomicInteger();
     private final DefaultExactlyOnceOperations operations = new DefaultExactlyOnceOperations(
             new ActionExecutor(
-                    rig.writer(),
+                    rig.claims(),
                     new ClaimSettings("worker", null),
-                    rig.supervisor,
+                    rig.renewer,
                     new StoredResults(TestResults.reading((json, type) -> json), Long.MAX_VALUE),
                     rig.clock),
             parked,

@@ -11,18 +11,22 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** The handler changes the visibility itself. The window is 30 s and is renewed each 15 s. */
+@ExtendWith(OutputCaptureExtension.class)
 class HandlerChoiceTests {
 
     private static final Duration LONG = Duration.ofMinutes(5);
 
     private final RenewalRig rig = RenewalRig.renewing();
-    private final Renewal renewal = rig.hold(30);
+    private final Window window = rig.hold(30);
     private final AtomicInteger sent = new AtomicInteger();
 
     private CompletableFuture<Void> choose(Duration wanted) {
-        return renewal.choose(wanted, () -> {
+        return window.choose(wanted, () -> {
             sent.incrementAndGet();
             return CompletableFuture.completedFuture(null);
         });
@@ -49,7 +53,7 @@ class HandlerChoiceTests {
     @Test
     void choiceThatFailsAfterItsWindowWasLostDoesNotBringTheWindowBack() {
         CompletableFuture<Void> answer = new CompletableFuture<>();
-        renewal.choose(LONG, () -> answer);
+        window.choose(LONG, () -> answer);
         rig.tickFor(Duration.ofSeconds(31));
         assertThat(rig.windowResults).containsExactly(Result.LOST);
 
@@ -67,14 +71,14 @@ class HandlerChoiceTests {
         rig.tickFor(Duration.ofMinutes(1));
 
         assertThat(rig.store.renewals()).hasSize(4);
-        assertThat(renewal.isHeld()).isTrue();
+        assertThat(window.isHeld()).isTrue();
     }
 
     @Test
     void longerVisibilityIsNotShortenedByAReturn() {
         choose(LONG);
 
-        assertThat(renewal.returnAfter(Duration.ofSeconds(5))).isCompleted();
+        RenewalRig.returnAfter(window, Duration.ofSeconds(5));
 
         assertThat(rig.queue.requests()).isEmpty();
     }
@@ -83,7 +87,7 @@ class HandlerChoiceTests {
     void returnThatIsLaterThanTheHandlersChoiceIsSent() {
         choose(Duration.ofSeconds(40));
 
-        renewal.returnAfter(Duration.ofSeconds(50));
+        RenewalRig.returnAfter(window, Duration.ofSeconds(50));
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 50));
     }
@@ -94,7 +98,7 @@ class HandlerChoiceTests {
         rig.tickFor(Duration.ofSeconds(45));
         assertThat(rig.queue.requests()).hasSize(1);
 
-        renewal.returnAfter(Duration.ZERO);
+        RenewalRig.returnAfter(window, Duration.ZERO);
 
         assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
     }
@@ -109,17 +113,43 @@ class HandlerChoiceTests {
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 30));
     }
 
-    /** The message may be another consumer's from now on. */
+    /** The message may be another consumer's from now on. Its handler knows: nothing is lost that has to be told. */
     @Test
-    void zeroGivesTheWindowUp() {
+    void zeroEndsTheRenewalAndIsNoLoss(CapturedOutput output) {
         choose(Duration.ZERO);
 
         rig.tickFor(Duration.ofMinutes(1));
-        assertThat(renewal.returnAfter(Duration.ofSeconds(9))).isCompleted();
+        assertThat(window.isInvisible()).isFalse();
+        assertThat(window.isHeld()).isTrue();
+        RenewalRig.returnAfter(window, Duration.ofSeconds(9));
 
         assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.windowResults).containsExactly(Result.LOST);
+        assertThat(rig.windowResults).isEmpty();
+        assertThat(output).doesNotContain("is lost");
         assertThat(rig.timesLost).hasValue(0);
+    }
+
+    @Test
+    void zeroThatTheQueueRefusesChangesNothing() {
+        window.choose(Duration.ZERO, () -> CompletableFuture.failedFuture(new IllegalStateException("throttled")));
+
+        rig.tickFor(Duration.ofSeconds(15));
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 30));
+        assertThat(window.isInvisible()).isTrue();
+    }
+
+    /** As of an error handler that answers after the attempt has ended. */
+    @Test
+    void zeroThatIsAnsweredAfterTheDeliverysEndIsNotOverwrittenByAReturn() {
+        CompletableFuture<Void> answer = new CompletableFuture<>();
+        window.choose(Duration.ZERO, () -> answer);
+        RenewalRig.returnAfter(window, Duration.ofSeconds(5));
+
+        answer.complete(null);
+
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(rig.windowResults).isEmpty();
     }
 
     @Test
@@ -141,24 +171,35 @@ class HandlerChoiceTests {
     @Test
     void renewalAndReturnWaitForAChoiceUnderWay() {
         CompletableFuture<Void> answer = new CompletableFuture<>();
-        renewal.choose(LONG, () -> answer);
+        window.choose(LONG, () -> answer);
         rig.tickFor(Duration.ofSeconds(20));
         assertThat(rig.queue.requests()).isEmpty();
 
-        CompletableFuture<Void> returned = renewal.returnAfter(Duration.ofSeconds(5));
-        assertThat(returned).isNotDone();
+        RenewalRig.returnAfter(window, Duration.ofSeconds(5));
+        assertThat(rig.queue.requests()).isEmpty();
         answer.complete(null);
 
-        assertThat(returned).isCompleted();
         assertThat(rig.queue.requests()).isEmpty();
+    }
+
+    @Test
+    void returnThatIsLaterThanAChoiceUnderWayFollowsIt() {
+        CompletableFuture<Void> answer = new CompletableFuture<>();
+        window.choose(Duration.ofSeconds(40), () -> answer);
+        RenewalRig.returnAfter(window, Duration.ofSeconds(50));
+        assertThat(rig.queue.requests()).isEmpty();
+
+        answer.complete(null);
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 50));
     }
 
     @Test
     void choiceThatFailedChangesNothing() {
         IllegalStateException refused = new IllegalStateException("refused");
-        assertThat(renewal.choose(LONG, () -> CompletableFuture.failedFuture(refused)))
+        assertThat(window.choose(LONG, () -> CompletableFuture.failedFuture(refused)))
                 .isCompletedExceptionally();
-        assertThat(renewal.choose(LONG, () -> {
+        assertThat(window.choose(LONG, () -> {
                     throw refused;
                 }))
                 .isCompletedExceptionally();
@@ -174,14 +215,14 @@ class HandlerChoiceTests {
         rig.clock.advance(Duration.ofSeconds(30));
 
         assertThatThrownBy(() -> choose(LONG).join()).hasMessageContaining("its window is over");
-        rig.supervisor.tick();
+        rig.renewer.tick();
         assertThatThrownBy(() -> choose(LONG).join()).hasMessageContaining("its window is over");
         assertThat(sent).hasValue(0);
     }
 
     @Test
     void choiceIsRefusedAfterTheDeliverysEnd() {
-        renewal.stop();
+        window.stop();
 
         assertThatThrownBy(() -> choose(LONG).join()).hasMessageContaining("cannot be changed any more");
         assertThat(sent).hasValue(0);

@@ -19,17 +19,17 @@ class HandlerDeadlineTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(45);
 
-    private final RenewalRig rig = RenewalRig.renewing();
-    private final Renewal renewal = rig.hold(20);
+    private final RenewalRig rig = RenewalRig.renewing().limiting(TIMEOUT);
+    private final Window window = rig.hold(20);
 
     @Test
     void handlerIsToldOnceAtItsTimeoutAndNotBefore(CapturedOutput output) {
-        rig.limit(renewal, TIMEOUT);
+        rig.limit(window);
 
-        rig.tickFor(TIMEOUT.minus(RenewalSupervisor.TICK));
+        rig.tickFor(TIMEOUT.minus(Renewer.TICK));
         assertThat(rig.timesTimedOut).hasValue(0);
 
-        rig.tickFor(RenewalSupervisor.TICK);
+        rig.tickFor(Renewer.TICK);
         assertThat(rig.timesTimedOut).hasValue(1);
         rig.tickFor(Duration.ofMinutes(5));
         assertThat(rig.timesTimedOut).hasValue(1);
@@ -40,28 +40,28 @@ class HandlerDeadlineTests {
     @Test
     void timeoutIsCountedFromTheHandlersBeginning() {
         rig.tickFor(Duration.ofSeconds(30));
-        rig.limit(renewal, TIMEOUT);
+        rig.limit(window);
 
-        rig.tickFor(TIMEOUT.minus(RenewalSupervisor.TICK));
+        rig.tickFor(TIMEOUT.minus(Renewer.TICK));
         assertThat(rig.timesTimedOut).hasValue(0);
-        rig.tickFor(RenewalSupervisor.TICK);
+        rig.tickFor(Renewer.TICK);
         assertThat(rig.timesTimedOut).hasValue(1);
     }
 
     /** Interruption is advice: one who ignores it is alone with the key until the lease ends, and no longer. */
     @Test
     void nothingIsRenewedAfterTheTimeoutButTheClaimIsHeldUntilItsLeaseEnds() {
-        rig.limit(renewal, TIMEOUT);
+        rig.limit(window);
         rig.tickFor(TIMEOUT);
         assertThat(rig.queue.requests()).hasSize(4);
         assertThat(rig.store.renewals()).hasSize(4);
 
         rig.tickFor(Duration.ofMillis(13_900));
-        assertThat(renewal.isHeld()).isTrue();
+        assertThat(window.isHeld()).isTrue();
         assertThat(rig.timesLost).hasValue(0);
 
         rig.tickFor(Duration.ofMinutes(2));
-        assertThat(renewal.isHeld()).isFalse();
+        assertThat(window.isHeld()).isFalse();
         assertThat(rig.timesLost).hasValue(1);
         assertThat(rig.leaseResults).last().isEqualTo(Result.LOST);
         assertThat(rig.windowResults).last().isEqualTo(Result.LOST);
@@ -71,35 +71,35 @@ class HandlerDeadlineTests {
 
     @Test
     void lateHandlerIsCompletedAndAcknowledgedUnderRenewal() {
-        rig.limit(renewal, TIMEOUT);
+        rig.limit(window);
         rig.tickFor(TIMEOUT.plusSeconds(6));
         assertThat(rig.store.renewals()).hasSize(4);
 
-        renewal.completing();
+        window.completing();
         rig.tickFor(Duration.ofSeconds(60));
 
         assertThat(rig.store.renewals()).hasSizeGreaterThan(8);
         assertThat(rig.queue.requests()).hasSizeGreaterThan(8);
-        assertThat(renewal.isHeld()).isTrue();
+        assertThat(window.isHeld()).isTrue();
         assertThat(rig.timesLost).hasValue(0);
     }
 
     /** Its receipt handle would still work on a standard queue, and expose the next consumer's message. */
     @Test
     void handlerThatIgnoresItPastTheWindowReturnsNothing() {
-        rig.limit(renewal, TIMEOUT);
+        rig.limit(window);
         rig.tickFor(Duration.ofMinutes(2));
 
-        assertThat(renewal.returnAfter(Duration.ZERO)).isCompleted();
+        RenewalRig.returnAfter(window, Duration.ZERO);
         assertThat(rig.queue.requests()).hasSize(4);
     }
 
     @Test
     void handlerThatEndedInTimeIsNotTold() {
-        rig.limit(renewal, TIMEOUT);
+        rig.limit(window);
         rig.tickFor(Duration.ofSeconds(40));
 
-        renewal.completing();
+        window.completing();
         rig.tickFor(Duration.ofMinutes(1));
 
         assertThat(rig.timesTimedOut).hasValue(0);
@@ -108,10 +108,10 @@ class HandlerDeadlineTests {
 
     @Test
     void handlerThatFailedInTimeIsNotTold() {
-        rig.limit(renewal, TIMEOUT);
+        rig.limit(window);
         rig.tickFor(Duration.ofSeconds(40));
 
-        renewal.letGo();
+        window.letGo();
         rig.tickFor(Duration.ofMinutes(1));
 
         assertThat(rig.timesTimedOut).hasValue(0);
@@ -119,19 +119,19 @@ class HandlerDeadlineTests {
 
     @Test
     void handlerThatIsInterruptedCanStillReturnItsMessage() {
-        rig.limit(renewal, TIMEOUT);
+        rig.limit(window);
         rig.tickFor(TIMEOUT.plusSeconds(1));
 
-        assertThat(renewal.returnAfter(Duration.ofSeconds(3))).isCompleted();
+        RenewalRig.returnAfter(window, Duration.ofSeconds(3));
 
         assertThat(rig.queue.changes()).last().isEqualTo(new QueueVisibility.Change("handle", 3));
     }
 
     @Test
     void stoppedDeliveryForgetsItsLimit() {
-        rig.limit(renewal, TIMEOUT);
+        rig.limit(window);
 
-        renewal.stop();
+        window.stop();
         rig.tickFor(Duration.ofMinutes(1));
 
         assertThat(rig.timesTimedOut).hasValue(0);
@@ -139,7 +139,7 @@ class HandlerDeadlineTests {
 
     @Test
     void lossBeforeTheTimeoutIsToldAsALoss() {
-        rig.limit(renewal, TIMEOUT);
+        rig.limit(window);
         rig.store.onRenew(requested -> Set.of());
 
         rig.tickFor(Duration.ofSeconds(20));
@@ -152,12 +152,16 @@ class HandlerDeadlineTests {
     /** Trap: where no timeout is configured, nothing is extended at all. */
     @Test
     void withoutATimeoutEverythingIsRenewed() {
-        rig.tickFor(Duration.ofHours(1));
+        RenewalRig unlimited = RenewalRig.renewing();
+        Window patient = unlimited.hold(20);
+        unlimited.limit(patient);
 
-        assertThat(rig.lostKeys).isEmpty();
-        assertThat(rig.store.renewals()).hasSizeGreaterThan(350);
-        assertThat(rig.windowResults).hasSizeGreaterThan(350).containsOnly(Result.SUCCEEDED);
-        assertThat(rig.timesTimedOut).hasValue(0);
-        assertThat(renewal.isHeld()).isTrue();
+        unlimited.tickFor(Duration.ofHours(1));
+
+        assertThat(unlimited.lostKeys).isEmpty();
+        assertThat(unlimited.store.renewals()).hasSizeGreaterThan(350);
+        assertThat(unlimited.windowResults).hasSizeGreaterThan(350).containsOnly(Result.SUCCEEDED);
+        assertThat(unlimited.timesTimedOut).hasValue(0);
+        assertThat(patient.isHeld()).isTrue();
     }
 }

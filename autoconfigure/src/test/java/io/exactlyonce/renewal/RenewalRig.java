@@ -10,10 +10,12 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
-/** A supervisor on a clock, a queue and a store that do as they are told, and what it tells. */
+/** A renewer on a clock, a queue and a store that do as they are told, and what it tells. */
 final class RenewalRig implements RenewalObserver {
 
     final FakeClock clock = new FakeClock();
@@ -26,37 +28,49 @@ final class RenewalRig implements RenewalObserver {
     final List<ClaimKey> lostKeys = new ArrayList<>();
     final AtomicInteger timesLost = new AtomicInteger();
     final AtomicInteger timesTimedOut = new AtomicInteger();
-    final RenewalSupervisor supervisor;
+    final Renewer renewer;
+    private @Nullable Duration timeout;
 
     RenewalRig(RenewalSchedule schedule) {
-        supervisor = new RenewalSupervisor(store, schedule, this, Runnable::run, clock, () -> 0);
+        renewer = new Renewer(store, schedule, this, Runnable::run, clock, () -> 0);
     }
 
     static RenewalRig renewing() {
-        return new RenewalRig(new RenewalSchedule(0.5, 0, 3));
+        return new RenewalRig(new RenewalSchedule(0.5, 0));
     }
 
-    Renewal start(long windowSeconds) {
-        Subscription orders = new Subscription("listener", "orders", VisibilityWindow.ofSeconds(windowSeconds), queue);
-        return supervisor.start(orders, "handle", clock.nanoTime());
+    Window start(long windowSeconds) {
+        Subscription orders =
+                new Subscription("listener", "orders", VisibilityWindow.ofSeconds(windowSeconds), timeout, queue, null);
+        return renewer.start(orders, "handle", clock.nanoTime());
     }
 
     /** Claims, too, with a lease as long as the window is by default. */
-    Renewal hold(long seconds) {
-        Renewal renewal = start(seconds);
+    Window hold(long seconds) {
+        Window window = start(seconds);
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
-        renewal.hold(claim, Duration.ofSeconds(seconds), clock.nanoTime(), timesLost::incrementAndGet);
-        return renewal;
+        window.hold(claim, Duration.ofSeconds(seconds), clock.nanoTime(), timesLost::incrementAndGet);
+        return window;
     }
 
-    void limit(Renewal renewal, Duration timeout) {
-        renewal.limit(timeout, timesTimedOut::incrementAndGet);
+    /** The listeners of what is received from now on have a timeout. */
+    RenewalRig limiting(Duration longest) {
+        timeout = longest;
+        return this;
+    }
+
+    void limit(Window window) {
+        window.limit(timesTimedOut::incrementAndGet);
+    }
+
+    static void returnAfter(Window window, Duration delay) {
+        Window.returnAll(window.subscription, Map.of(window, delay));
     }
 
     void tickFor(Duration duration) {
-        for (long tick = duration.dividedBy(RenewalSupervisor.TICK); tick > 0; tick--) {
-            clock.advance(RenewalSupervisor.TICK);
-            supervisor.tick();
+        for (long tick = duration.dividedBy(Renewer.TICK); tick > 0; tick--) {
+            clock.advance(Renewer.TICK);
+            renewer.tick();
         }
     }
 

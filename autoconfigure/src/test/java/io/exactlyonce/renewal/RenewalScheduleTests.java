@@ -13,7 +13,7 @@ class RenewalScheduleTests {
 
     private static final double ALMOST_ONE = Math.nextDown(1.0);
 
-    private final RenewalSchedule schedule = new RenewalSchedule(0.5, 0.1, 3);
+    private final RenewalSchedule schedule = new RenewalSchedule(0.5, 0.1);
 
     @Test
     void renewalIsDueAtHalfTheWindow() {
@@ -32,7 +32,7 @@ class RenewalScheduleTests {
     @ParameterizedTest
     @CsvSource({"43200, 0.05, 0.5", "30, 0.05, 0.5", "5, 0.5, 0.1", "5, 0.05, 0.5", "3, 0.1, 0.5", "2, 0.5, 0.1"})
     void noIntervalIsShorterThanASecond(long window, double at, double jitter) {
-        Duration interval = new RenewalSchedule(at, jitter, 3).interval(Duration.ofSeconds(window), ALMOST_ONE);
+        Duration interval = new RenewalSchedule(at, jitter).interval(Duration.ofSeconds(window), ALMOST_ONE);
 
         assertThat(interval).isGreaterThanOrEqualTo(Duration.ofSeconds(1)).isLessThan(Duration.ofSeconds(window));
     }
@@ -45,69 +45,63 @@ class RenewalScheduleTests {
         assertThat(schedule.interval(window, ALMOST_ONE)).isEqualTo(window.dividedBy(2));
     }
 
+    @Test
+    void retryFollowsAfterAThirdOfWhatIsLeft() {
+        assertThat(schedule.retryAfter(Duration.ofSeconds(15), 0)).isEqualTo(Duration.ofSeconds(5));
+        assertThat(schedule.retryAfter(Duration.ofSeconds(10), 0.5)).isEqualTo(Duration.ofNanos(3_166_666_666L));
+    }
+
+    /** What fails together is tried again apart, but never later than planned. */
+    @Test
+    void jitterMakesRetriesEarlierByUpToItsPart() {
+        assertThat(schedule.retryAfter(Duration.ofSeconds(15), ALMOST_ONE))
+                .isBetween(Duration.ofMillis(4_500), Duration.ofMillis(4_501));
+    }
+
+    /** Trap: retries that are few, and used up early, let an outage of a moment cost the lease. */
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3, 10})
-    void allRetriesFollowEachOtherWithinTheHeadroom(int retries) {
-        RenewalSchedule patient = new RenewalSchedule(0.5, 0.1, retries);
-        Duration headroom = Duration.ofSeconds(15);
-        Duration latestBefore = Duration.ZERO;
-        for (int failures = 1; failures <= retries; failures++) {
-            Duration earliest = patient.retryAfter(failures, headroom, 0);
-            assertThat(earliest).isGreaterThanOrEqualTo(latestBefore.minusNanos(1_000));
-            latestBefore = patient.retryAfter(failures, headroom, ALMOST_ONE);
-            assertThat(latestBefore).isGreaterThan(earliest);
+    @ValueSource(doubles = {0, 0.5, 0.999})
+    void retriesGetDenserUntilTheEnd(double random) {
+        Duration left = Duration.ofSeconds(15);
+        Duration before = left;
+        int retries = 0;
+        while (left.compareTo(Duration.ofSeconds(1)) > 0) {
+            Duration pause = schedule.retryAfter(left, random);
+            assertThat(pause).isLessThan(before);
+            before = pause;
+            left = left.minus(pause);
+            retries++;
         }
 
-        assertThat(latestBefore).isBetween(Duration.ofMillis(13_499), Duration.ofMillis(13_500));
+        assertThat(retries).isBetween(7, 8);
+        assertThat(left).isGreaterThan(Duration.ofMillis(600));
     }
 
-    /** Trap: full jitter can use the retries up at once, and an outage of a moment costs the lease. */
     @ParameterizedTest
-    @CsvSource({"1, 6_750", "2, 9_000", "3, 9_642", "10, 10_121"})
-    void lastRetryIsLateInTheHeadroomWhateverChanceSays(int retries, long earliestMillis) {
-        RenewalSchedule patient = new RenewalSchedule(0.5, 0.1, retries);
-
-        assertThat(patient.retryAfter(retries, Duration.ofSeconds(15), 0).toMillis())
-                .isEqualTo(earliestMillis);
-    }
-
-    @Test
-    void retriesComeAtRandomMomentsOfPartsThatDouble() {
-        Duration headroom = Duration.ofSeconds(70);
-
-        assertThat(schedule.retryAfter(1, headroom, 0)).isZero();
-        assertThat(schedule.retryAfter(1, headroom, 0.5)).isEqualTo(Duration.ofMillis(4_500));
-        assertThat(schedule.retryAfter(2, headroom, 0.5)).isEqualTo(Duration.ofSeconds(18));
-        assertThat(schedule.retryAfter(3, headroom, 0.5)).isEqualTo(Duration.ofSeconds(54));
-    }
-
-    @Test
-    void retryIsNeverInThePast() {
-        assertThat(schedule.retryAfter(1, Duration.ofSeconds(-5), 0.5)).isZero();
-        assertThat(schedule.retryAfter(3, Duration.ofSeconds(-5), 0.5)).isZero();
+    @ValueSource(longs = {-5_000, 0, 1, 299})
+    void retryWaitsForATenthOfASecondAtLeast(long millisLeft) {
+        assertThat(schedule.retryAfter(Duration.ofMillis(millisLeft), 0.5)).isEqualTo(Duration.ofMillis(100));
     }
 
     @ParameterizedTest
     @CsvSource({
-        "at, 0.04, 0.1, 3",
-        "at, 0.91, 0.1, 3",
-        "at, NaN, 0.1, 3",
-        "jitter, 0.5, -0.01, 3",
-        "jitter, 0.5, 0.51, 3",
-        "jitter, 0.5, NaN, 3",
-        "retries, 0.5, 0.1, 0",
-        "retries, 0.5, 0.1, 11"
+        "at, 0.04, 0.1",
+        "at, 0.91, 0.1",
+        "at, NaN, 0.1",
+        "jitter, 0.5, -0.01",
+        "jitter, 0.5, 0.51",
+        "jitter, 0.5, NaN",
     })
-    void valueOutOfBoundsIsRefusedByName(String name, double at, double jitter, int retries) {
+    void valueOutOfBoundsIsRefusedByName(String name, double at, double jitter) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new RenewalSchedule(at, jitter, retries))
+                .isThrownBy(() -> new RenewalSchedule(at, jitter))
                 .withMessageStartingWith(name + " (")
                 .withMessageContaining(" must be from ");
     }
 
     @ParameterizedTest
-    @CsvSource({"0.05, 0, 1", "0.9, 0.5, 10"})
-    void boundsThemselvesAreAllowed(double at, double jitter, int retries) {
-        assertThat(new RenewalSchedule(at, jitter, retries).retries()).isEqualTo(retries);
+    @CsvSource({"0.05, 0", "0.9, 0.5"})
+    void boundsThemselvesAreAllowed(double at, double jitter) {
+        assertThat(new RenewalSchedule(at, jitter).at()).isEqualTo(at);
     }
 }

@@ -16,9 +16,9 @@ class RenewalTicksTests {
     void lookThatFailsDoesNotEndTheLooks() {
         AtomicInteger looks = new AtomicInteger();
         Thread maker = Thread.currentThread();
-        RenewalSupervisor broken = new RenewalSupervisor(
+        Renewer broken = new Renewer(
                 new ScriptedStore(),
-                new RenewalSchedule(0.5, 0.1, 3),
+                new RenewalSchedule(0.5, 0.1),
                 new RenewalObserver() {},
                 Runnable::run,
                 () -> {
@@ -46,9 +46,9 @@ class RenewalTicksTests {
                 pauses.incrementAndGet();
             }
         };
-        RenewalSupervisor stopped = new RenewalSupervisor(
+        Renewer stopped = new Renewer(
                 new ScriptedStore(),
-                new RenewalSchedule(0.5, 0.1, 3),
+                new RenewalSchedule(0.5, 0.1),
                 observer,
                 Runnable::run,
                 () -> {

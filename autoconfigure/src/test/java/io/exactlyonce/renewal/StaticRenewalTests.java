@@ -10,14 +10,14 @@ import org.junit.jupiter.api.Test;
 /** Nothing is renewed. */
 class StaticRenewalTests {
 
-    private final RenewalRig rig = new RenewalRig(new RenewalSchedule(false, 0.5, 0, 3));
+    private final RenewalRig rig = new RenewalRig(new RenewalSchedule(false, 0.5, 0));
 
     @Test
     void neitherWindowNorLeaseIsRenewed() {
-        Renewal renewal = rig.hold(30);
+        Window window = rig.hold(30);
 
         rig.tickFor(Duration.ofMinutes(5));
-        renewal.completing();
+        window.completing();
         rig.tickFor(Duration.ofMinutes(5));
 
         assertThat(rig.queue.requests()).isEmpty();
@@ -26,11 +26,11 @@ class StaticRenewalTests {
 
     @Test
     void endOfAHandlerBeginsNoRenewal() {
-        Renewal renewal = rig.hold(30);
-        rig.limit(renewal, Duration.ofMinutes(1));
+        Window window = rig.limiting(Duration.ofMinutes(1)).hold(30);
+        rig.limit(window);
         rig.tickFor(Duration.ofSeconds(5));
 
-        renewal.completing();
+        window.completing();
         rig.tickFor(Duration.ofMinutes(1));
 
         assertThat(rig.queue.requests()).isEmpty();
@@ -39,15 +39,15 @@ class StaticRenewalTests {
 
     @Test
     void handlerIsToldOnceWhenItsLeaseIsAboutToEnd() {
-        Renewal renewal = rig.hold(30);
+        Window window = rig.hold(30);
 
         rig.tickFor(Duration.ofMillis(28_900));
         assertThat(rig.timesLost).hasValue(0);
-        assertThat(renewal.isHeld()).isTrue();
+        assertThat(window.isHeld()).isTrue();
 
         rig.tickFor(Duration.ofMillis(100));
         assertThat(rig.timesLost).hasValue(1);
-        assertThat(renewal.isHeld()).isFalse();
+        assertThat(window.isHeld()).isFalse();
         rig.tickFor(Duration.ofMinutes(1));
         assertThat(rig.timesLost).hasValue(1);
         assertThat(rig.leaseResults).containsExactly(Result.LOST);
@@ -55,20 +55,20 @@ class StaticRenewalTests {
 
     @Test
     void lastMomentOfAShortLeaseIsShort() {
-        Renewal renewal = rig.hold(2);
+        Window window = rig.hold(2);
 
         rig.tickFor(Duration.ofMillis(1_800));
-        assertThat(renewal.isHeld()).isTrue();
+        assertThat(window.isHeld()).isTrue();
         rig.tickFor(Duration.ofMillis(100));
-        assertThat(renewal.isHeld()).isFalse();
+        assertThat(window.isHeld()).isFalse();
     }
 
     @Test
     void handlerInTimeIsNotTold() {
-        Renewal renewal = rig.hold(30);
+        Window window = rig.hold(30);
         rig.tickFor(Duration.ofSeconds(20));
 
-        renewal.stop();
+        window.stop();
         rig.tickFor(Duration.ofMinutes(1));
 
         assertThat(rig.timesLost).hasValue(0);
@@ -77,22 +77,22 @@ class StaticRenewalTests {
 
     @Test
     void failedDeliveryIsReturnedWithinItsWindow() {
-        Renewal renewal = rig.hold(30);
+        Window window = rig.hold(30);
         rig.tickFor(Duration.ofSeconds(20));
 
-        renewal.returnAfter(Duration.ofSeconds(4));
+        RenewalRig.returnAfter(window, Duration.ofSeconds(4));
 
         assertThat(rig.queue.changes()).containsExactly(new QueueVisibility.Change("handle", 4));
     }
 
     @Test
     void timeoutEndsTheHandlerBeforeItsLease() {
-        Renewal renewal = rig.hold(30);
-        rig.limit(renewal, Duration.ofSeconds(5));
+        Window window = rig.limiting(Duration.ofSeconds(5)).hold(30);
+        rig.limit(window);
 
         rig.tickFor(Duration.ofSeconds(5));
 
         assertThat(rig.timesTimedOut).hasValue(1);
-        assertThat(renewal.isHeld()).isTrue();
+        assertThat(window.isHeld()).isTrue();
     }
 }

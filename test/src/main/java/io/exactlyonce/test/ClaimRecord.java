@@ -75,8 +75,7 @@ record ClaimRecord(
     ClaimOutcome answer(ClaimRequest request, Duration now) {
         return switch (status) {
             case HELD -> isHeldBy(request) ? acquired() : new ClaimOutcome.HeldElsewhere(leaseEnd.minus(now));
-            case COMPLETED ->
-                differs(request) ? new ClaimOutcome.Mismatch(result) : new ClaimOutcome.AlreadyCompleted(result);
+            case COMPLETED -> ClaimOutcome.ofCompleted(request, attempt.fingerprint(), result);
             case PARKED -> new ClaimOutcome.Parked();
             case RELEASED -> new ClaimOutcome.HeldElsewhere(Duration.ZERO);
         };
@@ -87,7 +86,9 @@ record ClaimRecord(
     }
 
     KeyState state(Duration now) {
-        return isFree(now) ? KeyState.FREE : KeyState.valueOf(status.name());
+        return isFree(now)
+                ? KeyState.FREE
+                : new KeyState(KeyState.Status.valueOf(status.name()), attempt.fingerprint());
     }
 
     Optional<ClaimRecord> renewed(Duration end) {
@@ -141,7 +142,7 @@ record ClaimRecord(
         return status == Status.RELEASED && attempt.claimId().equals(request.claimId());
     }
 
-    private boolean isHeldBy(ClaimRequest request) {
+    boolean isHeldBy(ClaimRequest request) {
         return status == Status.HELD && attempt.claimId().equals(request.claimId());
     }
 
@@ -155,11 +156,6 @@ record ClaimRecord(
 
     private boolean isCleared() {
         return parkedAt != null;
-    }
-
-    private boolean differs(ClaimRequest request) {
-        String known = attempt.fingerprint();
-        return known != null && request.fingerprint() != null && !known.equals(request.fingerprint());
     }
 
     /** Names the state only: a result is no business of a log's. */

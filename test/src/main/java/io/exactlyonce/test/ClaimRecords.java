@@ -41,6 +41,11 @@ final class ClaimRecords {
         }
     }
 
+    boolean isHeldBy(ClaimRequest request) {
+        ClaimRecord record = records.get(request.key());
+        return record != null && record.isHeldBy(request);
+    }
+
     /** Returns whether the claim's record allowed the change and was changed. */
     boolean change(ClaimId claim, Function<ClaimRecord, Optional<ClaimRecord>> operation) {
         while (true) {

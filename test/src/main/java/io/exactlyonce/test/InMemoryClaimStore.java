@@ -72,6 +72,8 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+        // A claim that holds its key keeps it against others of its batch, also when its lease is over.
+        requests.stream().filter(records::isHeldBy).forEach(records::claim);
         return requests.stream().map(records::claim).toList();
     }
 

@@ -5,29 +5,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.sighting.Observation;
-import io.exactlyonce.sighting.ObservedClaims;
-import io.exactlyonce.sighting.ObservedMessage;
-import io.exactlyonce.sighting.ObservedQueue;
-import io.exactlyonce.sighting.Sighting;
-import io.exactlyonce.sighting.SightingObserver;
-import io.exactlyonce.time.Timer;
+import io.exactlyonce.observed.ObservationCounter;
+import io.exactlyonce.observed.ObservedClaims;
+import io.exactlyonce.observed.ObservedOutcome;
+import io.exactlyonce.observed.ObservedQueue;
+import io.exactlyonce.observed.ObservedRun;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Two instances that observe, and one that enforces, on one store and its clock. */
 class ObservedInMemoryTests {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
-    private static final Timer NEVER = (delay, task) -> {
-        throw new AssertionError("The store answers at once");
-    };
 
     private final InMemoryClaimStore store = new InMemoryClaimStore();
     private final List<String> seen = new ArrayList<>();
@@ -35,28 +30,35 @@ class ObservedInMemoryTests {
     private final ObservedClaims there = instance("there");
 
     private ObservedClaims instance(String name) {
-        SightingObserver observer = new SightingObserver() {
+        ObservationCounter counter = new ObservationCounter() {
             @Override
-            public void sighted(ObservedQueue queue, ClaimKey key, Sighting sighting) {
-                seen.add(name + " " + sighting.tag());
+            public void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {
+                seen.add(name + " " + outcome.tag());
             }
         };
-        return new ObservedClaims(
-                new ExecutorClaimStore(store, Runnable::run),
-                new ClaimSettings(name, null),
-                List.of(observer),
-                Runnable::run,
-                NEVER,
-                10);
+        return new ObservedClaims(store, new ClaimSettings(name, null), () -> {}, List.of(counter), Runnable::run, 10);
     }
 
-    private static Observation begin(ObservedClaims instance, String body) {
-        return instance.begin(
+    /** A handler that runs, on one of the instances. */
+    private record Handler(ObservedClaims instance, ObservedRun run) {
+
+        void ended(@Nullable Throwable failure) {
+            instance.ended(run, failure);
+        }
+    }
+
+    private static Handler begin(ObservedClaims instance, String body) {
+        ObservedRun run = new ObservedRun(
                 new ObservedQueue("fulfilment", "orders"),
-                new ObservedMessage(new ClaimKey("orders", "o1"), () -> body, new VisibilityWindow(LEASE)));
+                new ClaimKey("orders", "o1"),
+                body.length(),
+                () -> body,
+                new VisibilityWindow(LEASE));
+        instance.begin(run);
+        return new Handler(instance, run);
     }
 
-    private static Observation begin(ObservedClaims instance) {
+    private static Handler begin(ObservedClaims instance) {
         return begin(instance, "body");
     }
 
@@ -80,8 +82,8 @@ class ObservedInMemoryTests {
 
     @Test
     void overlapWithinTheLeaseIsSeenByTheSecond() {
-        Observation slow = begin(here);
-        Observation beside = begin(there);
+        Handler slow = begin(here);
+        Handler beside = begin(there);
         beside.ended(null);
         slow.ended(null);
 
@@ -100,9 +102,9 @@ class ObservedInMemoryTests {
 
     @Test
     void handlerThatOutlivesItsLeaseElsewhereIsToldByBothInstances() {
-        Observation slow = begin(here);
+        Handler slow = begin(here);
         store.advance(LEASE);
-        Observation again = begin(there);
+        Handler again = begin(there);
 
         slow.ended(null);
         again.ended(null);
@@ -112,9 +114,9 @@ class ObservedInMemoryTests {
 
     @Test
     void handlerThatOutlivesItsLeaseHereIsAnOverlapOnce() {
-        Observation slow = begin(here);
+        Handler slow = begin(here);
         store.advance(LEASE);
-        Observation again = begin(here);
+        Handler again = begin(here);
 
         slow.ended(null);
         again.ended(null);
@@ -124,7 +126,7 @@ class ObservedInMemoryTests {
 
     @Test
     void handlerThatOutlivesItsLeaseWithoutARedeliveryStillCompletesItsKey() {
-        Observation slow = begin(here);
+        Handler slow = begin(here);
         store.advance(LEASE.multipliedBy(10));
         slow.ended(null);
         begin(there).ended(null);

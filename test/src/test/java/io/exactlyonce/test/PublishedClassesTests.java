@@ -40,10 +40,8 @@ class PublishedClassesTests {
             .onlyDependOnClassesThat()
             .resideInAnyPackage(with(
                     CONTRACT,
-                    "io.exactlyonce.claim.coalescing",
                     "io.exactlyonce.delivery",
                     "io.exactlyonce.delivery.pipeline",
-                    "io.exactlyonce.delivery.waiting",
                     "io.exactlyonce.renewal",
                     "io.exactlyonce.visibility",
                     "org.junit.jupiter..",

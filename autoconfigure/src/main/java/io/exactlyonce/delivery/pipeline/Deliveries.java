@@ -1,75 +1,89 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
-import io.exactlyonce.delivery.InFlightDeliveries;
-import io.exactlyonce.delivery.ReceiveBudget;
 import io.exactlyonce.delivery.RetryBackoff;
-import io.exactlyonce.delivery.waiting.WaitingDeliveries;
-import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.renewal.Renewer;
+import io.exactlyonce.renewal.Window;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
-import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Collection;
-import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.WeakHashMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The deliveries in flight: renewed from their receive until they are deleted, returned or abandoned, so that none is
  * renewed for ever, whatever its way out.
+ *
+ * <p>A listener stops in three steps, each harmless if it is repeated: {@link #beginStop}, {@link #interruptHandlers}, {@link
+ * #endStop}. Renewals go on until the last, so that nothing which is still being handled or deleted comes to another consumer. From
+ * the first step on no handler of the listener begins any more, and what none has begun to process is visible to other
+ * consumers at once. A delivery on its last receive is an exception: its queue would give it up, untried, rather than deliver
+ * it again. It goes on as if nothing had happened, for as long as its listener waits for handlers.
  */
 public final class Deliveries {
 
     private static final Logger log = LoggerFactory.getLogger(Deliveries.class);
 
-    private final RenewalSupervisor supervisor;
+    /** The moment that handlers have which were interrupted. */
+    private static final Duration LAST_MOMENT = Duration.ofSeconds(2);
+
+    private final Renewer renewer;
+    private final Claims claims;
     private final DeliveryObserver observer;
     private final RetryBackoff backoff;
+    private final NanoClock clock;
     private final Jitter random;
-    private final InFlightDeliveries inFlight;
-    private final WaitingDeliveries waiters;
-
-    /** Of the listeners that have begun to stop; each start has its own. Weak: polls are answered for as long as there is one. */
-    private final Set<QueueVisibility> stopping =
-            Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
+    private final WaitingRoom waiting;
+    private final Set<Delivery> inFlight = ConcurrentHashMap.newKeySet();
 
     /**
-     * @param supervisor renews windows and leases
+     * @param renewer renews visibility timeouts and leases
+     * @param claims where keys are looked up, and claims given up
+     * @param settings decide on duplicates with other payloads
      * @param observer learns of the end of each delivery
      * @param backoff how long a failed delivery stays away
      * @param clock monotonic, in nanoseconds
      * @param random from 0 inclusive to 1 exclusive
-     * @param mostWaiters how many deliveries may wait for a key or the store at any time; more are returned
+     * @param mostWaiting how many deliveries may wait for a key at any time; more are returned
      */
     public Deliveries(
-            RenewalSupervisor supervisor,
+            Renewer renewer,
+            Claims claims,
+            ClaimSettings settings,
             DeliveryObserver observer,
             RetryBackoff backoff,
             NanoClock clock,
             Jitter random,
-            int mostWaiters) {
-        this.supervisor = supervisor;
+            int mostWaiting) {
+        this.renewer = renewer;
+        this.claims = claims;
         this.observer = observer;
         this.backoff = backoff;
+        this.clock = clock;
         this.random = random;
-        this.inFlight = new InFlightDeliveries(observer, clock);
-        this.waiters = new WaitingDeliveries(
-                inFlight, new ReceiveBudget(backoff, observer, clock, random), observer, mostWaiters);
+        this.waiting = new WaitingRoom(this, claims, settings, observer, backoff, clock, random, mostWaiting);
     }
 
-    /** Returns the deliveries that wait for a key or the store. */
-    public WaitingDeliveries waiters() {
-        return waiters;
+    /** Returns the deliveries that wait for a key. */
+    public WaitingRoom waiting() {
+        return waiting;
     }
 
     /**
@@ -78,71 +92,114 @@ public final class Deliveries {
      */
     public void begin(Collection<Delivery> received) {
         for (Delivery delivery : received) {
-            delivery.begin(supervisor.start(delivery.subscription(), delivery.receiptHandle(), delivery.receivedAt()));
-            inFlight.add(delivery);
+            Subscription subscription = delivery.subscription();
+            delivery.renewBy(renewer.start(subscription, delivery.receiptHandle(), delivery.receivedAt()));
+            if (inFlight.add(delivery)) {
+                subscription.levels().inFlight().incrementAndGet();
+            }
         }
         // The answer to a poll may come later than its listener's stop.
         List<Delivery> late = received.stream()
-                .filter(delivery -> isStopping(delivery.subscription()))
+                .filter(delivery -> delivery.subscription().isStopping())
                 .toList();
         if (!late.isEmpty()) {
-            stop(late.get(0).subscription()).returnUnstarted(late);
+            returnUnstarted(late.get(0).subscription(), late);
         }
     }
 
     /**
-     * Does what was decided on a delivery that has left its listener. One on which nothing was decided failed before it
-     * was claimed: it is returned with backoff.
+     * Does what was decided on a delivery that has left its listener. One on which nothing was decided failed, or was not
+     * claimed: it is returned with backoff, or at once if it was held back, which has cost no other consumer anything.
      *
      * @return whether the message is to be deleted; it is renewed on until that is confirmed
      */
     public boolean settle(Delivery delivery) {
-        return settle(delivery, backoff.after(delivery.receiveCount(), random.next()), true);
+        return settle(delivery, true);
     }
 
     /**
-     * Does what was decided on a delivery whose listener is stopping. One on which nothing was decided is made visible at
-     * once, for other consumers; one that would have to wait, soon.
+     * Does what was decided on a delivery whose listener is stopping. One that would have to wait is made visible soon.
      *
      * @return whether the message is to be deleted; it is renewed on until that is confirmed
      */
     public boolean settleWhileStopping(Delivery delivery) {
         delivery.holdBack();
-        return settle(delivery, Duration.ZERO, false);
+        return settle(delivery, false);
     }
 
-    private boolean settle(Delivery delivery, Duration undecidedDelay, boolean mayWait) {
+    private boolean settle(Delivery delivery, boolean mayWait) {
         Optional<DeliveryState> settled = delivery.settle();
         if (settled.isEmpty()) {
             return false;
         }
-        observer.settled(delivery, settled.get());
+        observer.on(new DeliveryEvent.Settled(delivery, settled.get()));
+        Disposition decided = delivery.disposition();
         switch (settled.get()) {
-            case ABANDONED -> inFlight.end(delivery);
-            case WAITING -> await(delivery, mayWait);
-            case RETURNED -> returnAfter(delivery, undecidedDelay);
+            case ABANDONED -> finish(delivery);
+            case WAITING ->
+                waiting.admit(
+                        delivery,
+                        mayWait,
+                        decided instanceof Disposition.Wait wait ? wait.leastDelay() : Duration.ZERO);
+            case RETURNED -> {
+                Duration undecided =
+                        delivery.isHeldBack() ? Duration.ZERO : backoff.after(delivery.receiveCount(), random.next());
+                returnAfter(delivery, decided instanceof Disposition.Return back ? back.delay() : undecided);
+            }
             default -> {}
         }
         return settled.get() == DeliveryState.DELETING;
     }
 
-    /** One that was held back has cost no other consumer anything, which can have it at once. */
-    private void returnAfter(Delivery delivery, Duration undecidedDelay) {
-        Duration delay =
-                delivery.disposition() instanceof Disposition.Return decided ? decided.delay() : undecidedDelay;
-        inFlight.returnAfter(delivery, delivery.isHeldBack() ? Duration.ZERO : delay);
+    /** Makes a delivery visible after a delay. It is not measured: a storm of quick failures would hide the slow. */
+    void returnAfter(Delivery delivery, Duration delay) {
+        returnAll(delivery.subscription(), Map.of(delivery, delay));
     }
 
-    private void await(Delivery delivery, boolean mayWait) {
-        Subscription subscription = delivery.subscription();
-        if (mayWait && !isStopping(subscription) && delivery.disposition() instanceof Disposition.Await awaited) {
-            waiters.admit(delivery, awaited);
-            // The stop may have looked for waits before.
-            if (isStopping(subscription)) {
-                waiters.endAll(subscription);
-            }
-        } else {
-            waiters.turnAway(delivery, Duration.ZERO);
+    /** Makes deliveries of one listener visible together. */
+    void returnAll(Subscription subscription, Map<Delivery, Duration> delays) {
+        if (delays.isEmpty()) {
+            return;
+        }
+        log.debug("Returning {}", delays);
+        Map<Window, Duration> windows = new LinkedHashMap<>();
+        delays.forEach((delivery, delay) -> windows.put(delivery.window(), delay));
+        Window.returnAll(subscription, windows);
+        for (Delivery delivery : delays.keySet()) {
+            leave(delivery);
+            delivery.returned();
+        }
+    }
+
+    /** Returns whether it was in flight until now. */
+    private boolean leave(Delivery delivery) {
+        boolean left = inFlight.remove(delivery);
+        if (left) {
+            delivery.subscription().levels().inFlight().decrementAndGet();
+        }
+        return left;
+    }
+
+    /** Has a message deleted whose pipeline has ended; it is renewed on until that is confirmed. */
+    void delete(Delivery delivery) {
+        try {
+            delivery.delete();
+        } catch (RuntimeException failure) {
+            log.warn("Deleting {} failed; it may be delivered again, as a duplicate", delivery, failure);
+            finish(delivery);
+        }
+    }
+
+    /** Ends a delivery that was not returned. A claim that has not come to its handler is given up. */
+    void finish(Delivery delivery) {
+        delivery.window().stop();
+        // A delete may be confirmed after the listener has stopped.
+        if (leave(delivery) && delivery.wasHandled()) {
+            Duration taken = Duration.ofNanos(clock.nanoTime() - delivery.receivedAt());
+            observer.on(new DeliveryEvent.Delivered(delivery.subscription(), taken));
+        }
+        if (delivery.finish()) {
+            claims.release(delivery, () -> {});
         }
     }
 
@@ -152,41 +209,120 @@ public final class Deliveries {
      * @return completes when it may be asked: when no renewal is under way that began before
      */
     public CompletableFuture<Void> acknowledging(Delivery delivery) {
-        return delivery.renewal().deleting();
+        return delivery.window().deleting();
     }
 
     /** The queue has confirmed the delete. */
     public void acknowledged(Delivery delivery) {
-        observer.acknowledged(delivery);
-        inFlight.end(delivery);
+        observer.on(new DeliveryEvent.Acknowledged(delivery));
+        finish(delivery);
     }
 
     /** The queue has refused the delete: the message will come again, as a duplicate. */
     public void acknowledgementFailed(Delivery delivery) {
         log.warn("Deleting {} failed; it may be delivered again, as a duplicate", delivery);
-        inFlight.end(delivery);
+        finish(delivery);
     }
 
     /**
      * A thread that had deliveries in hand has crashed. As if the process had been killed, they are renewed no more, and neither
      * released nor returned nor deleted. May be told twice of one.
      */
-    public void abandon(List<Delivery> deliveries) {
-        deliveries.forEach(inFlight::abandon);
+    public void abandon(Collection<Delivery> deliveries) {
+        for (Delivery delivery : deliveries) {
+            if (delivery.isRenewed()) {
+                boolean isAbandoned = delivery.crash();
+                finish(delivery);
+                if (isAbandoned) {
+                    observer.on(new DeliveryEvent.Settled(delivery, delivery.state()));
+                }
+            }
+        }
     }
 
-    /** Returns how the deliveries of a listener end that is about to stop. */
-    public ListenerStop stop(Subscription subscription) {
-        return new ListenerStop(subscription, this, inFlight, waiters);
+    private List<Delivery> of(Subscription subscription) {
+        return inFlight.stream()
+                .filter(delivery -> delivery.subscription().equals(subscription))
+                .toList();
     }
 
-    /** A listener begins to stop. */
-    void stopping(Subscription subscription) {
-        stopping.add(subscription.visibility());
+    /**
+     * Makes visible at once what no handler has begun, also what is received from now on, and returns what waits for
+     * a key. Running handlers go on.
+     */
+    public void beginStop(Subscription subscription) {
+        // First: what begins or is received meanwhile meets it.
+        subscription.stop();
+        waiting.endAll(subscription);
+        returnUnstarted(subscription, of(subscription));
     }
 
-    /** Returns whether a listener has begun to stop: none of its handlers begins any more. */
-    boolean isStopping(Subscription subscription) {
-        return stopping.contains(subscription.visibility());
+    /**
+     * Interrupts the handlers that are still running. Those that heed it within a moment have their claims released and
+     * their messages returned, before their threads and the database connections go. The claims of the rest end with their
+     * leases.
+     */
+    public void interruptHandlers(Subscription subscription) {
+        beginStop(subscription);
+        // Also what is on its last receive: it is not waited for any longer.
+        returnHeldBack(subscription, of(subscription));
+        List<Delivery> running = of(subscription).stream()
+                .filter(delivery -> !delivery.isAbandoned())
+                .toList();
+        running.forEach(Delivery::abandon);
+        awaitLastMoment(subscription, running);
+        for (Delivery delivery : running) {
+            // Its pipeline may have no thread any more to do it.
+            if (delivery.left().isDone() && settleWhileStopping(delivery)) {
+                delete(delivery);
+            }
+        }
+    }
+
+    /** Renews nothing of the listener any more. */
+    public void endStop(Subscription subscription) {
+        interruptHandlers(subscription);
+        of(subscription).forEach(this::finish);
+    }
+
+    private static void awaitLastMoment(Subscription subscription, List<Delivery> abandoned) {
+        try {
+            CompletableFuture.allOf(abandoned.stream().map(Delivery::left).toArray(CompletableFuture[]::new))
+                    .get(LAST_MOMENT.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (TimeoutException | ExecutionException stubborn) {
+            log.warn(
+                    "Handlers of {} go on after they were interrupted; their claims end with their leases",
+                    subscription);
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Makes visible what no handler has begun, and what may be tried once more. */
+    private void returnUnstarted(Subscription subscription, Collection<Delivery> received) {
+        returnHeldBack(
+                subscription,
+                received.stream()
+                        .filter(delivery -> !delivery.isOnItsLastReceive())
+                        .toList());
+    }
+
+    private void returnHeldBack(Subscription subscription, Collection<Delivery> received) {
+        Map<Delivery, Duration> unstarted = new LinkedHashMap<>();
+        for (Delivery delivery : received) {
+            if (delivery.holdClaimBack()) {
+                claims.release(delivery, () -> {
+                    if (delivery.step(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
+                        returnAfter(delivery, Duration.ZERO);
+                    }
+                    delivery.leave();
+                });
+            } else if (!delivery.isAcquired()
+                    && delivery.holdBack()
+                    && delivery.step(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
+                unstarted.put(delivery, Duration.ZERO);
+            }
+        }
+        returnAll(subscription, unstarted);
     }
 }

@@ -1,39 +1,62 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObserver.ClaimCall;
+import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
+import io.exactlyonce.delivery.DeliveryObserver.HandlerCall;
+import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The way of deliveries, from the poll until how they ended is on record. Every step takes a list: a message that comes alone is
- * a list of one, and a method that returns when its work is done is a future that has ended. No step waits for the store.
+ * The way of deliveries, from the poll until how they ended is on record. Every step takes a list of one subscription: a message that
+ * comes alone is a list of one. No step waits for the store.
  *
  * <ol>
- *   <li>Begin: those of a stopped listener are left out; the rest comes again unless it is recorded.
- *   <li>Claim: all keys in one call ({@link ClaimStage}), before there are threads, or when there is one. What acquires no key
- *       waits, is deleted or comes again, and goes no further.
- *   <li>Admit: whose lease is over, or whose group has been stopped, is not handled ({@link GroupOrder}). Asked when the thread is
+ *   <li>{@link #claim}: all keys in one call, before there are threads, or when there is one. A call that gets no answer is repeated
+ *       in place. A delivery that acquires no key waits, is deleted or comes again, and goes no further.
+ *   <li>{@link #admit}: a delivery whose lease is over, or whose group has been stopped, is not handled. Asked when the thread is
  *       there, and again when the method is called.
- *   <li>Handle: reconciler, then handler, once ({@link HandlerStage}).
- *   <li>Record: completions, then parkings and releases ({@link RecordStage}), behind the handler, whose thread does not wait
- *       for the store.
+ *   <li>{@link #handle}: reconciler, then handler, once.
+ *   <li>{@link #record}: completions, parkings and releases in one call, behind the handler, whose thread does not wait for the store.
  * </ol>
  *
- * <p>What becomes of each is done when it has left its listener and how it ended is on record ({@link Deliveries#settle}).
+ * <p>What becomes of each delivery is done when it has left its listener and how it ended is on record ({@link Deliveries#settle}).
  *
- * <p>Guaranteed: the handler is called once at most (in a transaction once more if it named deliveries that failed, or
- * lost its connection on a last receive: all that it wrote is rolled back by then), only with deliveries whose keys are claimed, in their order; a
+ * <p>Guaranteed: the handler is called once at most (in a transaction once more if it named deliveries that failed, or lost its
+ * connection: all that it wrote is rolled back by then), only with deliveries whose keys are claimed, in their order; a
  * delivery is acknowledged only after its claim's completion is recorded, by this delivery or an earlier one; each is
  * judged by its own claim, as if it had come alone. The claim is held until a handler's future has ended and that is on
  * record. A handler that must stop is interrupted, once, as long as its method has not returned; then its future is
@@ -45,142 +68,615 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DeliveryPipeline {
 
-    private final ClaimWriter writer;
-    private final ClaimStage claims;
-    private final HandlerStage handlers;
-    private final RecordStage records;
-    private final TransactionalHandler transactions;
+    private static final Logger log = LoggerFactory.getLogger(DeliveryPipeline.class);
+
+    private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
+
+    private final Claims claims;
+    private final ClaimSettings settings;
+    private final OutcomePolicy policy;
     private final RetryBackoff backoff;
-    private final Jitter jitter;
+    private final StoredResults results;
+    private final DeliveryObserver observer;
+    private final NanoClock clock;
+    private final Jitter random;
+    private final Executor cancellations;
 
     /**
-     * @param writer claims keys, and ends claims
+     * @param claims claims keys, and ends claims
      * @param settings on what terms keys are claimed
      * @param backoff how long deliveries stay away that failed
      * @param results writes handlers' results
      * @param observer learns of claims and handlers
      * @param clock monotonic, in nanoseconds
-     * @param jitter spreads the backoff
+     * @param random spreads the backoff
      * @param cancellations cancels futures of handlers, which may call the application's own code; must not make its caller wait
      */
     public DeliveryPipeline(
-            ClaimWriter writer,
+            Claims claims,
             ClaimSettings settings,
             RetryBackoff backoff,
             StoredResults results,
             DeliveryObserver observer,
             NanoClock clock,
-            Jitter jitter,
+            Jitter random,
             Executor cancellations) {
-        this.writer = writer;
-        this.claims = new ClaimStage(writer, settings, observer, clock);
-        this.handlers = new HandlerStage(writer, cancellations, observer, clock);
-        this.records = new RecordStage(writer, results, observer);
-        this.transactions = new TransactionalHandler(writer, claims, handlers, records, observer);
+        this.claims = claims;
+        this.settings = settings;
+        this.policy = new OutcomePolicy(settings);
         this.backoff = backoff;
-        this.jitter = jitter;
+        this.results = results;
+        this.observer = observer;
+        this.clock = clock;
+        this.random = random;
+        this.cancellations = cancellations;
     }
 
     /**
-     * Claims the keys of deliveries that were just received, before there are threads for them.
+     * Claims the keys that were not asked for yet, in one call.
      *
-     * @return ends when their claims are answered; one on its last receive may still have to be claimed, when its thread is there
+     * @return ends when each is acquired or refused, or is given up without an answer
      */
-    public CompletableFuture<Void> claimAhead(List<Attempt> attempts) {
-        return claims.claimAhead(begin(attempts));
+    public CompletableFuture<Void> claim(List<Delivery> deliveries) {
+        List<Delivery> asking = begin(deliveries);
+        if (asking.isEmpty()) {
+            return DONE;
+        }
+        List<ClaimRequest> requests = new ArrayList<>(asking.size());
+        asking.forEach(delivery -> requests.add(ask(delivery)));
+        ClaimScope scope = claiming(asking);
+        Repeats repeats = new Repeats(asking);
+        CompletableFuture<Void> claimed = new CompletableFuture<>();
+        claims.claim(requests, repeats, (outcomes, failure, askedAt) -> {
+            repeats.end();
+            Boundary.guard(
+                    "The answer to a claim",
+                    () -> answered(asking, outcomes, failure, askedAt, scope),
+                    claimed::completeExceptionally);
+            claimed.complete(null);
+        });
+        return claimed;
     }
 
-    /** Claims the keys of deliveries that there is a thread for, unless they are claimed. */
-    public CompletableFuture<Void> claim(List<Attempt> attempts) {
-        return claims.claim(begin(attempts));
+    /** Begins those whose listener has not stopped; returns those whose keys are to be claimed. */
+    List<Delivery> begin(List<Delivery> deliveries) {
+        List<Delivery> asking = new ArrayList<>(deliveries.size());
+        for (Delivery delivery : deliveries) {
+            if (delivery.begin() && delivery.isToBeClaimed()) {
+                asking.add(delivery);
+            }
+        }
+        return asking;
     }
 
-    private List<Attempt> begin(List<Attempt> attempts) {
-        return attempts.stream()
-                .filter(attempt -> attempt.isBegun() || attempt.begin(retry(attempt.delivery())))
-                .filter(Attempt::isToBeClaimed)
-                .toList();
+    ClaimRequest ask(Delivery delivery) {
+        return delivery.ask(settings);
+    }
+
+    ClaimScope claiming(List<Delivery> asking) {
+        List<ClaimCall> calls = new ArrayList<>(asking.size());
+        for (Delivery delivery : asking) {
+            calls.add(new ClaimCall(delivery, delivery.spec().key()));
+        }
+        return observer.claiming(calls);
+    }
+
+    private void answered(
+            List<Delivery> asking,
+            @Nullable List<ClaimOutcome> outcomes,
+            @Nullable Throwable failure,
+            long askedAt,
+            ClaimScope scope) {
+        if (outcomes == null) {
+            asking.forEach(delivery -> unanswered(delivery, failure));
+            scope.end(List.of(), failure);
+            return;
+        }
+        asking.get(0).subscription().gate().answered();
+        for (int index = 0; index < outcomes.size(); index++) {
+            answered(asking.get(index), outcomes.get(index), askedAt);
+        }
+        scope.end(outcomes, null);
+        for (int index = 0; index < outcomes.size(); index++) {
+            tellClaimed(asking.get(index), outcomes.get(index));
+        }
+    }
+
+    private void answered(Delivery delivery, ClaimOutcome outcome, long askedAt) {
+        if (!(outcome instanceof Acquired acquired)) {
+            refuse(delivery, outcome);
+        } else if (!delivery.acquired(acquired, askedAt, claims::fence)) {
+            // Its listener has ended it meanwhile.
+            claims.release(delivery, () -> {});
+        }
+    }
+
+    void tellClaimed(Delivery delivery, ClaimOutcome outcome) {
+        observer.on(new DeliveryEvent.Claimed(
+                delivery.subscription(), delivery.spec().key(), outcome));
+    }
+
+    void refuse(Delivery delivery, ClaimOutcome outcome) {
+        Disposition retry = new Disposition.Return(backoff.after(delivery.receiveCount(), random.next()));
+        delivery.decide(policy.decide(delivery, delivery.request(), outcome, retry));
+    }
+
+    /** It comes again, and not soon: it was not tried. */
+    void unanswered(Delivery delivery, @Nullable Throwable why) {
+        if (why instanceof IllegalArgumentException) {
+            log.error("{} is returned: its key, or another one of its poll, cannot be claimed", delivery, why);
+        } else {
+            log.warn(
+                    "{} is returned: the claim of {} got no answer",
+                    delivery,
+                    delivery.spec().key());
+        }
+        delivery.decide(new Disposition.Return(backoff.sparing(delivery, random.next())));
+    }
+
+    /**
+     * For how long a claim without an answer is repeated: while none is answered on its way, a few times while others are, and
+     * without an end where its message would leave its queue untried; but not when nothing can come of it any more. Counts its
+     * deliveries as waiting once it has failed a few times.
+     */
+    static final class Repeats implements Claims.Patience {
+
+        private final List<Delivery> asking;
+        private final Subscription subscription;
+        private int alone;
+        private boolean wasPaused;
+        private boolean isWaiting;
+
+        Repeats(List<Delivery> asking) {
+            this.asking = asking;
+            this.subscription = asking.get(0).subscription();
+        }
+
+        @Override
+        public boolean goesOn(int failures, Throwable failure) {
+            subscription.gate().unanswered(failure);
+            boolean isPaused = subscription.gate().isPaused();
+            // An attempt that began in an outage tells nothing of what is answered after it.
+            alone += isPaused || wasPaused ? 0 : 1;
+            wasPaused = isPaused;
+            if (asking.stream().noneMatch(Delivery::mayStillBeHandled)) {
+                return false;
+            }
+            if (failures == Claims.FEW) {
+                isWaiting = true;
+                subscription.levels().waiting().addAndGet(asking.size());
+            }
+            return alone < Claims.FEW || isPaused || asking.stream().anyMatch(Delivery::isOnItsLastReceive);
+        }
+
+        void end() {
+            if (isWaiting) {
+                isWaiting = false;
+                subscription.levels().waiting().addAndGet(-asking.size());
+            }
+        }
     }
 
     /**
      * Returns those that may be handled, as far as is known now: what their keys are held for, and what may not overtake another one.
      * The rest leaves, and gives its claims back.
      */
-    public List<Attempt> admit(List<Attempt> attempts) {
-        Batch batch = new Batch(attempts);
-        List<Attempt> admitted = GroupOrder.admit(attempts, batch, writer);
-        batch.logFailures();
-        attempts.stream().filter(attempt -> !admitted.contains(attempt)).forEach(Attempt::leave);
+    public List<Delivery> admit(List<Delivery> deliveries) {
+        HandlerOutcome outcome = new HandlerOutcome();
+        List<Delivery> admitted = admit(deliveries, outcome);
+        outcome.failures().forEach(failure -> log.warn("Not handled: {}", failure.getMessage()));
+        for (Delivery delivery : deliveries) {
+            if (!admitted.contains(delivery)) {
+                leave(delivery);
+            }
+        }
         return admitted;
     }
 
-    /** Gives back what was claimed, or was to be, and has not come to its handler. */
-    public void withdraw(List<Attempt> attempts) {
-        List<Attempt> unhandled = attempts.stream()
-                .filter(attempt -> attempt.isUnhandled() || attempt.isToBeClaimed())
-                .toList();
-        if (!unhandled.isEmpty()) {
-            GroupOrder.refuse(unhandled.stream().filter(Attempt::isUnhandled).toList(), writer);
-            unhandled.forEach(Attempt::leave);
+    private List<Delivery> admit(List<Delivery> deliveries, HandlerOutcome outcome) {
+        Admission admission = new Admission();
+        List<Delivery> admitted = new ArrayList<>(deliveries.size());
+        for (Delivery delivery : deliveries) {
+            if (admission.admits(delivery, outcome)) {
+                admitted.add(delivery);
+            }
         }
+        record(admission.givenBack);
+        return admitted;
     }
 
     /**
-     * Handles deliveries of one subscription whose keys are held. How it ended is recorded behind the handler: {@link Delivery#left()}
-     * tells when.
-     *
-     * @param attempts the deliveries, in their order
-     * @return ends when the handler's work does: at once unless its future goes on. Then it has the handler's result if the delivery
-     *     came alone, else {@code null}. Fails with what the handler threw, or with {@link io.exactlyonce.ClaimLostException} if a
-     *     claim was lost before the handler was called; the rest of what went wrong is suppressed in it
+     * Says which deliveries a handler may be given, asked in their order. On a FIFO queue a message that stays in its queue
+     * stops the later ones of its group, which must not overtake it: their claims are given back, and they are visible again
+     * when their batch is done. The messages of a standard queue have no group, and stop no other.
      */
-    public CompletableFuture<@Nullable Object> process(List<Attempt> attempts, Handler handler) {
-        boolean isTransactional = attempts.stream().anyMatch(Attempt::isTransactional);
-        if (isTransactional) {
-            begin(attempts);
+    static final class Admission {
+
+        private final Set<String> stoppedGroups = new HashSet<>(0);
+        final List<Delivery> givenBack = new ArrayList<>(0);
+
+        boolean admits(Delivery delivery, HandlerOutcome outcome) {
+            if (isStopped(delivery)) {
+                sendBack(delivery);
+                return false;
+            }
+            if (delivery.isReady()) {
+                return true;
+            }
+            if (delivery.isAcquired()) {
+                outcome.add(
+                        delivery.claim()
+                                .lost(
+                                        "its lease was over, its time was up, or its listener had stopped, before the handler was called"));
+                giveBack(delivery, FailedAttempt.NOT_CALLED);
+            }
+            stopGroupOf(delivery);
+            return false;
         }
-        requireBegun(attempts);
-        Batch batch = new Batch(attempts);
-        CompletableFuture<Void> ended = handle(batch, isTransactional, handler);
-        CompletableFuture<@Nullable Object> answered = new CompletableFuture<>();
-        // On whatever thread ends the handler's future: to record makes no thread wait.
-        var unused = ended.thenRun(() -> records.record(batch)).whenComplete((recorded, crash) -> {
-            batch.leave();
-            Throwable failure = crash == null ? batch.failure() : crash;
+
+        /** Returns whether its handler is called now: its listener's stop may be faster. */
+        boolean enters(Delivery delivery) {
+            if (isStopped(delivery)) {
+                sendBack(delivery);
+                return false;
+            }
+            boolean enters = delivery.beginHandling();
+            if (!enters) {
+                stopGroupOf(delivery);
+            }
+            return enters;
+        }
+
+        /** A message is not handled; unless its key is completed, or its queue gives it up now, the rest of its group waits. */
+        void stopGroupOf(Delivery delivery) {
+            if (!delivery.group().isEmpty() && !delivery.leavesItsQueue()) {
+                stoppedGroups.add(delivery.group());
+            }
+        }
+
+        boolean isStopped(Delivery delivery) {
+            return !stoppedGroups.isEmpty() && stoppedGroups.contains(delivery.group());
+        }
+
+        private void sendBack(Delivery delivery) {
+            if (delivery.isAcquired()) {
+                giveBack(delivery, "an earlier message of its group comes first");
+            }
+            yieldToItsGroup(delivery);
+        }
+
+        /** Makes its message visible as soon as its batch is done: an earlier one of its group comes first. */
+        static void yieldToItsGroup(Delivery delivery) {
+            if (!delivery.isAcknowledged()) {
+                delivery.decide(new Disposition.Return(Duration.ZERO));
+            }
+        }
+
+        private void giveBack(Delivery delivery, String reason) {
+            if (delivery.giveBack(reason)) {
+                givenBack.add(delivery);
+            }
+        }
+    }
+
+    /** Gives back what was claimed, or was to be, and has not come to its handler. */
+    public void withdraw(List<Delivery> deliveries) {
+        Admission admission = new Admission();
+        for (Delivery delivery : deliveries) {
+            if (delivery.isUnhandled()) {
+                admission.giveBack(delivery, FailedAttempt.NOT_CALLED);
+            } else if (delivery.isToBeClaimed()) {
+                leave(delivery);
+            }
+        }
+        record(admission.givenBack);
+    }
+
+    /**
+     * Handles deliveries of one subscription whose keys are held, or are claimed in the handler's transaction. How it ended is
+     * recorded behind the handler: {@link Delivery#left()} tells when.
+     *
+     * @param deliveries in their order
+     * @return the handler's result if the delivery came alone, else {@code null}. A future if the handler returned one: it ends when
+     *     the work does, without a result of a batch, and fails with what follows
+     * @throws Throwable what the handler threw, or {@link io.exactlyonce.ClaimLostException} if a claim was lost before the handler
+     *     was called; the rest of what went wrong is suppressed in it
+     */
+    @SuppressWarnings("FutureReturnValueIgnored") // It is what the caller asked for.
+    public @Nullable Object handle(List<Delivery> deliveries, Handler handler) throws Throwable {
+        requireBegun(deliveries);
+        HandlerOutcome outcome = new HandlerOutcome();
+        if (deliveries.stream().anyMatch(Delivery::isTransactional)) {
+            new TransactionalHandler(this, claims, observer, deliveries, outcome).handle(handler);
+            deliveries.forEach(DeliveryPipeline::leave);
+            return told(outcome);
+        }
+        List<Delivery> entered = enter(deliveries, outcome);
+        if (entered.isEmpty()) {
+            record(deliveries);
+            return told(outcome);
+        }
+        Cancellation call = new Cancellation();
+        entered.forEach(delivery -> delivery.enter(call));
+        HandlerScope scope = handling(entered);
+        long begun = clock.nanoTime();
+        Object returned;
+        try (call) {
+            returned = handler.handle(entered);
+        } catch (Throwable thrown) {
+            scope.leave();
+            ended(entered, scope, thrown, begun);
+            failed(entered, thrown, call.wasStopped(), outcome);
+            record(deliveries);
+            return told(outcome);
+        }
+        scope.leave();
+        if (returned instanceof CompletionStage<?> stage) {
+            Object answer = goOn(deliveries, stage, call, outcome, (result, failure) -> {
+                ended(entered, scope, failure, begun);
+                if (failure == null) {
+                    succeeded(entered, result, outcome);
+                } else if (call.mayGoOn(failure)) {
+                    leaveToLease(entered, failure, outcome);
+                } else {
+                    failed(entered, failure, call.wasStopped(), outcome);
+                }
+                record(deliveries);
+            });
+            return answer;
+        }
+        ended(entered, scope, null, begun);
+        succeeded(entered, returned, outcome);
+        record(deliveries);
+        return told(outcome);
+    }
+
+    private CompletableFuture<@Nullable Object> goOn(
+            List<Delivery> deliveries,
+            CompletionStage<?> stage,
+            Cancellation call,
+            HandlerOutcome outcome,
+            BiConsumer<@Nullable Object, @Nullable Throwable> ended) {
+        CompletableFuture<?> future;
+        try {
+            future = stage.toCompletableFuture();
+        } catch (RuntimeException none) {
+            // Its work goes on, and nothing tells when it ends.
+            future = CompletableFuture.failedFuture(call.cancelled(none));
+        }
+        CompletableFuture<@Nullable Object> answer = new CompletableFuture<>();
+        var unused = call.goOn(future, cancellations, ended).whenComplete((done, crash) -> {
+            Throwable failure = crash == null ? outcome.failure() : crash;
+            if (crash != null) {
+                deliveries.forEach(Delivery::leave);
+            }
             if (failure == null) {
-                answered.complete(attempts.size() == 1 ? attempts.get(0).result() : null);
+                answer.complete(outcome.result());
             } else {
-                answered.completeExceptionally(failure);
+                answer.completeExceptionally(failure);
             }
         });
-        return answered;
+        return answer;
     }
 
-    private CompletableFuture<Void> handle(Batch batch, boolean isTransactional, Handler handler) {
-        boolean isHandled = false;
-        try {
-            CompletableFuture<Void> ended =
-                    isTransactional ? transactions.handle(batch, handler) : handlers.handle(batch, handler);
-            isHandled = true;
-            return ended;
-        } finally {
-            if (!isHandled) {
-                batch.leave();
+    private static @Nullable Object told(HandlerOutcome outcome) throws Throwable {
+        Throwable failure = outcome.failure();
+        if (failure != null) {
+            throw failure;
+        }
+        return outcome.result();
+    }
+
+    private void requireBegun(List<Delivery> deliveries) {
+        for (Delivery delivery : deliveries) {
+            if (delivery.isTransactional() ? delivery.begin() : delivery.hasBegun()) {
+                return;
             }
         }
+        throw new CancellationException("%s was not begun: its listener has stopped"
+                .formatted(
+                        deliveries.size() == 1
+                                ? deliveries.get(0)
+                                : "A batch of %d messages".formatted(deliveries.size())));
     }
 
-    private static void requireBegun(List<Attempt> attempts) {
-        if (attempts.stream().noneMatch(Attempt::isBegun)) {
-            throw new CancellationException("%s was not begun: its listener has stopped"
-                    .formatted(
-                            attempts.size() == 1
-                                    ? attempts.get(0)
-                                    : "A batch of %d messages".formatted(attempts.size())));
+    /** Admits deliveries, begins the listener's timeout, one for all that follows, and reconciles keys that are in doubt. */
+    private List<Delivery> enter(List<Delivery> deliveries, HandlerOutcome outcome) {
+        List<Delivery> ready = admit(deliveries, outcome);
+        ready.forEach(delivery -> delivery.window().limit(delivery::stopHandler));
+        if (ready.stream().anyMatch(Reconciling::isToBeAsked)) {
+            List<Delivery> reconciled = new Reconciling(outcome, this::completion).ask(ready);
+            record(ready.stream()
+                    .filter(delivery -> !reconciled.contains(delivery))
+                    .toList());
+            // That may have taken long.
+            ready = admit(reconciled, outcome);
+        }
+        Admission admission = new Admission();
+        List<Delivery> entered = new ArrayList<>(ready.size());
+        for (Delivery delivery : ready) {
+            if (admission.enters(delivery)) {
+                entered.add(delivery);
+            }
+        }
+        record(admission.givenBack);
+        return entered;
+    }
+
+    HandlerScope handling(List<Delivery> entered) {
+        List<HandlerCall> calls = new ArrayList<>(entered.size());
+        for (Delivery delivery : entered) {
+            calls.add(new HandlerCall(delivery, delivery.id(), delivery.claim().attempt()));
+        }
+        return observer.handling(calls);
+    }
+
+    /** The handler's work has ended. */
+    void ended(List<Delivery> called, HandlerScope scope, @Nullable Throwable failure, long begun) {
+        scope.end(failure);
+        observer.on(
+                new DeliveryEvent.Handled(called.get(0).subscription(), Duration.ofNanos(clock.nanoTime() - begun)));
+    }
+
+    long now() {
+        return clock.nanoTime();
+    }
+
+    private static void leaveToLease(List<Delivery> entered, Throwable cancelled, HandlerOutcome outcome) {
+        outcome.addHandlers(cancelled);
+        for (Delivery delivery : entered) {
+            log.warn(
+                    "{}: its handler's future was cancelled, which does not tell whether its work has stopped; {}"
+                            + " can be claimed again when its lease ends",
+                    delivery,
+                    delivery.spec().key());
+            delivery.window().letGo();
+            delivery.hadNoEffect();
         }
     }
 
-    private Disposition retry(Delivery delivery) {
-        return new Disposition.Return(backoff.after(delivery.receiveCount(), jitter.next()));
+    private void succeeded(List<Delivery> entered, @Nullable Object result, HandlerOutcome outcome) {
+        for (Delivery delivery : entered) {
+            delivery.end(completion(delivery, result));
+            outcome.result(delivery.keepsResult() ? result : null);
+        }
+    }
+
+    private ClaimEnd completion(Delivery delivery, @Nullable Object result) {
+        return new ClaimEnd.Completed(delivery.id(), json(delivery, result));
+    }
+
+    /** The effect has happened, so a result that cannot be written must not leave the claim open. */
+    @Nullable String json(Delivery delivery, @Nullable Object result) {
+        return result == null || !delivery.keepsResult()
+                ? null
+                : results.writeIfPossible(delivery.spec().key(), result);
+    }
+
+    private void failed(List<Delivery> entered, Throwable thrown, boolean stopped, HandlerOutcome outcome) {
+        outcome.addHandlers(thrown);
+        Map<Integer, Throwable> named = named(thrown, entered.size());
+        for (int index = 0; index < entered.size(); index++) {
+            Delivery delivery = entered.get(index);
+            Throwable failure = named.isEmpty() ? thrown : named.get(index);
+            delivery.end(
+                    failure == null
+                            ? completion(delivery, null)
+                            : FailedAttempt.end(
+                                    delivery.id(),
+                                    failure,
+                                    stopped,
+                                    delivery.spec().doubt()));
+        }
+    }
+
+    /** Returns what failed with which delivery; nothing if the exception fails all: it names none, or one that is not there. */
+    static Map<Integer, Throwable> named(Throwable thrown, int size) {
+        if (!(InDoubtPolicy.unwrap(thrown) instanceof BatchItemFailures items)) {
+            return Map.of();
+        }
+        Map<Integer, Throwable> named = items.failures();
+        return named.keySet().stream().allMatch(index -> index < size) ? named : Map.of();
+    }
+
+    /**
+     * Records how deliveries ended, all in one call; each leaves when that is answered, or is not wanted any more. Claims that seem
+     * lost are completed, too: the store knows whether another worker has taken a key over, and if none has, the effect is on record.
+     */
+    private void record(List<Delivery> deliveries) {
+        List<Delivery> ended = new ArrayList<>(deliveries.size());
+        List<ClaimEnd> ends = new ArrayList<>(deliveries.size());
+        for (Delivery delivery : deliveries) {
+            ClaimEnd end = delivery.takeEnd();
+            if (end != null) {
+                ended.add(delivery);
+                ends.add(end);
+            } else if (!delivery.isBeingRecorded()) {
+                leave(delivery);
+            }
+        }
+        if (ends.isEmpty()) {
+            return;
+        }
+        // The next message of a group begins when this is on record. Otherwise a completion may wait for others to
+        // share a transaction.
+        boolean isAwaited =
+                ended.get(0).subscription().isFifo() || !ends.stream().allMatch(ClaimEnd.Completed.class::isInstance);
+        claims.end(
+                ends,
+                isAwaited,
+                (failures, failure) -> {
+                    for (int index = 0; index < ended.size(); index++) {
+                        if (isRecordWanted(ended.get(index), ends.get(index), failures)) {
+                            return true;
+                        }
+                    }
+                    return false;
+                },
+                (recorded, failure, askedAt) -> Boundary.guard(
+                        "The record of outcomes",
+                        () -> {
+                            for (int index = 0; index < ended.size(); index++) {
+                                recorded(ended.get(index), ends.get(index), recorded, failure);
+                            }
+                        },
+                        crash -> ended.forEach(Delivery::leave)));
+    }
+
+    /** An effect is recorded for as long as its listener runs; a failure, while its message is not another consumer's, too. */
+    private static boolean isRecordWanted(Delivery delivery, ClaimEnd end, int failures) {
+        return end instanceof ClaimEnd.Completed
+                ? !delivery.isAbandoned()
+                : failures < Claims.FEW
+                        || (!delivery.isAbandoned() && delivery.window().isInvisible());
+    }
+
+    private void recorded(
+            Delivery delivery, ClaimEnd end, @Nullable Set<ClaimId> recorded, @Nullable Throwable failure) {
+        delivery.window().letGo();
+        boolean isRecorded = recorded != null && recorded.contains(end.claim());
+        if (isRecorded) {
+            if (end instanceof ClaimEnd.Completed) {
+                delivery.step(DeliveryState.HANDLED, DeliveryState.RECORDED);
+            } else if (end instanceof ClaimEnd.Parked) {
+                observer.on(new DeliveryEvent.Parked(
+                        delivery.subscription(), end.claim().key()));
+            }
+        } else {
+            tellUnrecorded(delivery, end, recorded != null, failure);
+        }
+        delivery.leave();
+    }
+
+    private void tellUnrecorded(Delivery delivery, ClaimEnd end, boolean isAnswered, @Nullable Throwable failure) {
+        Object key = end.claim().key();
+        if (end instanceof ClaimEnd.Completed && isAnswered) {
+            log.error(
+                    "{} is neither deleted nor returned: its handler has succeeded, but another worker took {} over before"
+                            + " that was recorded; its result is discarded",
+                    delivery,
+                    key);
+            observer.on(new DeliveryEvent.CompletionLost(delivery.subscription()));
+        } else if (end instanceof ClaimEnd.Completed) {
+            log.error(
+                    "{} is neither deleted nor returned: that its handler has succeeded could not be recorded before its"
+                            + " listener stopped, so that {} is in doubt when its lease ends: {}",
+                    delivery,
+                    key,
+                    Claims.why(failure));
+        } else if (end instanceof ClaimEnd.Parked && isAnswered) {
+            log.warn("{} is not parked: another worker took the key over", key);
+        } else if (end instanceof ClaimEnd.Parked) {
+            log.error("Parking {} failed; it is in doubt when its lease ends: {}", key, Claims.why(failure));
+        } else if (!isAnswered) {
+            log.warn("Releasing {} failed; it can be claimed again when its lease ends: {}", key, Claims.why(failure));
+        }
+    }
+
+    /** Leaves, unless its listener's stop does that. */
+    private static void leave(Delivery delivery) {
+        if (delivery.hasBegun() && delivery.state() != DeliveryState.HELD_BACK && !delivery.isBeingRecorded()) {
+            delivery.leave();
+        }
     }
 }

@@ -1,18 +1,20 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.delivery.Delivery;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import org.jspecify.annotations.Nullable;
 
-/** A listener's own work under the claims of one or more deliveries. */
+/** Calls the application's handler. */
 @FunctionalInterface
 public interface Handler {
 
     /**
-     * Does the work.
+     * Calls it, on the caller's thread.
      *
-     * @param claimed the attempts of the deliveries whose keys are held, in their order; at least one
-     * @return ends when the work does: with the result of a delivery that came alone; completed already if the work is done
-     * @throws Throwable if the work failed; {@link io.exactlyonce.BatchItemFailures} if it failed for some deliveries only
+     * @param deliveries those whose keys are held, in their order; at least one
+     * @return its result; a {@link CompletionStage} if its work may go on after it has returned
+     * @throws Throwable what it throws
      */
-    CompletionStage<?> handle(List<Attempt> claimed) throws Throwable;
+    @Nullable Object handle(List<Delivery> deliveries) throws Throwable;
 }

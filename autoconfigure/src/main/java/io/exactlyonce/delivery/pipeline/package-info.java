@@ -1,5 +1,5 @@
 /**
- * The way of a delivery: claim, handle, record, settle. Begin here; it uses {@code delivery} and {@code delivery.waiting}.
+ * The way of a delivery: claim, handle, record, settle. Begin here; it uses {@code delivery}.
  */
 @NullMarked
 package io.exactlyonce.delivery.pipeline;

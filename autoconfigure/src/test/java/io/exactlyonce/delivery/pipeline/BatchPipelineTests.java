@@ -2,6 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.COMPLETABLE_FUTURE;
 
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ClaimLostException;
@@ -16,6 +17,7 @@ import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -73,7 +75,7 @@ class BatchPipelineTests {
 
         var ended = DeliveryRig.process(rig.pipeline(), batch, claimed -> CompletableFuture.completedFuture("shipped"));
 
-        assertThat(ended).isCompletedWithValue(null);
+        assertThat(ended).asInstanceOf(COMPLETABLE_FUTURE).isCompletedWithValue(null);
         assertThat(rig.store.completions())
                 .extracting(ClaimEnd.Completed::result)
                 .containsExactly(null, null);
@@ -109,7 +111,7 @@ class BatchPipelineTests {
 
         assertThat(handed).containsExactly(1, 5);
         assertThat(acknowledged()).containsExactly(0, 1, 5);
-        assertThat(rig.waiting).containsExactly(1);
+        assertThat(rig.orders.levels().waiting()).hasValue(1);
         assertThat(rig.returns()).containsExactly(4, 4);
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.outcomes).hasSize(6);
@@ -135,8 +137,8 @@ class BatchPipelineTests {
         assertThat(acknowledged()).containsExactly(0);
         assertThat(rig.deleted).isEmpty();
 
-        rig.store.putState(key("a"), KeyState.COMPLETED);
-        rig.watch.tick();
+        rig.store.putState(key("a"), KeyState.completed(null));
+        rig.waiting().tick();
         assertThat(rig.deleted).containsExactly(deliveries.get(1));
     }
 
@@ -144,10 +146,10 @@ class BatchPipelineTests {
     @Test
     void messageThatYieldsToItsGroupLeavesOnlyOnceItsClaimIsGivenBack() {
         answer(new HeldElsewhere(Duration.ofSeconds(10)), new Acquired(1, 1, false));
-        List<Attempt> group = items("a", "b").stream()
-                .map(each -> Attempt.ofBatch(each.delivery(), "group", each.spec()))
+        List<Delivery> group = items("a", "b").stream()
+                .map(each -> DeliveryRig.asking(each, "group", each.spec()))
                 .toList();
-        rig.pipeline().claimAhead(group);
+        rig.pipeline().claim(group);
         List<Runnable> asked = new ArrayList<>();
         rig.storeThreads = asked::add;
 
@@ -161,22 +163,22 @@ class BatchPipelineTests {
 
     @Test
     void messageWithoutAUsableKeyIsReturnedAndTheOthersAreHandled() throws Throwable {
-        List<Attempt> items = items("a", "b");
+        List<Delivery> items = items("a", "b");
         Delivery keyless = receive();
-        List<Attempt> all = List.of(items.get(0), Attempt.ofBatch(keyless, "", null), items.get(1));
+        List<Delivery> all = List.of(items.get(0), DeliveryRig.asking(keyless, "", null), items.get(1));
 
         rig.process(all, acquired -> acquired.forEach(item -> handed.add(all.indexOf(item))));
 
         assertThat(handed).containsExactly(0, 2);
         assertThat(rig.store.claims()).hasSize(2);
         assertThat(acknowledged()).containsExactly(0, 1);
-        assertThat(rig.deliveries.settle(keyless)).isFalse();
+        assertThat(rig.deliveries().settle(keyless)).isFalse();
         assertThat(rig.returns()).containsExactly(4);
     }
 
     @Test
     void batchOfMessagesWithoutKeysAsksTheStoreForNothing() throws Throwable {
-        rig.process(List.of(Attempt.ofBatch(receive(), "", null)), this::handle);
+        rig.process(List.of(DeliveryRig.asking(receive(), "", null)), this::handle);
 
         assertThat(handed).isEmpty();
         assertThat(rig.store.claimCalls()).isZero();
@@ -211,7 +213,11 @@ class BatchPipelineTests {
         rig.tickFor(Duration.ofSeconds(12));
 
         assertThat(rig.store.releases()).hasSize(1);
-        assertThat(rig.store.renewals()).isEmpty();
+        assertThat(rig.store.renewals())
+                .as("only of the one whose completion is not answered yet")
+                .allSatisfy(renewals -> assertThat(renewals)
+                        .extracting(LeaseRenewal::claim)
+                        .containsExactly(claimed().get(0)));
     }
 
     /** Indexes count in the list that the handler got. */
@@ -260,26 +266,6 @@ class BatchPipelineTests {
         assertThat(acknowledged()).isEmpty();
     }
 
-    @Test
-    void storeThatDoesNotAnswerTheClaimLetsAllWait() throws Throwable {
-        for (int attempt = 0; attempt < 3; attempt++) {
-            rig.store.onClaim(() -> {
-                throw new IllegalStateException("connection refused");
-            });
-        }
-
-        process(items("a", "b"));
-
-        assertThat(handed).isEmpty();
-        assertThat(rig.store.claimCalls()).isEqualTo(3);
-        assertThat(rig.store.releases())
-                .containsExactly(
-                        new ClaimEnd.Released(claimed().get(0), "the claim got no answer", false),
-                        new ClaimEnd.Released(claimed().get(1), "the claim got no answer", false));
-        assertThat(acknowledged()).isEmpty();
-        assertThat(rig.waiting).containsExactly(1, 2);
-    }
-
     /** A crash between effect and completion looks the same to the store: the leases end, and the keys are in doubt. */
     @Test
     void completionWithoutAnAnswerLeavesClaimsAndMessagesToTheirEnds() throws Throwable {
@@ -293,7 +279,7 @@ class BatchPipelineTests {
         assertThat(rig.store.releases()).isEmpty();
         assertThat(acknowledged()).isEmpty();
         assertThat(rig.returns()).isEmpty();
-        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.renewer.inFlight()).isZero();
     }
 
     @Test
@@ -314,7 +300,7 @@ class BatchPipelineTests {
         rig.process(items("a", "b", "c"), acquired -> {
             rig.store.onRenew(requested -> without(requested, "b"));
             rig.clock.advance(Duration.ofSeconds(10));
-            rig.supervisor.tick();
+            rig.renewer.tick();
             assertThat(Thread.interrupted()).isTrue();
             deliveries.get(2).stopHandler();
             assertThat(Thread.interrupted()).isFalse();
@@ -365,7 +351,7 @@ class BatchPipelineTests {
 
     @Test
     void batchWhoseListenerHasStoppedIsNotBegun() {
-        List<Attempt> items = items("a", "b");
+        List<Delivery> items = items("a", "b");
         deliveries.forEach(Delivery::abandon);
 
         assertThatThrownBy(() -> process(items)).isInstanceOf(CancellationException.class);
@@ -388,7 +374,7 @@ class BatchPipelineTests {
     void deliveryIsMeasuredForEachMessageAndTheHandlerOnce() throws Throwable {
         rig.process(items("a", "b"), acquired -> rig.clock.advance(Duration.ofSeconds(3)));
         acknowledged();
-        deliveries.forEach(rig.deliveries::acknowledged);
+        deliveries.forEach(rig.deliveries()::acknowledged);
 
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(3));
         assertThat(rig.delivered).containsExactly(Duration.ofSeconds(3), Duration.ofSeconds(3));
@@ -406,34 +392,18 @@ class BatchPipelineTests {
                 .allSatisfy(renewals -> assertThat(renewals).hasSize(2));
     }
 
-    private void process(List<Attempt> items) throws Throwable {
+    private void process(List<Delivery> items) throws Throwable {
         rig.process(items, this::handle);
     }
 
-    private void handle(List<Attempt> acquired) {
-        acquired.forEach(item -> handed.add(deliveries.indexOf(item.delivery())));
+    private void handle(List<Delivery> acquired) {
+        acquired.forEach(item -> handed.add(deliveries.indexOf(item)));
     }
 
     private static DeliveryRig.BatchHandler failing(Exception thrown) {
         return acquired -> {
             throw thrown;
         };
-    }
-
-    /** There is no thread yet that could repeat its claim for as long as it takes. */
-    @Test
-    void messageOnItsLastReceiveThatIsNotAnsweredAheadIsClaimedByItsThreadAndTheOthersWait() throws Throwable {
-        Subscription lastReceive = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
-        Attempt waiting = items("a").get(0);
-        Attempt last = Attempt.ofBatch(rig.receive(lastReceive, "last", 1), "", waiting.spec());
-        List<Attempt> called = new ArrayList<>();
-        rig.store.failClaims(true);
-        rig.pipeline().claimAhead(List.of(waiting, last));
-        rig.store.failClaims(false);
-
-        rig.process(List.of(waiting, last), called::addAll);
-
-        assertThat(called).containsExactly(last);
     }
 
     private static ClaimOutcome refuse() {
@@ -443,11 +413,11 @@ class BatchPipelineTests {
     /** To come again would be the end of the one, untried. */
     @Test
     void claimsOfABatchAreRepeatedWhileOneOfItsMessagesIsOnItsLastReceive() throws Throwable {
-        List<Attempt> items = new ArrayList<>(items("a"));
+        List<Delivery> items = new ArrayList<>(items("a"));
         Subscription lastReceive = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
         Delivery last = rig.receive(lastReceive, "last", 1);
         deliveries.add(last);
-        items.add(Attempt.ofBatch(last, "", new ClaimSpec(key("b"), null, InDoubtPolicy.RERUN)));
+        items.add(DeliveryRig.asking(last, "", new ClaimSpec(key("b"), null, InDoubtPolicy.RERUN)));
         for (int attempt = 0; attempt < 5; attempt++) {
             rig.store.onClaim(() -> {
                 throw new IllegalStateException("connection refused");
@@ -461,12 +431,12 @@ class BatchPipelineTests {
         assertThat(acknowledged()).containsExactly(0, 1);
     }
 
-    private List<Attempt> items(String... keys) {
-        List<Attempt> items = new ArrayList<>();
+    private List<Delivery> items(String... keys) {
+        List<Delivery> items = new ArrayList<>();
         for (String key : keys) {
             Delivery delivery = receive();
             deliveries.add(delivery);
-            items.add(Attempt.ofBatch(delivery, "", new ClaimSpec(key(key), null, InDoubtPolicy.RERUN)));
+            items.add(DeliveryRig.asking(delivery, "", new ClaimSpec(key(key), null, InDoubtPolicy.RERUN)));
         }
         return items;
     }
@@ -496,7 +466,7 @@ class BatchPipelineTests {
     /** Settles all, as the pipeline's end does; returns which of them are to be deleted. */
     private List<Integer> acknowledged() {
         return IntStream.range(0, deliveries.size())
-                .filter(index -> rig.deliveries.settle(deliveries.get(index)))
+                .filter(index -> rig.deliveries().settle(deliveries.get(index)))
                 .boxed()
                 .toList();
     }

@@ -49,7 +49,7 @@ class CompletionsBehindHandlersTests {
 
         assertThat(delivery.left()).isDone();
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
@@ -64,7 +64,7 @@ class CompletionsBehindHandlersTests {
         answerAll();
 
         assertThat(delivery.left()).isDone();
-        rig.deliveries.settle(delivery);
+        rig.deliveries().settle(delivery);
         assertThat(rig.returns()).hasSize(1);
     }
 
@@ -87,7 +87,7 @@ class CompletionsBehindHandlersTests {
         assertThat(rig.timer.delays())
                 .hasSize(3)
                 .allMatch(delay -> delay.toMillis() >= 50 && delay.toMillis() <= 2_100);
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
@@ -100,7 +100,7 @@ class CompletionsBehindHandlersTests {
 
         rig.tickFor(Duration.ofMinutes(2));
         assertThat(rig.store.renewals()).hasSizeGreaterThan(5);
-        assertThat(delivery.renewal().isInvisible()).isTrue();
+        assertThat(delivery.window().isInvisible()).isTrue();
         rig.timer.run();
 
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
@@ -121,7 +121,7 @@ class CompletionsBehindHandlersTests {
         }
 
         rig.tickFor(Duration.ofSeconds(40));
-        assertThat(delivery.renewal().isHeld()).isFalse();
+        assertThat(delivery.window().isHeld()).isFalse();
         rig.timer.run();
 
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
@@ -149,7 +149,7 @@ class CompletionsBehindHandlersTests {
         assertThat(delivery.left()).isDone();
         assertThat(rig.store.completions()).hasSize(2);
         assertThat(rig.store.releases()).isEmpty();
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).isEmpty();
     }
 
@@ -157,11 +157,10 @@ class CompletionsBehindHandlersTests {
     void completionThatIsAnsweredWhileItsListenerStopsIsDeleted() throws Throwable {
         askLater();
         rig.process(delivery, claim -> "charged");
-        ListenerStop stop = rig.deliveries.stop(rig.orders);
-        stop.begin();
+        rig.deliveries().beginStop(rig.orders);
         answerAll();
 
-        stop.end();
+        rig.deliveries().endStop(rig.orders);
 
         assertThat(rig.deleted).containsExactly(delivery);
     }

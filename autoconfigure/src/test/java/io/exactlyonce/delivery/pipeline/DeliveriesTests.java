@@ -6,12 +6,11 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.ClaimSpec;
-import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
-import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -31,12 +30,12 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 class DeliveriesTests {
 
     private final DeliveryRig rig = new DeliveryRig();
-    private final Deliveries deliveries = rig.deliveries;
+    private final Deliveries deliveries = rig.deliveries();
 
     @Test
     void deliveryIsRenewedFromItsReceive() {
         rig.receive();
-        assertThat(rig.supervisor.inFlight()).isOne();
+        assertThat(rig.renewer.inFlight()).isOne();
 
         pass(Duration.ofSeconds(15));
 
@@ -50,7 +49,7 @@ class DeliveriesTests {
         assertThat(deliveries.settle(delivery)).isFalse();
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 16));
-        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.renewer.inFlight()).isZero();
     }
 
     @Test
@@ -83,7 +82,7 @@ class DeliveriesTests {
         assertThat(deliveries.settleWhileStopping(delivery)).isFalse();
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
-        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.renewer.inFlight()).isZero();
         assertThat(rig.delivered).isEmpty();
     }
 
@@ -108,7 +107,7 @@ class DeliveriesTests {
         pass(Duration.ofSeconds(20));
 
         assertThat(rig.queue.requests()).hasSize(1);
-        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.renewer.inFlight()).isZero();
         assertThat(rig.delivered).containsExactly(Duration.ofSeconds(15));
     }
 
@@ -122,7 +121,7 @@ class DeliveriesTests {
         pass(Duration.ofSeconds(20));
 
         assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.renewer.inFlight()).isZero();
         assertThat(rig.delivered).hasSize(1);
     }
 
@@ -132,9 +131,9 @@ class DeliveriesTests {
         Delivery received = rig.receive(rig.orders, "received", 1);
         Delivery unknown = new Delivery(rig.orders, "id", "unknown", 1, rig.clock.nanoTime());
         DeliveryPipeline pipeline = rig.pipeline();
-        List<Attempt> attempts =
-                List.of(Attempt.single(claimed, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN)));
-        ClaimWriter.await(pipeline.claimAhead(attempts));
+        List<Delivery> attempts =
+                List.of(DeliveryRig.asking(claimed, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN)));
+        pipeline.claim(attempts).join();
 
         deliveries.abandon(List.of(claimed, received, unknown));
         deliveries.abandon(List.of(claimed, received));
@@ -147,7 +146,7 @@ class DeliveriesTests {
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.store.renewals()).isEmpty();
         assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.renewer.inFlight()).isZero();
     }
 
     @Test
@@ -173,10 +172,14 @@ class DeliveriesTests {
         Boundary.guard(
                 "handler of orders",
                 () -> {
-                    List<Attempt> attempts = claimAhead(delivery);
-                    rig.pipeline()
-                            .process(attempts, (DeliveryRig.SingleHandler) claim -> "shipped")
-                            .join();
+                    List<Delivery> attempts = claimAhead(delivery);
+                    try {
+                        rig.pipeline().handle(attempts, (DeliveryRig.SingleHandler) claim -> "shipped");
+                    } catch (Error crash) {
+                        throw crash;
+                    } catch (Throwable failure) {
+                        throw new AssertionError(failure);
+                    }
                 },
                 crash -> deliveries.abandon(List.of(delivery)));
 
@@ -184,10 +187,10 @@ class DeliveriesTests {
         assertLeftToItsEnds(delivery);
     }
 
-    private List<Attempt> claimAhead(Delivery delivery) {
-        List<Attempt> attempts =
-                List.of(Attempt.single(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN)));
-        ClaimWriter.await(rig.pipeline().claimAhead(attempts));
+    private List<Delivery> claimAhead(Delivery delivery) {
+        List<Delivery> attempts =
+                List.of(DeliveryRig.asking(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN)));
+        rig.pipeline().claim(attempts).join();
         return attempts;
     }
 
@@ -231,7 +234,7 @@ class DeliveriesTests {
         rig.process(delivery, claim -> null);
         deliveries.settle(delivery);
 
-        deliveries.stop(rig.orders).end();
+        deliveries.endStop(rig.orders);
         deliveries.acknowledged(delivery);
 
         assertThat(rig.delivered).hasSize(1);
@@ -241,7 +244,7 @@ class DeliveriesTests {
     void stoppedListenersUnstartedDeliveriesAreVisibleAtOnceAndNotBegunAnyMore() {
         Delivery delivery = rig.receive();
 
-        deliveries.stop(rig.orders).end();
+        deliveries.endStop(rig.orders);
         assertThat(deliveries.settle(delivery)).isFalse();
         assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
                 .isInstanceOf(CancellationException.class);
@@ -250,17 +253,17 @@ class DeliveriesTests {
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
         assertThat(rig.store.claims()).isEmpty();
         assertThat(delivery.isHeldBack()).isTrue();
-        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.renewer.inFlight()).isZero();
     }
 
     @Test
     void otherListenersGoOn() {
         ScriptedQueue parcelQueue = new ScriptedQueue();
-        Subscription parcels = DeliveryRig.subscription("parcels", parcelQueue);
+        Subscription parcels = rig.subscription("parcels", parcelQueue);
         Delivery order = rig.receive();
         Delivery parcel = rig.receive(parcels, "parcel", 1);
 
-        deliveries.stop(rig.orders).end();
+        deliveries.endStop(rig.orders);
         pass(Duration.ofSeconds(15));
 
         assertThat(order.isHeldBack()).isTrue();
@@ -279,7 +282,7 @@ class DeliveriesTests {
         await().until(() -> entered.getCount() == 0);
 
         long begun = System.nanoTime();
-        deliveries.stop(rig.orders).end();
+        deliveries.endStop(rig.orders);
         Duration waited = Duration.ofNanos(System.nanoTime() - begun);
 
         assertThat(rig.store.releases())
@@ -305,7 +308,7 @@ class DeliveriesTests {
         }));
         await().until(() -> entered.getCount() == 0);
 
-        deliveries.stop(rig.orders).end();
+        deliveries.endStop(rig.orders);
 
         assertThat(handling).isNotDone();
         assertThat(rig.store.releases()).isEmpty();
@@ -316,11 +319,11 @@ class DeliveriesTests {
     @Test
     void abandonThatIsInterruptedReturnsAtOnce() {
         Delivery delivery = rig.receive();
-        delivery.enter();
-        delivery.enterHandler(new HandlerRun());
+        delivery.begin();
+        delivery.enter(new Cancellation());
         Thread.currentThread().interrupt();
 
-        deliveries.stop(rig.orders).end();
+        deliveries.endStop(rig.orders);
 
         assertThat(Thread.interrupted()).isTrue();
         assertThat(delivery.isAbandoned()).isTrue();
@@ -344,7 +347,7 @@ class DeliveriesTests {
     private void pass(Duration duration) {
         for (long second = duration.toSeconds(); second > 0; second--) {
             rig.clock.advance(Duration.ofSeconds(1));
-            rig.supervisor.tick();
+            rig.renewer.tick();
         }
     }
 }

@@ -41,7 +41,7 @@ class HandlerStageTests {
 
         assertThat(Thread.interrupted()).isTrue();
         assertThat(rig.store.completions()).hasSize(2);
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
@@ -60,7 +60,7 @@ class HandlerStageTests {
                         new ClaimEnd.Released(claimed(), "java.io.IOException: payment provider is down", false));
         assertThat(rig.store.completions()).isEmpty();
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(2));
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(4);
     }
 
@@ -77,14 +77,14 @@ class HandlerStageTests {
                 }))
                 .isInstanceOf(IOException.class);
 
-        assertThat(rig.store.releases()).hasSize(3);
+        assertThat(rig.store.releases()).as("until it is answered").hasSize(4);
     }
 
     @Test
     void releasedClaimIsRenewedNoMore() {
         rig.store.onRelease(requested -> {
             rig.clock.advance(Duration.ofSeconds(12));
-            rig.supervisor.tick();
+            rig.renewer.tick();
             return requested;
         });
 
@@ -101,7 +101,7 @@ class HandlerStageTests {
     void completionIsRetriedUnderRenewalWhileTheStoreIsAway() throws Throwable {
         rig.store.onComplete(requested -> {
             rig.clock.advance(Duration.ofSeconds(12));
-            rig.supervisor.tick();
+            rig.renewer.tick();
             throw new IllegalStateException("connection refused");
         });
 
@@ -109,7 +109,7 @@ class HandlerStageTests {
 
         assertThat(rig.store.completions()).hasSize(2).containsOnly(new ClaimEnd.Completed(claimed(), "\"charged\""));
         assertThat(rig.store.renewals()).hasSize(1);
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
@@ -123,7 +123,7 @@ class HandlerStageTests {
 
         assertThat(rig.store.completions()).hasSize(1);
         assertThat(rig.store.releases()).isEmpty();
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).isEmpty();
     }
 
@@ -134,7 +134,7 @@ class HandlerStageTests {
         rig.process(delivery, claim -> "charged");
 
         assertThat(rig.lost).containsExactly(rig.orders);
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).isEmpty();
         assertThat(rig.store.releases()).isEmpty();
     }
@@ -147,7 +147,7 @@ class HandlerStageTests {
         });
 
         assertThat(rig.store.completions()).hasSize(1);
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
@@ -159,7 +159,7 @@ class HandlerStageTests {
         assertThat(rig.process(delivery, claim -> "charged")).isEqualTo("charged");
 
         assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), null));
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
@@ -171,7 +171,7 @@ class HandlerStageTests {
         rig.process(delivery, claim -> "charged");
 
         assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), null));
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
@@ -185,7 +185,7 @@ class HandlerStageTests {
         assertThat(rig.store.completions())
                 .containsExactly(
                         new ClaimEnd.Completed(claimed(), "\"charged\""), new ClaimEnd.Completed(claimed(), null));
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
@@ -244,7 +244,7 @@ class HandlerStageTests {
         rig.process(delivery, claim -> "charged");
 
         assertThat(rig.store.renewals()).hasSize(1);
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
@@ -275,7 +275,7 @@ class HandlerStageTests {
         assertThat(rig.store.releases())
                 .singleElement()
                 .satisfies(release -> assertThat(release.ambiguous()).isTrue());
-        assertThat(rig.deliveries.settle(limited)).isFalse();
+        assertThat(rig.deliveries().settle(limited)).isFalse();
         assertThat(rig.returns()).last().isEqualTo(4);
     }
 
@@ -293,7 +293,7 @@ class HandlerStageTests {
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.store.completions()).hasSize(1);
-        assertThat(rig.deliveries.settle(limited)).isTrue();
+        assertThat(rig.deliveries().settle(limited)).isTrue();
     }
 
     @Test
@@ -307,7 +307,7 @@ class HandlerStageTests {
         });
 
         assertThat(rig.lost).hasSize(1);
-        assertThat(rig.deliveries.settle(limited)).isFalse();
+        assertThat(rig.deliveries().settle(limited)).isFalse();
         assertThat(rig.store.releases()).isEmpty();
     }
 
@@ -324,7 +324,7 @@ class HandlerStageTests {
         rig.process(limited, claim -> "charged");
 
         assertThat(rig.store.renewals()).hasSizeGreaterThan(5);
-        assertThat(rig.deliveries.settle(limited)).isTrue();
+        assertThat(rig.deliveries().settle(limited)).isTrue();
     }
 
     private Delivery receiveLimited() {
@@ -358,7 +358,7 @@ class HandlerStageTests {
 
         assertThat(rig.store.releases())
                 .containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.handled).isEmpty();
     }
 
@@ -371,7 +371,7 @@ class HandlerStageTests {
         rig.process(delivery, claim -> "charged");
 
         assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), null));
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.COMPLETABLE_FUTURE;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ClaimLostException;
@@ -38,7 +39,6 @@ class ListenerStopTests {
     private static final int BATCH = 10;
 
     private final DeliveryRig rig = new DeliveryRig();
-    private final ListenerStop stop = rig.deliveries.stop(rig.orders);
 
     @AfterEach
     void noInterruptIsLeftBehind() {
@@ -66,18 +66,18 @@ class ListenerStopTests {
 
     private WeakReference<QueueVisibility> stopAnother() {
         QueueVisibility client = new ScriptedQueue();
-        Subscription another = DeliveryRig.subscription("parcels", client);
-        rig.deliveries.stop(another).begin();
-        rig.deliveries.stop(another).end();
-        assertThat(rig.deliveries.isStopping(another)).isTrue();
-        assertThat(rig.deliveries.isStopping(rig.orders)).isFalse();
+        Subscription another = rig.subscription("parcels", client);
+        rig.deliveries().beginStop(another);
+        rig.deliveries().endStop(another);
+        assertThat(another.isStopping()).isTrue();
+        assertThat(rig.orders.isStopping()).isFalse();
         return new WeakReference<>(client);
     }
 
     private void assertNotBegun(Delivery delivery) {
         assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
                 .isInstanceOf(CancellationException.class);
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(delivery.left()).as("nothing waits for it").isCompleted();
         assertThat(delivery.gone()).as("nor its group").isCompletedWithValue(delivery.isOnItsLastReceive());
     }
@@ -86,12 +86,12 @@ class ListenerStopTests {
     void unstartedDeliveriesAreVisibleAtOnceInOneCallAndNeverBegun() {
         List<Delivery> unstarted = receive(BATCH + 2);
 
-        stop.begin();
+        rig.deliveries().beginStop(rig.orders);
 
         assertThat(rig.queue.requests())
                 .singleElement()
                 .satisfies(changes -> assertThat(changes).hasSize(BATCH + 2).allMatch(each -> each.seconds() == 0));
-        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.renewer.inFlight()).isZero();
         unstarted.forEach(this::assertNotBegun);
         assertThat(rig.store.claims()).isEmpty();
         assertThat(rig.queue.requests()).hasSize(1);
@@ -99,7 +99,7 @@ class ListenerStopTests {
 
     @Test
     void whatIsReceivedAfterTheStopIsVisibleAtOnceAndNeverBegun() {
-        stop.begin();
+        rig.deliveries().beginStop(rig.orders);
 
         Delivery late = rig.receive();
 
@@ -111,7 +111,7 @@ class ListenerStopTests {
     void keyThatIsAcquiredAfterTheStopIsGivenBackWithoutADoubtAndItsMessageVisibleAtOnce() {
         Delivery delivery = rig.receive();
         rig.store.onClaim(() -> {
-            stop.begin();
+            rig.deliveries().beginStop(rig.orders);
             return new Acquired(1, 1, false);
         });
 
@@ -121,7 +121,7 @@ class ListenerStopTests {
                 .extracting(ClaimEnd.Released::ambiguous)
                 .containsExactly(false);
         assertThat(rig.queue.requests()).as("until its claim is released").isEmpty();
-        rig.deliveries.settle(delivery);
+        rig.deliveries().settle(delivery);
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
     }
@@ -132,10 +132,10 @@ class ListenerStopTests {
         List<Runnable> asked = new ArrayList<>();
         rig.storeThreads = asked::add;
         Delivery delivery = rig.receive();
-        rig.pipeline().claimAhead(List.of(attempt(delivery)));
+        rig.pipeline().claim(List.of(attempt(delivery)));
         rig.storeThreads = Runnable::run;
         Thread.currentThread().interrupt();
-        stop.end();
+        rig.deliveries().endStop(rig.orders);
         assertThat(Thread.interrupted()).isTrue();
         assertThat(rig.store.releases()).isEmpty();
 
@@ -152,12 +152,12 @@ class ListenerStopTests {
     @Test
     void messageWhoseClaimTheStopGivesUpIsVisibleOnlyOnceThatIsOnRecord() {
         Delivery delivery = rig.receive();
-        Attempt attempt = attempt(delivery);
-        rig.pipeline().claimAhead(List.of(attempt));
+        Delivery attempt = attempt(delivery);
+        rig.pipeline().claim(List.of(attempt));
         List<Runnable> asked = new ArrayList<>();
         rig.storeThreads = asked::add;
 
-        stop.begin();
+        rig.deliveries().beginStop(rig.orders);
         assertThat(rig.pipeline().admit(List.of(attempt))).isEmpty();
 
         assertThat(delivery.left()).isNotDone();
@@ -172,15 +172,15 @@ class ListenerStopTests {
     void keyThatIsAcquiredAfterTheLastMomentIsReleased() {
         List<Runnable> asked = new ArrayList<>();
         rig.storeThreads = asked::add;
-        rig.pipeline().claimAhead(List.of(attempt(rig.receive())));
+        rig.pipeline().claim(List.of(attempt(rig.receive())));
         rig.storeThreads = Runnable::run;
         Thread.currentThread().interrupt();
-        stop.interruptHandlers();
+        rig.deliveries().interruptHandlers(rig.orders);
         assertThat(Thread.interrupted()).isTrue();
         asked.forEach(Runnable::run);
         assertThat(rig.store.releases()).isEmpty();
 
-        stop.end();
+        rig.deliveries().endStop(rig.orders);
 
         assertThat(rig.store.releases()).singleElement().matches(release -> !release.ambiguous());
     }
@@ -189,12 +189,11 @@ class ListenerStopTests {
     @Test
     void claimedMessageOnItsLastReceiveIsGivenUpWhenItsListenerWaitsNoLonger() {
         Subscription oneReceive = new Subscription("listener", "one", rig.orders.window(), null, rig.queue, 1);
-        rig.pipeline().claimAhead(List.of(attempt(rig.receive(oneReceive, "last", 1))));
-        ListenerStop ending = rig.deliveries.stop(oneReceive);
+        rig.pipeline().claim(List.of(attempt(rig.receive(oneReceive, "last", 1))));
 
-        ending.begin();
+        rig.deliveries().beginStop(oneReceive);
         assertThat(rig.store.releases()).isEmpty();
-        ending.interruptHandlers();
+        rig.deliveries().interruptHandlers(oneReceive);
 
         assertThat(rig.store.releases()).singleElement().matches(release -> !release.ambiguous());
         assertThat(rig.queue.changes()).containsExactly(new Change("last", 0));
@@ -205,16 +204,16 @@ class ListenerStopTests {
         Subscription twoReceives = new Subscription("listener", "two", rig.orders.window(), null, rig.queue, 2);
         rig.receive(twoReceives, "handle", 1);
 
-        rig.deliveries.stop(twoReceives).begin();
+        rig.deliveries().beginStop(twoReceives);
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
     }
 
     @Test
     void claimThatTheStopHasGivenUpIsNotGivenUpOnceMoreByTheThreadThatComesForIt() {
-        Attempt attempt = attempt(rig.receive());
-        rig.pipeline().claimAhead(List.of(attempt));
-        stop.begin();
+        Delivery attempt = attempt(rig.receive());
+        rig.pipeline().claim(List.of(attempt));
+        rig.deliveries().beginStop(rig.orders);
 
         assertThat(rig.pipeline().admit(List.of(attempt))).isEmpty();
 
@@ -222,8 +221,8 @@ class ListenerStopTests {
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
     }
 
-    private static Attempt attempt(Delivery delivery) {
-        return Attempt.single(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN));
+    private static Delivery attempt(Delivery delivery) {
+        return DeliveryRig.asking(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN));
     }
 
     @Test
@@ -231,7 +230,7 @@ class ListenerStopTests {
         Delivery delivery = rig.receive();
 
         rig.process(delivery, claim -> {
-            stop.begin();
+            rig.deliveries().beginStop(rig.orders);
             rig.tickFor(Duration.ofSeconds(45));
             claim.ensureHeld();
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -240,7 +239,7 @@ class ListenerStopTests {
 
         assertThat(rig.queue.changes()).hasSizeGreaterThan(2).allMatch(each -> each.seconds() == 30);
         assertThat(rig.store.completions()).hasSize(1);
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
@@ -248,11 +247,11 @@ class ListenerStopTests {
         Delivery delivery = rig.receive();
 
         assertThatThrownBy(() -> rig.process(delivery, claim -> {
-                    stop.begin();
+                    rig.deliveries().beginStop(rig.orders);
                     throw new IllegalStateException("no stock");
                 }))
                 .hasMessage("no stock");
-        rig.deliveries.settle(delivery);
+        rig.deliveries().settle(delivery);
 
         assertThat(rig.returns()).containsExactly(4);
     }
@@ -261,15 +260,15 @@ class ListenerStopTests {
     void messageWhoseKeyIsFoundHeldDuringTheStopDoesNotBeginToWait() throws Throwable {
         Delivery delivery = rig.receive();
         rig.store.onClaim(() -> {
-            stop.begin();
+            rig.deliveries().beginStop(rig.orders);
             return new HeldElsewhere(Duration.ofSeconds(10));
         });
 
         rig.process(delivery, DeliveryRig::neverCalled);
-        rig.deliveries.settle(delivery);
+        rig.deliveries().settle(delivery);
 
         assertThat(rig.returns()).containsExactly(4);
-        assertThat(rig.waiting).isEmpty();
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
     }
 
     @Test
@@ -278,12 +277,12 @@ class ListenerStopTests {
         Delivery delivery = rig.receive(threeReceives, "handle", 2);
         rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(10)));
         rig.process(delivery, DeliveryRig::neverCalled);
-        rig.whenReceivesRunOut = () -> rig.deliveries.stop(threeReceives).begin();
+        rig.whenReceivesRunOut = () -> rig.deliveries().beginStop(threeReceives);
 
-        rig.deliveries.settle(delivery);
+        rig.deliveries().settle(delivery);
 
         assertThat(rig.queue.changes()).hasSize(1);
-        assertThat(rig.deliveries.waiters().all()).isEmpty();
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
     }
 
     @Test
@@ -291,10 +290,10 @@ class ListenerStopTests {
         for (Delivery delivery : receive(3)) {
             rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(10)));
             rig.process(delivery, DeliveryRig::neverCalled);
-            rig.deliveries.settle(delivery);
+            rig.deliveries().settle(delivery);
         }
 
-        stop.begin();
+        rig.deliveries().beginStop(rig.orders);
 
         assertThat(rig.queue.requests())
                 .singleElement()
@@ -306,16 +305,16 @@ class ListenerStopTests {
     void messageWhoseRenewalIsUnderWayFollowsWhenThatIsAnswered() {
         List<List<Change>> requests = new ArrayList<>();
         CompletableFuture<Map<String, Result>> renewed = new CompletableFuture<>();
-        Subscription parcels = DeliveryRig.subscription("parcels", changes -> {
+        Subscription parcels = rig.subscription("parcels", changes -> {
             requests.add(changes);
             return requests.size() == 1 ? renewed : CompletableFuture.completedFuture(Map.of());
         });
         rig.receive(parcels, "early", 1);
         rig.clock.advance(Duration.ofSeconds(15));
-        rig.supervisor.tick();
+        rig.renewer.tick();
         rig.receive(parcels, "late", 1);
 
-        rig.deliveries.stop(parcels).begin();
+        rig.deliveries().beginStop(parcels);
         assertThat(requests).hasSize(2).last().isEqualTo(List.of(new Change("late", 0)));
         renewed.complete(Map.of("early", Result.CHANGED));
 
@@ -328,7 +327,7 @@ class ListenerStopTests {
         rig.receive();
         rig.clock.advance(Duration.ofSeconds(31));
 
-        stop.begin();
+        rig.deliveries().beginStop(rig.orders);
 
         assertThat(rig.queue.requests()).isEmpty();
     }
@@ -337,17 +336,16 @@ class ListenerStopTests {
     void messageOnItsLastReceiveIsHandledRatherThanGivenUpUntried() throws Throwable {
         Subscription twoReceives = new Subscription("listener", "two", rig.orders.window(), null, rig.queue, 2);
         Delivery early = rig.receive(twoReceives, "early", 2);
-        ListenerStop ending = rig.deliveries.stop(twoReceives);
-        ending.begin();
+        rig.deliveries().beginStop(twoReceives);
         Delivery late = rig.receive(twoReceives, "late", 2);
         Delivery unstarted = rig.receive(twoReceives, "unstarted", 2);
 
         for (Delivery delivery : List.of(early, late)) {
             rig.process(delivery, claim -> null);
-            assertThat(rig.deliveries.settle(delivery)).isTrue();
+            assertThat(rig.deliveries().settle(delivery)).isTrue();
         }
         assertThat(rig.queue.requests()).isEmpty();
-        ending.end();
+        rig.deliveries().endStop(twoReceives);
 
         assertThat(rig.queue.changes()).containsExactly(new Change("unstarted", 0));
         assertNotBegun(unstarted);
@@ -357,18 +355,18 @@ class ListenerStopTests {
     void completionThatIsUnansweredToTheEndIsNeitherReleasedNorExposed() throws Throwable {
         Delivery delivery = rig.receive();
         rig.store.onComplete(claims -> {
-            stop.begin();
+            rig.deliveries().beginStop(rig.orders);
             delivery.abandon();
             throw new IllegalStateException("connection refused");
         });
 
         rig.process(delivery, claim -> null);
-        stop.end();
+        rig.deliveries().endStop(rig.orders);
 
         assertThat(rig.store.completions()).hasSize(1);
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.renewer.inFlight()).isZero();
     }
 
     /** Its pipeline has no thread any more to do it. */
@@ -376,7 +374,7 @@ class ListenerStopTests {
     @Test
     void handlerThatEndsAfterItsListenerIsCompletedAllTheSame() throws Throwable {
         rig.process(rig.receive(), claim -> {
-            stop.end();
+            rig.deliveries().endStop(rig.orders);
             Thread.interrupted();
             return "shipped";
         });
@@ -391,10 +389,10 @@ class ListenerStopTests {
         Delivery delivery = rig.receive();
         rig.process(delivery, claim -> null);
 
-        stop.interruptHandlers();
+        rig.deliveries().interruptHandlers(rig.orders);
 
         assertThat(rig.deleted).containsExactly(delivery);
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
     }
 
     @Test
@@ -405,22 +403,22 @@ class ListenerStopTests {
         });
         rig.process(delivery, claim -> null);
 
-        stop.end();
+        rig.deliveries().endStop(rig.orders);
 
-        assertThat(rig.supervisor.inFlight()).isZero();
+        assertThat(rig.renewer.inFlight()).isZero();
     }
 
     @Test
     void messageIsRenewedWhileItsDeleteIsUnconfirmedUntilTheEnd() throws Throwable {
         Delivery delivery = rig.receive();
         rig.process(delivery, claim -> null);
-        rig.deliveries.settle(delivery);
+        rig.deliveries().settle(delivery);
 
-        stop.begin();
-        stop.interruptHandlers();
+        rig.deliveries().beginStop(rig.orders);
+        rig.deliveries().interruptHandlers(rig.orders);
         rig.tickFor(Duration.ofSeconds(16));
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 30));
-        stop.end();
+        rig.deliveries().endStop(rig.orders);
         rig.tickFor(Duration.ofSeconds(16));
 
         assertThat(rig.queue.requests()).hasSize(1);
@@ -430,32 +428,32 @@ class ListenerStopTests {
     @Test
     void secondStopDoesNothing() {
         rig.receive();
-        stop.begin();
-        stop.end();
+        rig.deliveries().beginStop(rig.orders);
+        rig.deliveries().endStop(rig.orders);
 
-        rig.deliveries.stop(rig.orders).begin();
-        rig.deliveries.stop(rig.orders).end();
+        rig.deliveries().beginStop(rig.orders);
+        rig.deliveries().endStop(rig.orders);
 
         assertThat(rig.queue.requests()).hasSize(1);
     }
 
     @Test
     void listenerThatIsStartedAgainIsNotStopped() throws Throwable {
-        stop.begin();
-        stop.end();
-        Subscription again = DeliveryRig.subscription("orders", changes -> CompletableFuture.completedFuture(Map.of()));
+        rig.deliveries().beginStop(rig.orders);
+        rig.deliveries().endStop(rig.orders);
+        Subscription again = rig.subscription("orders", changes -> CompletableFuture.completedFuture(Map.of()));
 
         Delivery delivery = rig.receive(again, "handle", 1);
         rig.process(delivery, claim -> null);
 
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
     void batchThatIsClaimedAfterTheStopIsGivenBackAndVisibleAtOnce() {
         List<Delivery> batch = receive(2);
         rig.store.onClaim(() -> {
-            stop.begin();
+            rig.deliveries().beginStop(rig.orders);
             return new Acquired(1, 1, false);
         });
 
@@ -463,7 +461,7 @@ class ListenerStopTests {
                     throw new AssertionError("The handler was called");
                 }))
                 .isInstanceOf(ClaimLostException.class);
-        batch.forEach(rig.deliveries::settle);
+        batch.forEach(rig.deliveries()::settle);
 
         assertThat(rig.store.releases()).hasSize(2).noneMatch(ClaimEnd.Released::ambiguous);
         assertThat(rig.returns()).containsExactly(0, 0);
@@ -479,7 +477,7 @@ class ListenerStopTests {
         });
 
         assertThat(rig.store.releases()).hasSize(1).noneMatch(ClaimEnd.Released::ambiguous);
-        assertThat(rig.deliveries.settle(batch.get(1))).isFalse();
+        assertThat(rig.deliveries().settle(batch.get(1))).isFalse();
     }
 
     /**
@@ -500,12 +498,12 @@ class ListenerStopTests {
         DeliveryRig rig = new DeliveryRig();
         Subscription orders = new Subscription(
                 "listener", "orders.fifo", new VisibilityWindow(DeliveryRig.WINDOW), null, rig.queue, 3);
-        List<Attempt> group = items(List.of(rig.receive(orders, "first", 1), rig.receive(orders, "last", 3)), "group");
-        List<Attempt> handled = new ArrayList<>();
+        List<Delivery> group = items(List.of(rig.receive(orders, "first", 1), rig.receive(orders, "last", 3)), "group");
+        List<Delivery> handled = new ArrayList<>();
         AtomicInteger looks = new AtomicInteger(moment);
         rig.clock.whenRead(() -> {
             if (looks.getAndDecrement() == 0) {
-                rig.deliveries.stop(orders).begin();
+                rig.deliveries().beginStop(orders);
             }
         });
 
@@ -530,11 +528,11 @@ class ListenerStopTests {
         List<Delivery> batch = receive(2);
 
         rig.process(items(batch), acquired -> {
-            stop.begin();
+            rig.deliveries().beginStop(rig.orders);
             acquired.forEach(item -> item.claim().ensureHeld());
         });
 
-        assertThat(batch).allMatch(rig.deliveries::settle);
+        assertThat(batch).allMatch(rig.deliveries()::settle);
         assertThat(rig.queue.requests()).isEmpty();
     }
 
@@ -543,14 +541,14 @@ class ListenerStopTests {
         Delivery delivery = rig.receive();
         ClaimSpec handling =
                 new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, DeliveryRig.single((request, work) -> {
-                    stop.begin();
+                    rig.deliveries().beginStop(rig.orders);
                     work.run(new Acquired(1, 1, false));
                     return new Acquired(1, 1, false);
                 }));
 
         assertThatThrownBy(() -> rig.process(delivery, handling, DeliveryRig::neverCalled))
                 .isInstanceOf(ClaimLostException.class);
-        rig.deliveries.settle(delivery);
+        rig.deliveries().settle(delivery);
 
         assertThat(rig.returns()).containsExactly(0);
     }
@@ -565,45 +563,45 @@ class ListenerStopTests {
                 }));
 
         rig.process(delivery, handling, claim -> {
-            stop.begin();
+            rig.deliveries().beginStop(rig.orders);
             claim.ensureHeld();
             return null;
         });
 
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
     void futureOfAnAsynchronousHandlerGoesOnUntilItIsCancelledOnceWhenTheTimeIsOver() throws Throwable {
         Delivery delivery = rig.receive();
         CompletableFuture<Object> work = new CompletableFuture<>();
-        CompletableFuture<Object> recorded = DeliveryRig.process(
+        Object recorded = DeliveryRig.process(
                 rig.pipeline(),
-                List.of(Attempt.single(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN))),
+                List.of(DeliveryRig.asking(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN))),
                 claimed -> work);
 
-        stop.begin();
+        rig.deliveries().beginStop(rig.orders);
         rig.tickFor(Duration.ofSeconds(45));
         assertThat(work).isNotDone();
         assertThat(rig.store.renewals()).hasSizeGreaterThan(2);
-        stop.interruptHandlers();
+        rig.deliveries().interruptHandlers(rig.orders);
 
         assertThat(work).isCancelled();
-        assertThat(recorded).isCompletedExceptionally();
+        assertThat(recorded).asInstanceOf(COMPLETABLE_FUTURE).isCompletedExceptionally();
         assertThat(rig.store.releases())
                 .as("it is not known whether its work has stopped")
                 .isEmpty();
     }
 
-    private static List<Attempt> items(List<Delivery> batch) {
+    private static List<Delivery> items(List<Delivery> batch) {
         return items(batch, "");
     }
 
-    private static List<Attempt> items(List<Delivery> batch, String group) {
-        List<Attempt> items = new ArrayList<>();
+    private static List<Delivery> items(List<Delivery> batch, String group) {
+        List<Delivery> items = new ArrayList<>();
         for (Delivery delivery : batch) {
             ClaimKey key = new ClaimKey("orders", delivery.receiptHandle());
-            items.add(Attempt.ofBatch(delivery, group, new ClaimSpec(key, null, InDoubtPolicy.RERUN)));
+            items.add(DeliveryRig.asking(delivery, group, new ClaimSpec(key, null, InDoubtPolicy.RERUN)));
         }
         return items;
     }

@@ -17,9 +17,7 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
@@ -28,6 +26,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -75,7 +74,7 @@ class TransactionalHandlerTests {
     }
 
     private List<Integer> returnsAfterSettling() {
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
         return rig.returns();
     }
 
@@ -91,7 +90,7 @@ class TransactionalHandlerTests {
     @Test
     void handlerDoesNotBeginWhenTheStopOfItsListenerIsFaster() throws Throwable {
         List<Throwable> rolledBack = new ArrayList<>();
-        rig.whenClaimed = () -> rig.deliveries.stop(rig.orders).begin();
+        rig.whenClaimed = () -> rig.deliveries().beginStop(rig.orders);
 
         process(
                 (request, work) -> {
@@ -127,8 +126,8 @@ class TransactionalHandlerTests {
         assertThat(rig.asked)
                 .containsExactly(List.of(new Acquired(1, 17, false)).toString());
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(3));
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
-        rig.deliveries.acknowledged(delivery);
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
+        rig.deliveries().acknowledged(delivery);
         assertThat(rig.delivered).containsExactly(Duration.ofSeconds(3));
     }
 
@@ -141,7 +140,7 @@ class TransactionalHandlerTests {
                 }))
                 .isSameAs(failure);
 
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(4);
         assertThat(rig.handled).hasSize(1);
     }
@@ -160,51 +159,37 @@ class TransactionalHandlerTests {
         assertThat(rig.asked)
                 .as("the claim was answered, once")
                 .containsExactly(List.of(new Acquired(1, 17, false)).toString());
-        assertThat(rig.deliveries.settle(delivery)).isFalse();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(4);
     }
 
     /** The handler may have thrown anything: what counts is that there was no connection left to roll back on. */
     @Test
-    void transactionThatLostItsConnectionHasItsMessageWaitForTheDatabase() {
-        IOException failure = new IOException("writing the order failed");
+    void handlerWhoseTransactionLostItsConnectionIsCalledOnceMore() throws Throwable {
+        AtomicInteger calls = new AtomicInteger();
 
-        assertThatThrownBy(() -> process(losing(1), claim -> {
-                    throw failure;
-                }))
-                .isSameAs(failure);
-
-        assertThat(returnsAfterSettling()).isEmpty();
-        assertThat(rig.settled).containsExactly(DeliveryState.WAITING);
-        assertThat(rig.waiting).containsExactly(1);
-        assertThat(rig.supervisor.inFlight()).isEqualTo(1);
-    }
-
-    @Test
-    void commitThatLostItsConnectionHasItsMessageWaitForTheDatabase() {
-        assertThatThrownBy(() -> process(losing(1), claim -> "shipped"))
-                .isInstanceOf(ClaimStoreUnavailableException.class);
-
-        assertThat(returnsAfterSettling()).isEmpty();
-        assertThat(rig.waiting).containsExactly(1);
-    }
-
-    /** To come again would be its end, and no fault of its own. */
-    @Test
-    void handlerWhoseConnectionIsLostOnTheLastReceiveIsCalledOnceMore() throws Throwable {
-        Delivery last = rig.receive(lastReceive(), "last", 1);
-
-        Object result = rig.process(
-                last, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, losing(1)), claim -> "shipped");
+        Object result = process(losing(1), claim -> {
+            if (calls.incrementAndGet() == 1) {
+                throw new IOException("writing the order failed");
+            }
+            return "shipped";
+        });
 
         assertThat(result).isEqualTo("shipped");
-        assertThat(requests).hasSize(2);
-        assertThat(rig.deliveries.settle(last)).isTrue();
+        assertThat(calls).hasValue(2);
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
+    }
+
+    @Test
+    void handlerWhoseCommitLostItsConnectionIsCalledOnceMore() throws Throwable {
+        assertThat(process(losing(1), claim -> "shipped")).isEqualTo("shipped");
+
+        assertThat(rig.handled).hasSize(2);
     }
 
     /** A handler may break its connections by itself, and must not go on doing so for ever. */
     @Test
-    void handlerWhoseConnectionIsLostAgainOnTheLastReceiveIsNotCalledAThirdTime() {
+    void handlerWhoseConnectionIsLostAgainIsNotCalledAThirdTime() {
         Delivery last = rig.receive(lastReceive(), "last", 1);
 
         assertThatThrownBy(() -> rig.process(
@@ -212,8 +197,8 @@ class TransactionalHandlerTests {
                 .isInstanceOf(ClaimStoreUnavailableException.class);
 
         assertThat(requests).hasSize(2);
-        assertThat(rig.deliveries.settle(last)).isFalse();
-        assertThat(rig.settled).containsExactly(DeliveryState.WAITING);
+        assertThat(rig.deliveries().settle(last)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
     }
 
     @Test
@@ -262,7 +247,7 @@ class TransactionalHandlerTests {
                 .isNull();
 
         assertThat(rig.outcomes).containsExactly(new AlreadyCompleted("1"));
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
@@ -271,47 +256,67 @@ class TransactionalHandlerTests {
 
         assertThat(rig.outcomes).containsExactly(new HeldElsewhere(Duration.ofSeconds(20)));
         assertThat(returnsAfterSettling()).isEmpty();
-        assertThat(rig.supervisor.inFlight()).isEqualTo(1);
+        assertThat(rig.renewer.inFlight()).isEqualTo(1);
     }
 
+    /** Three failures in a row close the gate, and from then on it is repeated until the database answers. */
     @Test
-    void claimWithoutAnAnswerWaitsForTheDatabaseAndClosesTheGateInTheEnd() throws Throwable {
-        ClaimTransaction unanswered = rig.breakers.guard(
-                (request, work) -> {
-                    throw new ClaimStoreUnavailableException(
-                            "no answer", new IllegalStateException("connection refused"));
-                },
-                "manager");
-        StoreCircuitBreaker breaker = rig.breakers.of(unanswered);
-        for (int failure = 0; failure < StoreCircuitBreaker.FAILURES; failure++) {
-            assertThat(breaker.permitsPolling()).isTrue();
-            Delivery received = deliveryAt(failure);
-            assertThat(process(received, unanswered, DeliveryRig::neverCalled)).isNull();
-            renewNoMore(received);
-        }
+    void claimWithoutAnAnswerIsRepeatedInPlaceUntilItIsAnswered() throws Throwable {
+        ClaimTransaction late = rig.breakers.guard(answeringFrom(10), "manager");
+        Delivery received = receivedFor(late);
 
-        assertThat(breaker.permitsPolling()).isFalse();
+        assertThat(process(received, late, claim -> "shipped")).isEqualTo("shipped");
+
+        assertThat(rig.deliveries().settle(received)).isTrue();
+        assertThat(rig.breakers.of(late).isPaused()).isFalse();
         assertThat(rig.breaker.permitsPolling()).as("the claim store's").isTrue();
-        assertThat(returnsAfterSettling()).isEmpty();
-        rig.store.failLooks(true);
-        for (int second = 0; second < 60; second++) {
-            rig.tickFor(Duration.ofSeconds(1));
-            rig.watch.tick();
-        }
-        assertThat(rig.returns()).as("kept invisible").containsExactly(30, 30, 30, 30);
-        assertThat(rig.waiting).containsExactly(1);
-        assertThat(rig.supervisor.inFlight()).isEqualTo(1);
+        assertThat(received.subscription().levels().waiting()).hasValue(0);
+        assertThat(rig.timer.delays()).hasSize(9);
+    }
+
+    /** Others are answered meanwhile, so that the message comes again, and its receives are spared. */
+    @Test
+    void claimThatAloneFailsIsGivenUpAfterAFewTries() throws Throwable {
+        ClaimTransaction failing = DeliveryRig.single((request, work) -> {
+            requests.add(request);
+            rig.breaker.answered();
+            throw new ClaimStoreUnavailableException("no answer", null);
+        });
+
+        assertThat(process(failing, DeliveryRig::neverCalled)).isNull();
+
+        assertThat(requests).hasSize(Claims.FEW);
+        assertThat(returnsAfterSettling()).containsExactly(4);
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+    }
+
+    /** As when PostgreSQL refuses the commit of what was only read, for the sake of another transaction. */
+    @Test
+    void claimThatFailsForGoodAfterItWasRepeatedIsNotCountedAsWaitingAnyMore() {
+        assertThatThrownBy(() -> process(
+                        (request, work) -> {
+                            requests.add(request);
+                            if (requests.size() <= Claims.FEW) {
+                                throw new ClaimStoreUnavailableException("no answer", null);
+                            }
+                            assertThat(rig.orders.levels().waiting()).hasValue(1);
+                            throw new IllegalStateException("could not serialize access");
+                        },
+                        DeliveryRig::neverCalled))
+                .hasMessage("could not serialize access");
+
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertThat(returnsAfterSettling()).containsExactly(4);
+    }
+
+    private Delivery receivedFor(ClaimTransaction transaction) {
+        return rig.receive(
+                DeliveryRig.subscription("orders", rig.queue, rig.breakers.of(transaction)), "handle of a manager", 1);
     }
 
     /** Returns the test's own delivery first, and then more. */
     private Delivery deliveryAt(int index) {
         return index == 0 ? delivery : rig.receive(rig.orders, "handle " + index, 1);
-    }
-
-    private void renewNoMore(Delivery received) {
-        if (received != delivery) {
-            rig.deliveries.acknowledgementFailed(received);
-        }
     }
 
     /** To come again would be its end, untried. */
@@ -324,7 +329,7 @@ class TransactionalHandlerTests {
                 rig.process(last, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, late), claim -> "shipped");
 
         assertThat(result).isEqualTo("shipped");
-        assertThat(rig.deliveries.settle(last)).isTrue();
+        assertThat(rig.deliveries().settle(last)).isTrue();
     }
 
     @Test
@@ -343,50 +348,28 @@ class TransactionalHandlerTests {
         assertThat(rig.asked).containsExactly("no answer");
     }
 
-    /** The pool is used up by a handler, which gives its connection back when it ends. */
     @Test
-    void claimIsRepeatedWhileAHandlerKeepsAConnection() throws Throwable {
-        ClaimTransaction late = rig.breakers.guard(answeringFrom(3), "manager");
-        rig.breakers.of(late).workBegins();
-
-        assertThat(process(late, claim -> "shipped")).isEqualTo("shipped");
-
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
-    }
-
-    @Test
-    void claimIsNotRepeatedAnyMoreWhenItsListenerStopsAlthoughAHandlerKeepsAConnection() throws Throwable {
+    void claimIsNotRepeatedAnyMoreWhenItsListenerStops() throws Throwable {
         assertAskedOnceAfter(delivery::abandon);
     }
 
     /** It may be with another worker by then. */
     @Test
-    void claimIsNotRepeatedAnyMoreWhenItsMessageIsVisibleAlthoughAHandlerKeepsAConnection() throws Throwable {
+    void claimIsNotRepeatedAnyMoreWhenItsMessageIsVisible() throws Throwable {
         assertAskedOnceAfter(() -> rig.clock.advance(Duration.ofSeconds(31)));
     }
 
     private void assertAskedOnceAfter(Runnable event) throws Throwable {
-        ClaimTransaction unanswered = rig.breakers.guard(
-                DeliveryRig.single((request, work) -> {
-                    requests.add(request);
-                    assertThat(requests).hasSize(1);
-                    event.run();
-                    throw new ClaimStoreUnavailableException("no answer", null);
-                }),
-                "manager");
-        rig.breakers.of(unanswered).workBegins();
+        ClaimTransaction unanswered = DeliveryRig.single((request, work) -> {
+            requests.add(request);
+            assertThat(requests).hasSize(1);
+            event.run();
+            throw new ClaimStoreUnavailableException("no answer", null);
+        });
 
         process(unanswered, DeliveryRig::neverCalled);
 
         assertThat(requests).hasSize(1);
-    }
-
-    @Test
-    void claimIsNotRepeatedWhenNoHandlerKeepsAConnection() throws Throwable {
-        process(rig.breakers.guard(answeringFrom(2), "manager"), DeliveryRig::neverCalled);
-
-        assertThat(requests).hasSize(1);
-        assertThat(returnsAfterSettling()).isEmpty();
     }
 
     private Subscription lastReceive() {
@@ -486,7 +469,7 @@ class TransactionalHandlerTests {
 
     @Test
     void handlerThatGetsNoAnswerFromAnotherStoreFails() {
-        for (int failure = 0; failure < StoreCircuitBreaker.FAILURES; failure++) {
+        for (int failure = 0; failure < CircuitBreaker.FAILURES; failure++) {
             Delivery handled = deliveryAt(failure);
             assertThatThrownBy(() -> process(handled, rig.breakers.guard(granting, "manager"), claim -> {
                         throw new ClaimStoreUnavailableException("of another store", new IllegalStateException());
@@ -510,7 +493,7 @@ class TransactionalHandlerTests {
     void windowIsRenewedWhileTheHandlerRunsAndNoLease() throws Throwable {
         process(granting, claim -> {
             rig.clock.advance(Duration.ofSeconds(15));
-            rig.supervisor.tick();
+            rig.renewer.tick();
             return null;
         });
 
@@ -525,12 +508,12 @@ class TransactionalHandlerTests {
             rig.tickFor(Duration.ofSeconds(3));
             return "shipped";
         });
-        assertThat(rig.deliveries.settle(limited)).isTrue();
+        assertThat(rig.deliveries().settle(limited)).isTrue();
         rig.tickFor(Duration.ofSeconds(60));
 
         assertThat(rig.timedOut).isEmpty();
         assertThat(changesOf(limited)).containsExactly(30, 30, 30, 30);
-        assertThat(limited.renewal().isInvisible()).isTrue();
+        assertThat(limited.window().isInvisible()).isTrue();
     }
 
     @Test
@@ -587,7 +570,7 @@ class TransactionalHandlerTests {
                 .isInstanceOf(InterruptedException.class);
 
         assertThat(rig.timedOut).hasSize(1);
-        assertThat(rig.deliveries.settle(limited)).isFalse();
+        assertThat(rig.deliveries().settle(limited)).isFalse();
         assertThat(changesOf(limited)).as("renewed no more, and returned").containsExactly(4);
     }
 
@@ -600,12 +583,12 @@ class TransactionalHandlerTests {
             rig.tickFor(TIMEOUT.plusSeconds(10));
             return "shipped";
         });
-        assertThat(rig.deliveries.settle(limited)).isTrue();
+        assertThat(rig.deliveries().settle(limited)).isTrue();
         rig.tickFor(Duration.ofSeconds(40));
 
         assertThat(rig.timedOut).hasSize(1);
         assertThat(changesOf(limited)).isNotEmpty().containsOnly(30);
-        assertThat(limited.renewal().isInvisible()).isTrue();
+        assertThat(limited.window().isInvisible()).isTrue();
     }
 
     private List<Integer> changesOf(Delivery received) {
@@ -673,7 +656,7 @@ class TransactionalHandlerTests {
         assertThat(process(granting, claim -> "shipped")).isEqualTo("shipped");
 
         assertThat(results).containsOnlyNulls().hasSize(1);
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     @Test
@@ -689,6 +672,6 @@ class TransactionalHandlerTests {
                     return null;
                 });
 
-        assertThat(rig.deliveries.settle(delivery)).isTrue();
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 }

@@ -5,8 +5,8 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
-import io.exactlyonce.claim.coalescing.CoalescingSettings;
+import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
+import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -42,9 +42,10 @@ public record ClaimThreads(ClaimPool pool, int threads, int keys) {
     /** Lets them work, and checks each answer. */
     public Result run(Duration length) throws Exception {
         ClaimStore postgres = new PostgresClaimStore(pool.dataSource(), RETENTION, SynchronousCommit.ON);
-        CoalescingSettings terms = new CoalescingSettings(2, CoalescingSettings.LARGEST_BATCH, Duration.ofSeconds(3));
+        GroupCommitSettings terms =
+                new GroupCommitSettings(2, GroupCommitSettings.LARGEST_BATCH, Duration.ofSeconds(3));
         long startNanos = System.nanoTime();
-        try (CoalescingClaimStore store = new CoalescingClaimStore(postgres, terms, System::nanoTime)) {
+        try (GroupCommitClaimStore store = new GroupCommitClaimStore(postgres, terms, System::nanoTime)) {
             long pairs = runThreads(store, startNanos + length.toNanos());
             return new Result(pairs, pairs * 1e9 / (System.nanoTime() - startNanos));
         }

@@ -1,6 +1,6 @@
 package io.exactlyonce.benchmarks.worker;
 
-import io.exactlyonce.delivery.CompositeDeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObservers;
 import java.util.List;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
@@ -19,7 +19,7 @@ class Unobserved implements BeanDefinitionRegistryPostProcessor {
     @Override
     public void postProcessBeanDefinitionRegistry(BeanDefinitionRegistry registry) {
         RootBeanDefinition none =
-                new RootBeanDefinition(CompositeDeliveryObserver.class, () -> new CompositeDeliveryObserver(List.of()));
+                new RootBeanDefinition(DeliveryObservers.class, () -> new DeliveryObservers(List.of()));
         // Fails, as it should, if the starter has no such bean any more.
         registry.removeBeanDefinition(OBSERVERS);
         registry.registerBeanDefinition(OBSERVERS, none);

@@ -6,6 +6,7 @@ import static io.exactlyonce.test.contract.Claims.claim;
 import static io.exactlyonce.test.contract.Claims.complete;
 import static io.exactlyonce.test.contract.Claims.newKey;
 import static io.exactlyonce.test.contract.Claims.release;
+import static io.exactlyonce.test.contract.Claims.remaining;
 import static io.exactlyonce.test.contract.Claims.renew;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -181,8 +182,8 @@ interface ClaimLifeContract extends StoreUnderTest {
                 new LeaseRenewal(shorter.id(), Duration.ofMinutes(30)));
         assertThat(store().renew(renewals)).containsExactlyInAnyOrder(longer.id(), shorter.id());
 
-        assertThat(remaining(longer.key())).isBetween(Duration.ofMinutes(55), Duration.ofHours(1));
-        assertThat(remaining(shorter.key())).isBetween(Duration.ofMinutes(25), Duration.ofMinutes(30));
+        assertThat(remaining(store(), longer.key())).isBetween(Duration.ofMinutes(55), Duration.ofHours(1));
+        assertThat(remaining(store(), shorter.key())).isBetween(Duration.ofMinutes(25), Duration.ofMinutes(30));
     }
 
     @Test
@@ -201,9 +202,5 @@ interface ClaimLifeContract extends StoreUnderTest {
                         .map(request -> new ClaimEnd.Released(request.id(), "failed", false))
                         .toList()))
                 .containsExactly(held.id());
-    }
-
-    private Duration remaining(ClaimKey key) {
-        return ((HeldElsewhere) claim(store(), request(key))).leaseRemaining();
     }
 }

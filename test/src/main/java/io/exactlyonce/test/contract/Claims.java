@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -35,6 +36,11 @@ final class Claims {
 
     static Acquired acquire(ClaimStore store, ClaimRequest request) {
         return (Acquired) claim(store, request);
+    }
+
+    /** Returns what is left of the lease of a key's holder, as another request is told. */
+    static Duration remaining(ClaimStore store, ClaimKey key) {
+        return ((HeldElsewhere) claim(store, request(key))).leaseRemaining();
     }
 
     static boolean complete(ClaimStore store, ClaimRequest request, @Nullable String result) {

@@ -141,7 +141,7 @@ interface DoubtContract extends StoreUnderTest {
 
         assertThat(store().look(List.of(first.key())))
                 .as("asking has changed nothing")
-                .containsEntry(first.key(), KeyState.COMPLETED);
+                .containsEntry(first.key(), KeyState.completed(ONE_PAYLOAD));
     }
 
     @Test

@@ -1,18 +1,23 @@
 package io.exactlyonce.test.contract;
 
+import static io.exactlyonce.test.contract.Claims.LEASE;
 import static io.exactlyonce.test.contract.Claims.acquire;
 import static io.exactlyonce.test.contract.Claims.claim;
 import static io.exactlyonce.test.contract.Claims.complete;
 import static io.exactlyonce.test.contract.Claims.newKey;
 import static io.exactlyonce.test.contract.Claims.release;
+import static io.exactlyonce.test.contract.Claims.remaining;
 import static io.exactlyonce.test.contract.Claims.renew;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What every {@link io.exactlyonce.claim.ClaimStore} does when a lease ends, and when a reply is lost. */
@@ -113,7 +118,68 @@ interface LeaseEndContract extends StoreUnderTest {
         endLease(lost.id());
 
         assertThat(claim(store(), lost)).isEqualTo(first);
-        assertThat(claim(store(), request(lost.key()))).isInstanceOf(HeldElsewhere.class);
+        assertThat(remaining(store(), lost.key())).isGreaterThan(LEASE.dividedBy(2));
+    }
+
+    /** A caller repeats a claim for as long as it gets no answer, and counts its lease from the try that is answered. */
+    @Test
+    default void eachRetryStartsTheLeaseAnew() {
+        ClaimRequest lost = request(newKey());
+        Acquired first = acquire(store(), lost);
+
+        for (int minutes : new int[] {60, 30, 90}) {
+            Duration lease = Duration.ofMinutes(minutes);
+            assertThat(claim(store(), lasting(lost, lease))).isEqualTo(first);
+            assertThat(remaining(store(), lost.key())).isBetween(lease.minusMinutes(5), lease);
+        }
+        assertThat(renew(store(), lost)).isTrue();
+        assertThat(complete(store(), lost, "1")).isTrue();
+    }
+
+    @Test
+    default void retryKeepsAKeyThatIsOverAgainstOthersInItsBatch() {
+        ClaimRequest early = request(newKey());
+        ClaimRequest late = request(newKey());
+        Acquired one = acquire(store(), early);
+        Acquired other = acquire(store(), late);
+        endLease(early.id());
+        endLease(late.id());
+
+        List<ClaimOutcome> outcomes =
+                store().claim(List.of(early, request(late.key()), request(early.key()), late, request(newKey())));
+
+        assertThat(outcomes.get(0)).isEqualTo(one);
+        assertThat(outcomes.get(3)).isEqualTo(other);
+        assertThat(outcomes.subList(1, 3)).hasOnlyElementsOfType(HeldElsewhere.class);
+        assertThat(outcomes.get(4)).isInstanceOf(Acquired.class);
+        assertThat(remaining(store(), late.key())).isGreaterThan(LEASE.dividedBy(2));
+    }
+
+    /** What it finds is no doubt, but its own claim, under which no handler has begun. */
+    @Test
+    default void retryThatLeavesDoubtToAPersonParksNothingOfItsOwn() {
+        ClaimRequest plain = request(newKey());
+        ClaimRequest lost =
+                new ClaimRequest(plain.key(), plain.claimId(), plain.owner(), LEASE, ClaimRequest.InDoubt.PARK, null);
+        Acquired first = acquire(store(), lost);
+        endLease(lost.id());
+
+        assertThat(claim(store(), lost)).isEqualTo(first);
+        assertThat(first.ambiguous()).isFalse();
+    }
+
+    @Test
+    default void retryAfterATakeoverLeavesTheSuccessorItsKey() {
+        ClaimRequest lost = request(newKey());
+        acquire(store(), lost);
+        endLease(lost.id());
+        ClaimRequest successor = lasting(request(lost.key()), LEASE.multipliedBy(60));
+        acquire(store(), successor);
+
+        assertThat(claim(store(), lost)).isInstanceOf(HeldElsewhere.class);
+
+        assertThat(remaining(store(), lost.key())).isGreaterThan(LEASE);
+        assertThat(complete(store(), successor, "1")).isTrue();
     }
 
     @Test
@@ -123,5 +189,9 @@ interface LeaseEndContract extends StoreUnderTest {
         complete(store(), lost, "1");
 
         assertThat(claim(store(), lost)).isEqualTo(new AlreadyCompleted("1"));
+    }
+
+    private static ClaimRequest lasting(ClaimRequest request, Duration lease) {
+        return new ClaimRequest(request.key(), request.claimId(), request.owner(), lease);
     }
 }

@@ -40,10 +40,31 @@ interface LookContract extends StoreUnderTest {
         assertThat(look(first.key())).isEqualTo(KeyState.HELD);
 
         complete(store(), first, "1");
-        assertThat(look(first.key())).isEqualTo(KeyState.COMPLETED);
+        assertThat(look(first.key())).isEqualTo(KeyState.completed(null));
 
         endLease(first.id());
-        assertThat(look(first.key())).isEqualTo(KeyState.COMPLETED);
+        assertThat(look(first.key())).isEqualTo(KeyState.completed(null));
+    }
+
+    /** So that the payload of a delivery that has waited is compared without one more claim. */
+    @Test
+    default void completedKeyTellsThePayloadOfItsLastClaim() {
+        ClaimRequest failed = withPayload(newKey(), ClaimKey.sha256("wrong"));
+        acquire(store(), failed);
+        assertThat(look(failed.key())).isEqualTo(KeyState.HELD);
+        release(store(), failed);
+        assertThat(look(failed.key())).isEqualTo(KeyState.FREE);
+        ClaimRequest corrected = withPayload(failed.key(), ClaimKey.sha256("right"));
+        acquire(store(), corrected);
+        complete(store(), corrected, "1");
+
+        assertThat(look(failed.key())).isEqualTo(KeyState.completed(ClaimKey.sha256("right")));
+    }
+
+    private static ClaimRequest withPayload(ClaimKey key, String fingerprint) {
+        ClaimRequest plain = request(key);
+        return new ClaimRequest(
+                key, plain.claimId(), plain.owner(), plain.lease(), ClaimRequest.InDoubt.TAKE_OVER, fingerprint);
     }
 
     @Test
@@ -91,7 +112,8 @@ interface LookContract extends StoreUnderTest {
             }
             expected.put(
                     claim.key(),
-                    List.of(KeyState.FREE, KeyState.HELD, KeyState.COMPLETED).get(i % 3));
+                    List.of(KeyState.FREE, KeyState.HELD, KeyState.completed(null))
+                            .get(i % 3));
         }
 
         assertThat(store().look(expected.keySet())).isEqualTo(expected);

@@ -128,6 +128,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         assertThat(parked().release(parked.id())).isTrue();
 
         assertThat(parked().find(parked.key())).isEmpty();
+        assertThat(claim(store(), parked)).as("repeated, as if unanswered").isInstanceOf(HeldElsewhere.class);
         assertThat(claim(store(), request(parked.key()))).isInstanceOfSatisfying(Acquired.class, acquired -> {
             assertThat(acquired.attempt()).isEqualTo(2);
             assertThat(acquired.ambiguous()).isTrue();
@@ -206,6 +207,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
 
         assertThat(parked().find(parked.key())).isEmpty();
         assertThat(claim(store(), request(parked.key()))).isEqualTo(new AlreadyCompleted("\"by hand\""));
+        assertThat(claim(store(), parked)).isEqualTo(new AlreadyCompleted("\"by hand\""));
     }
 
     @Test

@@ -2,14 +2,17 @@ package io.exactlyonce.test.contract;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
-import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.RetryBackoff;
@@ -17,7 +20,7 @@ import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.renewal.RenewalSchedule;
-import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Change;
@@ -27,9 +30,11 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
@@ -42,31 +47,47 @@ final class Worker {
             changes.stream().collect(Collectors.toMap(Change::receiptHandle, change -> Result.CHANGED)));
     private static final Subscription ORDERS =
             new Subscription("contract", "orders", new VisibilityWindow(Claims.LEASE), QUEUE);
-    private static final DeliveryObserver NOTHING = new DeliveryObserver() {};
+    private static final DeliveryObservers NOTHING = new DeliveryObservers(List.of());
     private static final StoredResults RESULTS = new StoredResults(new Texts(), Long.MAX_VALUE);
     private static final RetryBackoff BACKOFF = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(1));
-    private static final RenewalSchedule SOON = new RenewalSchedule(0.05, 0, 3);
+    private static final RenewalSchedule SOON = new RenewalSchedule(0.05, 0);
     private static final Duration TICK = Duration.ofMillis(100);
 
     private final Way way;
     private final AtomicLong ahead = new AtomicLong();
-    private final RenewalSupervisor supervisor;
+    private final Renewer renewer;
     private final Deliveries deliveries;
     private final DeliveryPipeline pipeline;
 
     Worker(Way way, ClaimStore store) {
         this.way = way;
-        supervisor = new RenewalSupervisor(store, SOON, NOTHING, Runnable::run, this::now, () -> 0);
-        deliveries = new Deliveries(supervisor, NOTHING, BACKOFF, this::now, () -> 0, 1);
-        pipeline = new DeliveryPipeline(
-                new ClaimWriter(store, new ExecutorClaimStore(store, Runnable::run), Timer.SYSTEM),
-                new ClaimSettings("worker", Claims.LEASE),
-                BACKOFF,
-                RESULTS,
-                NOTHING,
-                this::now,
-                () -> 0,
-                Runnable::run);
+        renewer = new Renewer(store, SOON, NOTHING, Runnable::run, this::now, () -> 0);
+        var asked = new io.exactlyonce.delivery.pipeline.Claims(store, new Answering(store), Timer.SYSTEM, this::now);
+        ClaimSettings settings = new ClaimSettings("worker", Claims.LEASE);
+        deliveries = new Deliveries(renewer, asked, settings, NOTHING, BACKOFF, this::now, () -> 0, 1);
+        pipeline = new DeliveryPipeline(asked, settings, BACKOFF, RESULTS, NOTHING, this::now, () -> 0, Runnable::run);
+    }
+
+    /** Asks on the thread that calls. A death there ends all that this thread does. */
+    private record Answering(ClaimStore store) implements AsyncClaimStore {
+
+        @Override
+        public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
+            return answer(() -> store.claim(requests));
+        }
+
+        @Override
+        public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends, boolean isAwaited) {
+            return answer(() -> store.end(ends));
+        }
+
+        private static <T> CompletableFuture<T> answer(Supplier<T> call) {
+            try {
+                return CompletableFuture.completedFuture(call.get());
+            } catch (RuntimeException failure) {
+                return CompletableFuture.failedFuture(failure);
+            }
+        }
     }
 
     private long now() {
@@ -86,7 +107,12 @@ final class Worker {
             way.process(pipeline, delivery, new ClaimSpec(key, null, doubt), action);
         } catch (HandlerFailure | ClaimLostException decided) {
             // The engine has decided what that means for the delivery.
+        } catch (RuntimeException | Error died) {
+            throw died;
+        } catch (Throwable checked) {
+            throw new IllegalStateException(checked);
         }
+        delivery.left().join();
     }
 
     /** Returns whether the message is deleted; it comes again otherwise. */
@@ -102,7 +128,7 @@ final class Worker {
     void pass(Duration time) {
         for (Duration passed = Duration.ZERO; passed.compareTo(time) < 0; passed = passed.plus(TICK)) {
             ahead.addAndGet(TICK.toNanos());
-            supervisor.tick();
+            renewer.tick();
         }
     }
 

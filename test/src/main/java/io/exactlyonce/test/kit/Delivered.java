@@ -31,8 +31,8 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
     private Duration delay = Duration.ZERO;
     private int attempt;
     private int handlerCalls;
+    private boolean unanswered;
     private boolean running;
-    private boolean waits;
     private boolean parked;
     private boolean lost;
     private boolean crashed;
@@ -57,7 +57,8 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         Delivery known = delivery;
         DeliveryState state = known == null ? DeliveryState.RECEIVED : known.state();
         return switch (state) {
-            case RECEIVED, CLAIMING, CLAIMED -> Outcome.RUNNING;
+            case CLAIMING -> unanswered ? Outcome.WAITING : Outcome.RUNNING;
+            case RECEIVED, CLAIMED -> Outcome.RUNNING;
             case RECORDED, DELETING, GONE -> handlerCalls > 0 ? Outcome.HANDLED : Outcome.SUPPRESSED;
             case WAITING -> Outcome.WAITING;
             case ABANDONED -> Outcome.ABANDONED;
@@ -144,7 +145,13 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         return Optional.ofNullable(delivery);
     }
 
+    /** The store is away: its claim is repeated until there is an answer. */
+    synchronized void unanswered() {
+        unanswered = true;
+    }
+
     synchronized void answered(ClaimOutcome outcome) {
+        unanswered = false;
         answer = outcome;
     }
 
@@ -178,10 +185,6 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         lost = true;
     }
 
-    synchronized void waits() {
-        waits = true;
-    }
-
     synchronized void gone() {
         gone = true;
     }
@@ -207,12 +210,12 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         return running;
     }
 
-    /** Returns whether nothing more happens to it before time passes, or its handler ends. */
+    /** Returns whether nothing more happens to it before time passes, or its handler ends; it may wait besides. */
     synchronized boolean isAtRest(boolean storeIsAway) {
         if (running) {
             return false;
         }
-        return gone || (waits && outcome() == Outcome.WAITING) || (storeIsAway && outcome() == Outcome.UNRECORDED);
+        return gone || (storeIsAway && outcome() == Outcome.UNRECORDED);
     }
 
     /** Returns whether its worker may still say anything about its message. */

@@ -30,8 +30,8 @@ public final class ExactlyOnceDriver {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final Duration TICK = Duration.ofMillis(100);
 
-    /** The engine asks a store that is away once in four seconds at least. */
-    private static final Duration UNTIL_STORE_IS_ASKED = Duration.ofSeconds(10);
+    /** A claim without an answer is repeated in three seconds at most, and a paused listener polls on trial in thirty. */
+    private static final Duration UNTIL_STORE_IS_ASKED = Duration.ofSeconds(31);
 
     private final TestClock clock;
     private final TestQueues queues;
@@ -73,13 +73,13 @@ public final class ExactlyOnceDriver {
      */
     public Delivered begin(Object payload) {
         Delivered begun = handOut(List.of(first(payload))).get(0);
-        await(begun, "to begin", () -> begun.isRunning() || begun.isAtRest(store.isAway()));
+        await(begun, "to begin", () -> begun.isRunning() || journal.isAtRest(begun, store.isAway()));
         return begun;
     }
 
     /** Waits until nothing more happens to a delivery. */
     public Delivered awaitEnd(Delivered delivered) {
-        await(delivered, "to end", () -> delivered.isAtRest(store.isAway()));
+        await(delivered, "to end", () -> journal.isAtRest(delivered, store.isAway()));
         return delivered;
     }
 
@@ -129,7 +129,7 @@ public final class ExactlyOnceDriver {
         OtherWorker other = holdElsewhere(lost.key().scope(), lost.key().key());
         Delivery delivery = delivered.delivery().orElseThrow();
         for (Duration passed = Duration.ZERO;
-                delivery.renewal().isHeld() && passed.compareTo(longest) < 0;
+                delivery.window().isHeld() && passed.compareTo(longest) < 0;
                 passed = passed.plus(TICK)) {
             advance(TICK);
         }

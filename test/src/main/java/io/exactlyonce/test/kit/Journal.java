@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.visibility.Subscription;
@@ -57,6 +58,22 @@ final class Journal implements DeliveryObserver {
     /** Returns the names of the queues that listeners read. */
     Set<String> queues() {
         return subscriptions.stream().map(Subscription::queue).collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    /** Returns whether nothing more happens to a delivery before time passes, or its handler ends. */
+    boolean isAtRest(Delivered delivered, boolean storeIsAway) {
+        return delivered.isAtRest(storeIsAway)
+                || (delivered.outcome() == Outcome.WAITING && haveAllBegunToWait(delivered));
+    }
+
+    /** That a delivery waits is decided before its wait has begun. */
+    private boolean haveAllBegunToWait(Delivered delivered) {
+        Subscription subscription = delivered.delivery().orElseThrow().subscription();
+        long decided = receipts.values().stream()
+                .filter(each -> each.outcome() == Outcome.WAITING)
+                .filter(each -> each.delivery().orElseThrow().subscription().equals(subscription))
+                .count();
+        return subscription.levels().waiting().get() >= decided;
     }
 
     /**
@@ -116,6 +133,12 @@ final class Journal implements DeliveryObserver {
     public ClaimScope claiming(List<ClaimCall> calls) {
         List<Optional<Delivered>> asked =
                 calls.stream().map(call -> meet(call.delivery())).toList();
+        for (int index = 0; index < calls.size(); index++) {
+            Delivery delivery = calls.get(index).delivery();
+            if (!delivery.isTransactional()) {
+                asked.get(index).ifPresent(delivered -> claims.put(delivery.id(), delivered));
+            }
+        }
         return (outcomes, failure) -> {
             for (int index = 0; index < outcomes.size(); index++) {
                 ClaimOutcome outcome = outcomes.get(index);
@@ -155,7 +178,15 @@ final class Journal implements DeliveryObserver {
     }
 
     @Override
-    public void parked(Subscription subscription, ClaimKey key) {
+    public void on(DeliveryEvent event) {
+        if (event instanceof DeliveryEvent.Parked parked) {
+            parked(parked.key());
+        } else if (event instanceof DeliveryEvent.Settled settled) {
+            settled(settled.delivery());
+        }
+    }
+
+    private void parked(ClaimKey key) {
         receipts.values().stream()
                 .filter(delivered ->
                         delivered.claim().map(ClaimId::key).filter(key::equals).isPresent())
@@ -166,22 +197,13 @@ final class Journal implements DeliveryObserver {
                 .forEach(Delivered::park);
     }
 
-    @Override
-    public void settled(Delivery delivery, DeliveryState state) {
+    private void settled(Delivery delivery) {
         meet(delivery).ifPresent(delivered -> {
             var unused = delivery.gone().thenRun(() -> {
                 delivered.gone();
                 tellChange();
             });
         });
-    }
-
-    @Override
-    public void waiting(Subscription subscription, int deliveries) {
-        receipts.values().stream()
-                .filter(delivered -> delivered.outcome() == Outcome.WAITING)
-                .forEach(Delivered::waits);
-        tellChange();
     }
 
     private Optional<Delivered> meet(Delivery delivery) {

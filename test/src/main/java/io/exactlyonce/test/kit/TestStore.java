@@ -82,6 +82,9 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
+        if (away) {
+            requests.forEach(request -> journal.of(request.id()).ifPresent(Delivered::unanswered));
+        }
         List<ClaimOutcome> outcomes = present().claim(requests);
         requests.forEach(request ->
                 leaseEnds.put(request.id(), clock.nanoTime() + request.lease().toNanos()));
@@ -130,7 +133,7 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
     }
 
     @Override
-    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends) {
+    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends, boolean isAwaited) {
         return answer(() -> end(ends));
     }
 

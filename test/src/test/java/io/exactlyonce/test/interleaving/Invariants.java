@@ -72,8 +72,10 @@ final class Invariants {
     }
 
     void looked(KeyState told, Duration now) {
-        KeyState expected = key.isFree(now) ? KeyState.FREE : KeyState.valueOf(key.state.name());
-        key.require(told == expected, "a look tells how a key stands, not " + told);
+        KeyState expected = key.isFree(now)
+                ? KeyState.FREE
+                : new KeyState(KeyState.Status.valueOf(key.state.name()), key.fingerprint);
+        key.require(told.equals(expected), "a look tells how a key stands, not " + told);
     }
 
     private @Nullable Void acquired(ClaimRequest request, Acquired acquired, Duration now) {

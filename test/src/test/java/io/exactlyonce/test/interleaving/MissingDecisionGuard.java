@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /** What {@link MissingGuard} is for claims, for operators' decisions and for looks. */
@@ -138,19 +139,25 @@ enum MissingDecisionGuard {
     LOOK_HEEDS_THE_LEASE {
         @Override
         WrappedStore remove(InMemoryClaimStore intact) {
-            return seeing(intact, KeyState.HELD, KeyState.FREE);
+            return seeing(intact, told -> told.equals(KeyState.HELD) ? KeyState.FREE : told);
         }
     },
     LOOK_TELLS_WHAT_IS_FREE {
         @Override
         WrappedStore remove(InMemoryClaimStore intact) {
-            return seeing(intact, KeyState.FREE, KeyState.HELD);
+            return seeing(intact, told -> told.equals(KeyState.FREE) ? KeyState.HELD : told);
         }
     },
     LOOK_TELLS_PARKED_FROM_COMPLETED {
         @Override
         WrappedStore remove(InMemoryClaimStore intact) {
-            return seeing(intact, KeyState.PARKED, KeyState.COMPLETED);
+            return seeing(intact, told -> told.equals(KeyState.PARKED) ? KeyState.completed(null) : told);
+        }
+    },
+    LOOK_TELLS_THE_PAYLOAD {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return seeing(intact, told -> new KeyState(told.status(), null));
         }
     },
     LOOK_CLAIMS_NOTHING {
@@ -212,13 +219,12 @@ enum MissingDecisionGuard {
                 .orElse(claim);
     }
 
-    private static WrappedStore seeing(InMemoryClaimStore intact, KeyState state, KeyState instead) {
+    private static WrappedStore seeing(InMemoryClaimStore intact, UnaryOperator<KeyState> change) {
         return new WrappedStore(intact) {
             @Override
             public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
                 return super.look(keys).entrySet().stream()
-                        .collect(Collectors.toMap(
-                                Map.Entry::getKey, each -> each.getValue() == state ? instead : each.getValue()));
+                        .collect(Collectors.toMap(Map.Entry::getKey, each -> change.apply(each.getValue())));
             }
         };
     }

@@ -1,0 +1,128 @@
+package io.exactlyonce.delivery;
+
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What stops one call of a handler: first on the thread that made this, then by the future that goes on after the handler's method.
+ * The deliveries of a batch share it. Thread-safe: run by one thread, stopped by any.
+ *
+ * <p>An interrupt reaches the thread once at most, and only while it is inside the handler: afterwards the thread completes claims
+ * or belongs to another delivery. The future is cancelled once at most. That completes an ordinary {@link CompletableFuture} at
+ * once, whether or not the work heeds it: that such a future has ended says nothing about the work behind it.
+ */
+public final class Cancellation implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(Cancellation.class);
+
+    private final Thread thread = Thread.currentThread();
+    private boolean inside = true;
+    private boolean stopRequested;
+    private boolean interrupted;
+    private boolean cancelled;
+    private @Nullable CompletableFuture<?> future;
+    private Executor cancellations = Runnable::run;
+
+    /** Stops the call: interrupts the thread if it is inside, and cancels the future that goes on now or later. */
+    public void stop() {
+        synchronized (this) {
+            stopRequested = true;
+            if (inside && !interrupted) {
+                interrupted = true;
+                thread.interrupt();
+            }
+        }
+        cancelIfStopped();
+    }
+
+    public synchronized boolean isInside() {
+        return inside;
+    }
+
+    /** Returns whether an interrupt or a cancellation has reached it. */
+    public synchronized boolean wasStopped() {
+        return interrupted || cancelled;
+    }
+
+    /** Leaves the handler, and takes back our own interrupt in case the handler did not notice it. */
+    @Override
+    public synchronized void close() {
+        inside = false;
+        if (interrupted) {
+            Thread.interrupted();
+        }
+    }
+
+    /**
+     * The handler's method has returned, and its work goes on, perhaps.
+     *
+     * @param returned ends when the work does
+     * @param cancellations cancels it, which calls back the code that waits for it
+     * @param ended is called with the result or the failure, on whatever thread completes the future
+     * @return ends when it has been called; fails with what it throws
+     */
+    public CompletableFuture<Void> goOn(
+            CompletableFuture<?> returned,
+            Executor cancellations,
+            BiConsumer<@Nullable Object, @Nullable Throwable> ended) {
+        synchronized (this) {
+            this.future = returned;
+            this.cancellations = cancellations;
+        }
+        cancelIfStopped();
+        return returned.handle((result, failure) -> {
+            ended.accept(result, unwrap(failure));
+            return null;
+        });
+    }
+
+    /** Nothing can cancel the work, nor tell when it ends; returns why, as a cancellation that it may not have heeded. */
+    public synchronized CancellationException cancelled(Throwable why) {
+        cancelled = true;
+        CancellationException unknown = new CancellationException("The handler's stage becomes no future: " + why);
+        unknown.initCause(why);
+        return unknown;
+    }
+
+    /** Returns whether the work may go on although its future has failed: all that is known is that we cancelled it. */
+    public synchronized boolean mayGoOn(Throwable failure) {
+        return cancelled && failure instanceof CancellationException;
+    }
+
+    /** On another thread: the one that stops this renews other deliveries. */
+    private void cancelIfStopped() {
+        CompletableFuture<?> goingOn;
+        Executor threads;
+        synchronized (this) {
+            goingOn = future;
+            threads = cancellations;
+            if (!stopRequested || cancelled || goingOn == null || goingOn.isDone()) {
+                return;
+            }
+            cancelled = true;
+        }
+        threads.execute(() -> cancel(goingOn));
+    }
+
+    private static void cancel(CompletableFuture<?> future) {
+        try {
+            future.cancel(true);
+        } catch (RuntimeException failure) {
+            log.warn("Cancelling a handler's future failed; its work goes on until it ends by itself", failure);
+        }
+    }
+
+    private static @Nullable Throwable unwrap(@Nullable Throwable failure) {
+        Throwable unwrapped = failure;
+        while (unwrapped instanceof CompletionException && unwrapped.getCause() != null) {
+            unwrapped = unwrapped.getCause();
+        }
+        return unwrapped;
+    }
+}

@@ -1,0 +1,68 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** What has happened to deliveries. How many are in flight, wait or are being recorded is counted by {@link Subscription#levels}. */
+public sealed interface DeliveryEvent {
+
+    /**
+     * A message was received.
+     *
+     * @param receiveCount how often SQS has delivered it, from 1
+     * @param age since it was sent, both by the queue's clock, to the second; {@code null} if the queue did not say
+     */
+    record Received(
+            Subscription subscription,
+            int receiveCount,
+            @Nullable Duration age) implements DeliveryEvent {}
+
+    /** The store answered a claim. */
+    record Claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) implements DeliveryEvent {}
+
+    /** A handler ended, well or not; {@code elapsed} is its own time. */
+    record Handled(Subscription subscription, Duration elapsed) implements DeliveryEvent {}
+
+    /** A handler succeeded, but another worker had taken its key over before that could be recorded. */
+    record CompletionLost(Subscription subscription) implements DeliveryEvent {}
+
+    /** A key is parked from now on: its handler failed for good, or its reconciler has left it to a person. */
+    record Parked(Subscription subscription, ClaimKey key) implements DeliveryEvent {}
+
+    /**
+     * A delivery has left its listener, and it is decided what becomes of it.
+     *
+     * @param state {@code DELETING}, {@code WAITING}, {@code RETURNED} or {@code ABANDONED}
+     */
+    record Settled(Delivery delivery, DeliveryState state) implements DeliveryEvent {}
+
+    /** The queue has confirmed the delete of a delivery's message. */
+    record Acknowledged(Delivery delivery) implements DeliveryEvent {}
+
+    /**
+     * A delivery whose handler was called came to its end; {@code elapsed} runs from its receive until its delete was
+     * confirmed, or until it was abandoned: the time that counts against the visibility timeout. Deliveries that were
+     * returned are left out.
+     */
+    record Delivered(Subscription subscription, Duration elapsed) implements DeliveryEvent {}
+
+    /** A delivery that was not tried has one receive left, or none, before the dead-letter queue. */
+    record ReceivesRunOut(Subscription subscription) implements DeliveryEvent {}
+
+    /** A renewal of a delivery's visibility timeout or lease ended. */
+    record Renewed(Subscription subscription, Target target, Result result) implements DeliveryEvent {}
+
+    /** A claim is held no more by its delivery, or by its time. */
+    record ClaimLost(Subscription subscription, ClaimKey key) implements DeliveryEvent {}
+
+    /** A handler ran longer than its listener's timeout, and was told to stop. */
+    record TimedOut(Subscription subscription) implements DeliveryEvent {}
+
+    /** No renewal could be sent for a while: the JVM or its machine was paused. */
+    record Paused(Duration length) implements DeliveryEvent {}
+}

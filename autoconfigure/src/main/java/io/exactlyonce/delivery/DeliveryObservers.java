@@ -1,0 +1,140 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.renewal.RenewalObserver;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells all observers, and shields deliveries from whatever they throw. */
+public final class DeliveryObservers implements DeliveryObserver, RenewalObserver {
+
+    private static final Logger log = LoggerFactory.getLogger(DeliveryObservers.class);
+
+    private final List<SubscriptionObserver> ofSubscriptions;
+    private final List<DeliveryObserver> ofDeliveries;
+    private final LongAdder failures = new LongAdder();
+
+    /** @param observers those that are {@link DeliveryObserver}s learn of deliveries, too */
+    public DeliveryObservers(List<? extends SubscriptionObserver> observers) {
+        this.ofSubscriptions = List.copyOf(observers);
+        this.ofDeliveries = observers.stream()
+                .filter(DeliveryObserver.class::isInstance)
+                .map(DeliveryObserver.class::cast)
+                .toList();
+    }
+
+    @Override
+    public void subscribed(Subscription subscription) {
+        ofSubscriptions.forEach(observer -> shield(observer, () -> observer.subscribed(subscription)));
+    }
+
+    @Override
+    public void unsubscribed(Subscription subscription) {
+        ofSubscriptions.forEach(observer -> shield(observer, () -> observer.unsubscribed(subscription)));
+    }
+
+    @Override
+    public void on(DeliveryEvent event) {
+        for (DeliveryObserver observer : ofDeliveries) {
+            try {
+                observer.on(event);
+            } catch (Throwable failure) {
+                failed(observer, failure);
+            }
+        }
+    }
+
+    @Override
+    public ClaimScope claiming(List<ClaimCall> calls) {
+        List<ClaimScope> scopes = new ArrayList<>(ofDeliveries.size());
+        for (DeliveryObserver observer : ofDeliveries) {
+            shield(observer, () -> {
+                ClaimScope scope = observer.claiming(calls);
+                if (scope != ClaimScope.NONE) {
+                    scopes.add(scope);
+                }
+            });
+        }
+        return scopes.isEmpty()
+                ? ClaimScope.NONE
+                : (outcomes, failure) -> scopes.forEach(scope -> shield(scope, () -> scope.end(outcomes, failure)));
+    }
+
+    @Override
+    public HandlerScope handling(List<HandlerCall> calls) {
+        List<HandlerScope> scopes = new ArrayList<>(ofDeliveries.size());
+        for (DeliveryObserver observer : ofDeliveries) {
+            shield(observer, () -> {
+                HandlerScope scope = observer.handling(calls);
+                if (scope != HandlerScope.NONE) {
+                    scopes.add(0, scope);
+                }
+            });
+        }
+        return scopes.isEmpty() ? HandlerScope.NONE : new Scopes(scopes);
+    }
+
+    /** What several observers have begun, the last of them first. */
+    private final class Scopes implements HandlerScope {
+
+        private final List<HandlerScope> scopes;
+
+        Scopes(List<HandlerScope> scopes) {
+            this.scopes = scopes;
+        }
+
+        @Override
+        public void leave() {
+            scopes.forEach(scope -> shield(scope, scope::leave));
+        }
+
+        @Override
+        public void end(@Nullable Throwable failure) {
+            scopes.forEach(scope -> shield(scope, () -> scope.end(failure)));
+        }
+    }
+
+    @Override
+    public void renewed(Subscription subscription, Target target, Result result) {
+        on(new DeliveryEvent.Renewed(subscription, target, result));
+    }
+
+    @Override
+    public void claimLost(Subscription subscription, ClaimKey key) {
+        on(new DeliveryEvent.ClaimLost(subscription, key));
+    }
+
+    @Override
+    public void timedOut(Subscription subscription) {
+        on(new DeliveryEvent.TimedOut(subscription));
+    }
+
+    @Override
+    public void paused(Duration length) {
+        on(new DeliveryEvent.Paused(length));
+    }
+
+    /** Returns how often an observer has thrown. */
+    public long failures() {
+        return failures.sum();
+    }
+
+    private void shield(Object told, Runnable telling) {
+        try {
+            telling.run();
+        } catch (Throwable failure) {
+            failed(told, failure);
+        }
+    }
+
+    private void failed(Object told, Throwable failure) {
+        failures.increment();
+        log.warn("{} failed; the delivery goes on", told.getClass().getName(), failure);
+    }
+}

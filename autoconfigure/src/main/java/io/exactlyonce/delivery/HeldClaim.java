@@ -1,0 +1,78 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import java.util.function.BooleanSupplier;
+
+/** The claim that a handler or an action sees. */
+public final class HeldClaim implements Claim {
+
+    private final ClaimId id;
+    private final Acquired acquired;
+    private final BooleanSupplier held;
+    private final BooleanSupplier fence;
+
+    /**
+     * Makes a claim.
+     *
+     * @param held whether it is held by its lease or transaction, as far as this JVM knows
+     * @param fence ties the caller's own transaction to it, and returns whether it is held
+     */
+    public HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, BooleanSupplier fence) {
+        this.id = id;
+        this.acquired = acquired;
+        this.held = held;
+        this.fence = fence;
+    }
+
+    /** Returns how it was acquired. */
+    public Acquired acquired() {
+        return acquired;
+    }
+
+    @Override
+    public String key() {
+        return id.key().key();
+    }
+
+    @Override
+    public int attempt() {
+        return acquired.attempt();
+    }
+
+    @Override
+    public boolean isAmbiguous() {
+        return acquired.ambiguous();
+    }
+
+    @Override
+    public long fencingToken() {
+        return acquired.fencingToken();
+    }
+
+    @Override
+    public String downstreamKey() {
+        return id.key().hash();
+    }
+
+    @Override
+    public void ensureHeld() {
+        if (!held.getAsBoolean()) {
+            throw lost("its lease is over, its listener has stopped, or its handler has ended");
+        }
+    }
+
+    /** Asks the database only: it knows better than this JVM's clock whether another worker has taken the key over. */
+    @Override
+    public void fence() {
+        if (!fence.getAsBoolean()) {
+            throw lost("it does not hold its key any more, or this transaction cannot see that it does");
+        }
+    }
+
+    public ClaimLostException lost(String reason) {
+        return new ClaimLostException(id.key().scope(), id.key().hash(), acquired.fencingToken(), reason);
+    }
+}

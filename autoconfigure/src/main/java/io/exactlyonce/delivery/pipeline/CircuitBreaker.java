@@ -1,0 +1,135 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
+
+/**
+ * Pauses the listeners that claim on one way, through the claim store or through a transaction manager of the application's, while
+ * claims get no answer there: {@value #FAILURES} claims in a row without an answer open it, and the next one that is answered closes
+ * it. Claims of deliveries in flight are repeated meanwhile, and are its probes. Where there are none left, a poll on trial finds
+ * out, after a pause that doubles with each.
+ */
+public final class CircuitBreaker implements PollGate {
+
+    static final int FAILURES = 3;
+
+    private static final Logger log = LoggerFactory.getLogger(CircuitBreaker.class);
+
+    private static final long FIRST_PAUSE = Duration.ofSeconds(1).toNanos();
+    private static final long LONGEST_PAUSE = Duration.ofSeconds(30).toNanos();
+
+    private final String way;
+    private final String description;
+    private final NanoClock clock;
+    private final Set<Subscription> subscriptions = ConcurrentHashMap.newKeySet();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Condition closed = lock.newCondition();
+    private volatile int failures;
+    private volatile long trial;
+    private long pause;
+
+    CircuitBreaker(String way, String description, NanoClock clock) {
+        this.way = way;
+        this.description = description;
+        this.clock = clock;
+    }
+
+    /** A listener begins to poll as the breaker permits. */
+    public void subscribe(Subscription subscription) {
+        subscriptions.add(subscription);
+    }
+
+    /** A listener has stopped. */
+    public void unsubscribe(Subscription subscription) {
+        subscriptions.remove(subscription);
+    }
+
+    @Override
+    public String way() {
+        return way;
+    }
+
+    @Override
+    public void answered() {
+        if (failures == 0) {
+            return;
+        }
+        lock.lock();
+        try {
+            if (isPaused()) {
+                closed.signalAll();
+                subscriptions.forEach(paused -> log.info("{} polls again: {} answers", paused, description));
+            }
+            failures = 0;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void unanswered(Throwable why) {
+        lock.lock();
+        try {
+            boolean opens = failures == FAILURES - 1;
+            if (opens || (isPaused() && permitsPolling())) {
+                pause = opens ? FIRST_PAUSE : Math.min(2 * pause, LONGEST_PAUSE);
+                trial = clock.nanoTime() + pause;
+            }
+            failures = Math.min(failures + 1, FAILURES);
+            if (opens) {
+                String reason = NestedExceptionUtils.getMostSpecificCause(why).toString();
+                subscriptions.forEach(paused -> log.warn(
+                        "{} is paused: {} claims in a row got no answer through {} ({}). It polls again, by itself, when a claim is "
+                                + "answered there",
+                        paused,
+                        FAILURES,
+                        description,
+                        reason));
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public boolean isPaused() {
+        return failures >= FAILURES;
+    }
+
+    @Override
+    public boolean permitsPolling() {
+        return !isPaused() || trial - clock.nanoTime() <= 0;
+    }
+
+    @Override
+    public boolean awaitPolling(Duration longest) throws InterruptedException {
+        if (permitsPolling()) {
+            return true;
+        }
+        lock.lockInterruptibly();
+        try {
+            long left = longest.toNanos();
+            while (!permitsPolling() && left > 0) {
+                long asked = Math.min(left, Math.max(1, trial - clock.nanoTime()));
+                left -= asked - Math.max(0, closed.awaitNanos(asked));
+            }
+            return permitsPolling();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return description;
+    }
+}

@@ -1,0 +1,340 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimStoreBusyException;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.time.Timer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.util.backoff.BackOffExecution;
+import org.springframework.util.backoff.ExponentialBackOff;
+
+/**
+ * Claims keys and ends claims: calls that get no answer are repeated as they are, with the same claim ids, without a thread. A lost
+ * reply does no harm, since a request finds its own claim and its lease counts from the attempt that is answered.
+ *
+ * <p>Of an outage the first failure is logged with its stack trace, and each further one in one line. It is over when a call is
+ * answered while no other is being repeated.
+ */
+public final class Claims {
+
+    private static final Logger log = LoggerFactory.getLogger(Claims.class);
+
+    /** So often a call is tried for which no caller has more patience. */
+    static final int FEW = 3;
+
+    private final ClaimStore store;
+    private final AsyncClaimStore async;
+    private final Timer timer;
+    private final NanoClock clock;
+    private final AtomicInteger repeating = new AtomicInteger();
+    private final AtomicBoolean isTold = new AtomicBoolean();
+
+    /** Says whether a call that has got no answer is to be repeated. */
+    @FunctionalInterface
+    interface Patience {
+
+        /**
+         * Returns whether it is.
+         *
+         * @param failures how often it has failed, from 1
+         */
+        boolean goesOn(int failures, Throwable failure);
+    }
+
+    /** Is told of an answer, or why there is none. */
+    @FunctionalInterface
+    interface Answer<T> {
+
+        /**
+         * Called once, on a thread that may be shared: it must not block.
+         *
+         * @param given {@code null} if there is no answer
+         * @param failure {@code null} if there is one
+         * @param askedAt when the attempt was made that was answered, by the monotonic clock
+         */
+        void accept(@Nullable T given, @Nullable Throwable failure, long askedAt);
+    }
+
+    /**
+     * Asks a store.
+     *
+     * @param store what keeps the claims
+     * @param async the same store, asked without a thread that waits
+     * @param timer for what has to be repeated
+     * @param clock monotonic, in nanoseconds
+     */
+    public Claims(ClaimStore store, AsyncClaimStore async, Timer timer, NanoClock clock) {
+        this.store = store;
+        this.async = async;
+        this.timer = timer;
+        this.clock = clock;
+    }
+
+    /**
+     * Claims keys. When there is no answer at all, the claims that may stand nevertheless are given up, once, so that the next attempt
+     * neither waits for their leases nor takes them for a crash. Of a call that never reached the store none can stand.
+     *
+     * @param requests at least one
+     */
+    void claim(List<ClaimRequest> requests, Patience patience, Answer<List<ClaimOutcome>> answer) {
+        new Call<>(
+                        "Claiming",
+                        keys(requests, ClaimRequest::key),
+                        () -> async.claimAsync(requests),
+                        patience,
+                        (outcomes, failure, askedAt) -> {
+                            if (failure != null && !(failure instanceof ClaimStoreBusyException)) {
+                                List<ClaimEnd> unclaimed = new ArrayList<>(requests.size());
+                                requests.forEach(request -> unclaimed.add(
+                                        new ClaimEnd.Released(request.id(), "the claim got no answer", false)));
+                                var unused = async.endAsync(unclaimed, true);
+                            }
+                            answer.accept(outcomes, failure, askedAt);
+                        })
+                .attempt();
+    }
+
+    /**
+     * Ends claims. A result that cannot be stored costs no completion.
+     *
+     * @param ends at least one
+     * @param isAwaited whether a caller, or the next message of a group, waits for the answer
+     */
+    void end(List<ClaimEnd> ends, boolean isAwaited, Patience patience, Answer<Set<ClaimId>> answer) {
+        Object keys = keys(ends, end -> end.claim().key());
+        new Call<>(
+                        "Recording the outcome of",
+                        keys,
+                        () -> async.endAsync(ends, isAwaited),
+                        patience,
+                        (ended, failure, askedAt) -> {
+                            boolean isUnstorable = failure instanceof IllegalArgumentException
+                                    && ends.stream().anyMatch(Claims::hasResult);
+                            if (!isUnstorable) {
+                                answer.accept(ended, failure, askedAt);
+                                return;
+                            }
+                            log.warn("The result for {} cannot be stored; completing without it", keys, failure);
+                            List<ClaimEnd> without = new ArrayList<>(ends.size());
+                            ends.forEach(end ->
+                                    without.add(hasResult(end) ? new ClaimEnd.Completed(end.claim(), null) : end));
+                            end(without, isAwaited, patience, answer);
+                        })
+                .attempt();
+    }
+
+    /** Gives up the claim of a delivery whose handler has not been called, without a doubt, and then goes on. Its transaction gives it up by itself. */
+    void release(Delivery delivery, Runnable released) {
+        delivery.window().letGo();
+        if (delivery.isTransactional()) {
+            released.run();
+            return;
+        }
+        ClaimEnd release = new ClaimEnd.Released(delivery.id(), FailedAttempt.NOT_CALLED, false);
+        end(List.of(release), true, (failures, failure) -> failures < FEW, (ended, failure, askedAt) -> {
+            if (failure != null) {
+                log.warn(
+                        "Releasing {} failed; it can be claimed again when its lease ends: {}",
+                        delivery.id().key(),
+                        why(failure));
+            }
+            released.run();
+        });
+    }
+
+    private static boolean hasResult(ClaimEnd end) {
+        return end instanceof ClaimEnd.Completed completed && completed.result() != null;
+    }
+
+    /** Claims a key on a thread that waits. An interrupt ends the repeats. */
+    public ClaimOutcome awaitClaim(ClaimRequest request) {
+        AtomicBoolean wanted = new AtomicBoolean(true);
+        CompletableFuture<List<ClaimOutcome>> claimed = new CompletableFuture<>();
+        claim(List.of(request), (failures, failure) -> failures < FEW && wanted.get(), into(claimed));
+        if (!isAnswered(claimed)) {
+            wanted.set(false);
+        }
+        return await(claimed).get(0);
+    }
+
+    /**
+     * Ends a claim on a thread that waits, and tries a few times, or for as long as it is wanted.
+     *
+     * @return whether the end is recorded; otherwise the claim was lost
+     * @throws RuntimeException why there was no answer
+     */
+    public boolean awaitEnd(ClaimEnd end, BooleanSupplier wanted) {
+        CompletableFuture<Set<ClaimId>> ended = new CompletableFuture<>();
+        end(List.of(end), true, (failures, failure) -> failures < FEW || wanted.getAsBoolean(), into(ended));
+        return await(ended).contains(end.claim());
+    }
+
+    private static <T> Answer<T> into(CompletableFuture<T> future) {
+        return (given, failure, askedAt) -> {
+            if (failure == null) {
+                future.complete(given);
+            } else {
+                future.completeExceptionally(failure);
+            }
+        };
+    }
+
+    /** Waits despite interrupts. */
+    private static <T> T await(CompletableFuture<T> answer) {
+        try {
+            return answer.join();
+        } catch (CompletionException failed) {
+            throw failed.getCause() instanceof RuntimeException failure ? failure : failed;
+        }
+    }
+
+    /** Waits until an answer is there, or its absence is certain; returns whether no interrupt came before. */
+    private static boolean isAnswered(CompletableFuture<?> answer) {
+        try {
+            answer.get();
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
+            return false;
+        } catch (ExecutionException unanswered) {
+            return true;
+        }
+        return true;
+    }
+
+    /** Returns pauses between repeats, which become longer, up to a bound, without an end. */
+    static BackOffExecution pauses() {
+        ExponentialBackOff pauses = new ExponentialBackOff(100, 2);
+        pauses.setMaxInterval(2_000);
+        pauses.setJitter(50);
+        return pauses.start();
+    }
+
+    /** Pauses on the caller's thread; returns whether the time has passed, and no interrupt has come. */
+    boolean pause(BackOffExecution pauses) {
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        timer.after(Duration.ofMillis(pauses.nextBackOff()), () -> over.complete(null));
+        return isAnswered(over);
+    }
+
+    /** Returns how keys stand, as {@link ClaimStore#look} does. */
+    Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
+        return store.look(keys);
+    }
+
+    /** Ties the caller's own transaction to a claim. It is tried once, for a failure is the end of that transaction. */
+    public boolean fence(ClaimId claim) {
+        return store.fence(claim);
+    }
+
+    /** Returns why a call failed, in one line. */
+    static String why(@Nullable Throwable failure) {
+        return failure == null
+                ? ""
+                : NestedExceptionUtils.getMostSpecificCause(failure)
+                        .toString()
+                        .lines()
+                        .findFirst()
+                        .orElse("");
+    }
+
+    /** Names keys for a log: the only one, or how many there are and which is first. Hashes them only when that is logged. */
+    private static <T> Object keys(List<T> entries, Function<T, ClaimKey> key) {
+        return new Object() {
+            @Override
+            public String toString() {
+                String first = key.apply(entries.get(0)).toString();
+                return entries.size() == 1 ? first : "%d keys, %s first,".formatted(entries.size(), first);
+            }
+        };
+    }
+
+    /** One call, with its repeats. */
+    private final class Call<T> {
+
+        private final String what;
+        private final Object keys;
+        private final Supplier<CompletableFuture<T>> call;
+        private final Patience patience;
+        private final Answer<T> answer;
+        private @Nullable BackOffExecution pauses;
+        private @Nullable Throwable failure;
+        private int failures;
+        private long askedAt;
+
+        Call(String what, Object keys, Supplier<CompletableFuture<T>> call, Patience patience, Answer<T> answer) {
+            this.what = what;
+            this.keys = keys;
+            this.call = call;
+            this.patience = patience;
+            this.answer = answer;
+        }
+
+        void attempt() {
+            askedAt = clock.nanoTime();
+            var unused = call.get().whenComplete((given, failed) -> {
+                if (failed == null) {
+                    answered(given);
+                } else {
+                    Throwable cause = failed.getCause();
+                    failed(failed instanceof CompletionException && cause != null ? cause : failed);
+                }
+            });
+        }
+
+        private void answered(T given) {
+            if (failures > 0 && repeating.decrementAndGet() == 0) {
+                isTold.set(false);
+            }
+            answer.accept(given, null, askedAt);
+        }
+
+        private void failed(Throwable failed) {
+            // An earlier attempt may have reached the store.
+            failure = failure == null || !(failed instanceof ClaimStoreBusyException) ? failed : failure;
+            failures++;
+            if (failed instanceof IllegalArgumentException || !patience.goesOn(failures, failed)) {
+                repeating.addAndGet(failures > 1 ? -1 : 0);
+                answer.accept(null, failure, askedAt);
+                return;
+            }
+            repeating.addAndGet(failures == 1 ? 1 : 0);
+            pauses = pauses == null ? pauses() : pauses;
+            Duration pause = Duration.ofMillis(pauses.nextBackOff());
+            if (isTold.compareAndSet(false, true)) {
+                log.warn("{} {} failed; trying again", what, keys, failed);
+            } else {
+                log.warn("{} {} failed; trying again: {}", what, keys, why(failed));
+            }
+            timer.after(
+                    pause,
+                    () -> Boundary.guard(
+                            "A call of the claim store", this::attempt, crash -> answer.accept(null, crash, askedAt)));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.Reconciler;
+import io.exactlyonce.Reconciliation;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.Cancellation;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline.Admission;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Asks a listener's reconciler about the keys that are in doubt, each in a call of its own, so that what stops another
+ * delivery meanwhile keeps that one from the handler only.
+ */
+final class Reconciling {
+
+    private static final Logger log = LoggerFactory.getLogger(Reconciling.class);
+
+    private final HandlerOutcome outcome;
+    private final Admission admission = new Admission();
+    private final BiFunction<Delivery, @Nullable Object, ClaimEnd> completion;
+
+    /** @param completion makes the completion of a delivery with a result */
+    Reconciling(HandlerOutcome outcome, BiFunction<Delivery, @Nullable Object, ClaimEnd> completion) {
+        this.outcome = outcome;
+        this.completion = completion;
+    }
+
+    static boolean isToBeAsked(Delivery delivery) {
+        return delivery.spec().doubt().reconciler() != null && delivery.claim().isAmbiguous();
+    }
+
+    /** Returns those that the handler is to be called for; the rest has ended, or gives its claim back. */
+    List<Delivery> ask(List<Delivery> admitted) {
+        List<Delivery> ready = new ArrayList<>(admitted.size());
+        for (Delivery delivery : admitted) {
+            Reconciler reconciler = delivery.spec().doubt().reconciler();
+            if (admission.admits(delivery, outcome)
+                    && (reconciler == null || !isToBeAsked(delivery) || isToBeRun(delivery, reconciler))) {
+                ready.add(delivery);
+            }
+        }
+        return ready;
+    }
+
+    private boolean isToBeRun(Delivery delivery, Reconciler reconciler) {
+        if (!admission.enters(delivery)) {
+            return false;
+        }
+        ClaimKey key = delivery.spec().key();
+        ClaimId claim = delivery.id();
+        Cancellation call = new Cancellation();
+        delivery.enter(call);
+        Reconciliation answer;
+        try (call) {
+            answer = reconciler.reconcile(delivery.subscription().listener(), key.scope(), delivery.claim());
+            Objects.requireNonNull(answer, "The reconciler answered null");
+        } catch (Throwable thrown) {
+            String reason = "The reconciler failed: " + thrown;
+            outcome.add(new IllegalStateException(reason, thrown));
+            return end(delivery, new ClaimEnd.Released(claim, reason, true));
+        }
+        log.info(
+                "{}, attempt {}: the reconciler answered {}",
+                key,
+                delivery.claim().attempt(),
+                answer.getClass().getSimpleName());
+        return answer.match(
+                done -> {
+                    delivery.end(completion.apply(delivery, done.result()));
+                    outcome.result(delivery.keepsResult() ? done.result() : null);
+                    return false;
+                },
+                runAgain -> true,
+                park -> {
+                    OutcomePolicy.parked(delivery, key);
+                    return end(delivery, new ClaimEnd.Parked(claim, park.reason(), call.wasStopped()));
+                });
+    }
+
+    private boolean end(Delivery delivery, ClaimEnd end) {
+        delivery.end(end);
+        admission.stopGroupOf(delivery);
+        return false;
+    }
+}

@@ -1,0 +1,244 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.KeyState.Status;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryEvent;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.Disposition;
+import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.util.backoff.BackOffExecution;
+import org.springframework.util.backoff.ExponentialBackOff;
+
+/**
+ * The deliveries that wait for the holder of their key. They have left their pipeline, hold neither thread nor permit, and stay
+ * invisible since their visibility timeouts are renewed like those of handlers at work. One look at the store for all of their keys
+ * with each {@link #tick()} ends the waits that are over: a duplicate is deleted, and a delivery whose key is free is made visible.
+ *
+ * <p>Each wait has one end: the thread that removes the delivery does what is to be done. A delivery whose visibility timeout is lost
+ * is only dropped: another consumer may have received its message by now.
+ */
+public final class WaitingRoom {
+
+    /** Time between two looks: what a takeover, or the delete of a duplicate, is late by at most. */
+    public static final Duration INTERVAL = Duration.ofMillis(250);
+
+    private static final Logger log = LoggerFactory.getLogger(WaitingRoom.class);
+
+    private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
+
+    private final Deliveries inFlight;
+    private final Claims claims;
+    private final OutcomePolicy policy;
+    private final DeliveryObserver observer;
+    private final RetryBackoff backoff;
+    private final NanoClock clock;
+    private final Jitter random;
+    private final int most;
+    private final Set<Delivery> deliveries = ConcurrentHashMap.newKeySet();
+    private final AtomicInteger taken = new AtomicInteger();
+    private final Map<String, Long> warnings = new ConcurrentHashMap<>();
+    private BackOffExecution pauses = pauses();
+    private long notBefore;
+    private boolean isPausing;
+
+    WaitingRoom(
+            Deliveries inFlight,
+            Claims claims,
+            ClaimSettings settings,
+            DeliveryObserver observer,
+            RetryBackoff backoff,
+            NanoClock clock,
+            Jitter random,
+            int most) {
+        this.inFlight = inFlight;
+        this.claims = claims;
+        this.policy = new OutcomePolicy(settings);
+        this.observer = observer;
+        this.backoff = backoff;
+        this.clock = clock;
+        this.random = random;
+        this.most = most;
+    }
+
+    /** With each look that fails the pause before the next one is doubled, up to four seconds. */
+    private static BackOffExecution pauses() {
+        ExponentialBackOff pauses = new ExponentialBackOff(INTERVAL.toMillis(), 2);
+        pauses.setMaxInterval(INTERVAL.multipliedBy(16).toMillis());
+        return pauses.start();
+    }
+
+    /** Has a delivery wait, if there is room and its listener goes on; returns it otherwise. */
+    void admit(Delivery delivery, boolean mayWait, Duration leastDelay) {
+        Subscription subscription = delivery.subscription();
+        if (!mayWait || subscription.isStopping()) {
+            turnAway(delivery, Duration.ZERO);
+            return;
+        }
+        checkReceives(delivery);
+        if (taken.incrementAndGet() > most) {
+            taken.decrementAndGet();
+            turnAway(delivery, leastDelay);
+            return;
+        }
+        subscription.levels().waiting().incrementAndGet();
+        deliveries.add(delivery);
+        // The stop may have looked for waits before.
+        if (subscription.isStopping()) {
+            endAll(subscription);
+        }
+    }
+
+    /** Returns a delivery that cannot wait here. */
+    private void turnAway(Delivery delivery, Duration leastDelay) {
+        Duration sparing = backoff.sparing(delivery, random.next());
+        returnAfter(delivery, sparing.compareTo(leastDelay) > 0 ? sparing : leastDelay);
+    }
+
+    private void returnAfter(Delivery delivery, Duration delay) {
+        if (delivery.step(DeliveryState.WAITING, DeliveryState.RETURNED)) {
+            inFlight.returnAfter(delivery, delay);
+        }
+    }
+
+    /**
+     * Returns all deliveries of a stopping listener, so that other consumers can wait in its place. Not at once: a
+     * deployment that stops one instance after the other would use a receive up at each, within seconds.
+     */
+    void endAll(Subscription subscription) {
+        Map<Delivery, Duration> ended = new LinkedHashMap<>();
+        for (Delivery delivery : deliveries) {
+            if (delivery.subscription().equals(subscription)
+                    && take(delivery)
+                    && delivery.step(DeliveryState.WAITING, DeliveryState.RETURNED)) {
+                ended.put(delivery, backoff.sparing(delivery, random.next()));
+            }
+        }
+        inFlight.returnAll(subscription, ended);
+    }
+
+    private boolean take(Delivery delivery) {
+        boolean isTaken = deliveries.remove(delivery);
+        if (isTaken) {
+            taken.decrementAndGet();
+            delivery.subscription().levels().waiting().decrementAndGet();
+        }
+        return isTaken;
+    }
+
+    /** Looks at the keys, and ends the waits that are over. Throws nothing that the store throws. Called by one thread. */
+    public void tick() {
+        for (Delivery delivery : deliveries) {
+            if (!delivery.window().isInvisible() && take(delivery)) {
+                inFlight.finish(delivery);
+            }
+        }
+        // A delivery that starts waiting during the look is left for the next one: the look may be older than its
+        // claim.
+        List<Delivery> waiting = List.copyOf(deliveries);
+        if (waiting.isEmpty() || (isPausing && notBefore - clock.nanoTime() > 0)) {
+            return;
+        }
+        try {
+            end(
+                    waiting,
+                    claims.look(waiting.stream()
+                            .map(delivery -> delivery.request().key())
+                            .collect(Collectors.toSet())));
+            isPausing = false;
+            pauses = pauses();
+        } catch (RuntimeException failure) {
+            long pause = pauses.nextBackOff();
+            isPausing = true;
+            notBefore = clock.nanoTime() + Duration.ofMillis(pause).toNanos();
+            log.debug(
+                    "Asking for the keys of {} waiting deliveries failed; again in {} ms",
+                    waiting.size(),
+                    pause,
+                    failure);
+        }
+    }
+
+    /**
+     * Exposes one waiting delivery per free key: the rest would be refused, and would use up a receive. While claims get no answer on
+     * its way, only when a poll on trial is due: where nothing else is claimed, its claim is the one that finds out.
+     */
+    private void end(List<Delivery> waiting, Map<ClaimKey, KeyState> states) {
+        Set<ClaimKey> exposed = new HashSet<>();
+        for (Delivery delivery : waiting) {
+            ClaimKey key = delivery.request().key();
+            KeyState state = states.getOrDefault(key, KeyState.HELD);
+            boolean isOver = state.status() == Status.FREE
+                    ? delivery.subscription().gate().permitsPolling() && exposed.add(key)
+                    : state.status() != Status.HELD;
+            if (isOver && take(delivery)) {
+                log.debug("{} has waited: its key {} is {}", delivery, key, state.status());
+                end(delivery, state);
+            }
+        }
+    }
+
+    private void end(Delivery delivery, KeyState state) {
+        switch (state.status()) {
+            case FREE -> returnAfter(delivery, Duration.ZERO);
+            case COMPLETED -> completed(delivery, state);
+            default -> {
+                OutcomePolicy.parked(delivery, delivery.request().key());
+                turnAway(delivery, Duration.ZERO);
+            }
+        }
+    }
+
+    /** As for a delivery that is received now, and refused. */
+    private void completed(Delivery delivery, KeyState state) {
+        ClaimOutcome outcome = ClaimOutcome.ofCompleted(delivery.request(), state.fingerprint(), null);
+        observer.on(new DeliveryEvent.Claimed(
+                delivery.subscription(), delivery.request().key(), outcome));
+        Duration delay = backoff.after(delivery.receiveCount(), random.next());
+        Disposition decided = policy.decide(delivery, delivery.request(), outcome, new Disposition.Return(delay));
+        if (!(decided instanceof Disposition.Acknowledge)) {
+            returnAfter(delivery, delay);
+        } else if (delivery.step(DeliveryState.WAITING, DeliveryState.DELETING)) {
+            inFlight.delete(delivery);
+        }
+    }
+
+    /** Warns, once a minute, when duplicates alone have brought a message within one receive of the dead-letter queue. */
+    private void checkReceives(Delivery delivery) {
+        Subscription subscription = delivery.subscription();
+        Integer mostReceives = subscription.maxReceiveCount();
+        if (mostReceives == null || delivery.receiveCount() < mostReceives - 1) {
+            return;
+        }
+        observer.on(new DeliveryEvent.ReceivesRunOut(subscription));
+        long now = clock.nanoTime();
+        Long last = warnings.get(subscription.toString());
+        if (last == null || now - last >= BETWEEN_WARNINGS.toNanos()) {
+            warnings.put(subscription.toString(), now);
+            log.warn(
+                    "{} waits untried for the holder of its key; its queue moves it to the dead-letter queue after {} receives:"
+                            + " raise maxReceiveCount, or look for what delivers it so often",
+                    delivery,
+                    mostReceives);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+package io.exactlyonce.renewal;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One claim's lease. It is renewed until {@link #letGo}, and not beyond SQS's ceiling: a handler that hangs must not hold its key
+ * for ever. Its loss stops the handler once, at the latest when it ends by this JVM's monotonic clock and its renewal is failing
+ * or unanswered. A lease that is over is asked for all the same: only the store knows whether another worker has taken the key
+ * over since.
+ *
+ * <p>Not guaranteed: that the lease is still held when the caller acts on {@link #isHeld()}; a pause may lie between.
+ */
+public final class Lease extends Renewable {
+
+    private static final Logger log = LoggerFactory.getLogger(Lease.class);
+
+    final ClaimId claim;
+    private final @Nullable Subscription subscription;
+    private final Runnable holder;
+
+    /**
+     * @param window of the delivery that it belongs to; {@code null} if no message stands behind the claim
+     * @param holder is stopped if the lease is lost; must not block
+     */
+    Lease(Renewer renewer, @Nullable Window window, ClaimId claim, Duration length, long askedAt, Runnable holder) {
+        super(renewer, length, window == null ? askedAt : window.begun, askedAt);
+        this.subscription = window == null ? null : window.subscription;
+        this.claim = claim;
+        this.holder = holder;
+    }
+
+    /** Returns whether the lease that the store last granted has not run out by this JVM's monotonic clock. */
+    public boolean isHeld() {
+        return isOn();
+    }
+
+    /**
+     * The completion has begun. The lease is renewed on, since that may take long; but a renewal that finds the claim no longer held
+     * may have come after the completion, which tells.
+     */
+    public void completing() {
+        ending = true;
+    }
+
+    /** Renews the lease no more: the claim has been completed, released or lost. */
+    public void letGo() {
+        renewer.leases.remove(this);
+        end();
+    }
+
+    /** Records the store's answer. */
+    void answered(Set<ClaimId> held, long askedAt) {
+        report(held.contains(claim) ? succeeded(askedAt) : refused());
+    }
+
+    void unanswered() {
+        report(failed());
+    }
+
+    @Override
+    void report(@Nullable Result result) {
+        if (result == null) {
+            return;
+        }
+        Object whose = subscription == null ? "a call of ExactlyOnceOperations" : subscription;
+        if (result == Result.LOST && ending) {
+            log.warn(
+                    "The lease on {} of {} is over, and the completion of its claim is not answered yet. It is recorded unless"
+                            + " another worker has taken the key over",
+                    claim.key(),
+                    whose);
+            return;
+        }
+        if (result == Result.LOST) {
+            log.error(
+                    "The claim on {} of {} is lost: its handler is interrupted, and its result discarded. Look for"
+                            + " a pause or an outage of the claim store that was longer than the lease",
+                    claim.key(),
+                    whose);
+            holder.run();
+        }
+        if (subscription != null) {
+            renewer.observer.renewed(subscription, Target.LEASE, result);
+            if (result == Result.LOST) {
+                renewer.observer.claimLost(subscription, claim.key());
+            }
+        }
+    }
+}

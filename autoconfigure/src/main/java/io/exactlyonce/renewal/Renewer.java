@@ -1,0 +1,223 @@
+package io.exactlyonce.renewal;
+
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.NestedExceptionUtils;
+
+/**
+ * Renews the visibility timeouts and leases of all deliveries of an application, and ends the time of handlers. Due and nearly due
+ * ones go into one SQS request for ten messages of a queue, and one call of the store.
+ *
+ * <p>It has no thread of its own: {@link #begin} has a {@link Clockwork} call {@link #tick()}. Leases are renewed by another
+ * thread, so that a store which does not answer delays no visibility timeout.
+ */
+public final class Renewer {
+
+    private static final Logger log = LoggerFactory.getLogger(Renewer.class);
+
+    /** Time between two looks for what is due: a tenth of the shortest interval between renewals. */
+    static final Duration TICK = RenewalSchedule.SHORTEST_INTERVAL.dividedBy(10);
+
+    private static final Duration ALWAYS_LATE = Duration.ofSeconds(1);
+
+    /** A tick that is late by this part of a visibility timeout in flight has cost much of its headroom. */
+    private static final int PART = 4;
+
+    private final ClaimStore store;
+    private final Executor leaseThread;
+    private final NanoClock clock;
+    final RenewalSchedule schedule;
+    final RenewalObserver observer;
+    final Jitter random;
+    final Set<Window> windows = ConcurrentHashMap.newKeySet();
+    final Set<Lease> leases = ConcurrentHashMap.newKeySet();
+    private volatile long lastTick;
+
+    /** Whether the failure of an outage is told, so that its further ones take a line each. */
+    private volatile boolean isTold;
+
+    /**
+     * @param store where leases are kept
+     * @param observer learns of every attempt
+     * @param leaseThread calls the store; a single thread
+     * @param clock monotonic, in nanoseconds
+     * @param random from 0 inclusive to 1 exclusive
+     */
+    public Renewer(
+            ClaimStore store,
+            RenewalSchedule schedule,
+            RenewalObserver observer,
+            Executor leaseThread,
+            NanoClock clock,
+            Jitter random) {
+        this.store = store;
+        this.schedule = schedule;
+        this.observer = observer;
+        this.leaseThread = leaseThread;
+        this.clock = clock;
+        this.random = random;
+        this.lastTick = now();
+    }
+
+    /**
+     * Renews a delivery's visibility timeout from now on.
+     *
+     * @param receivedAt when the message was received, by the monotonic clock
+     */
+    public Window start(Subscription subscription, String receiptHandle, long receivedAt) {
+        Window window = new Window(this, subscription, receiptHandle, receivedAt);
+        windows.add(window);
+        return window;
+    }
+
+    /**
+     * Renews the lease of a claim without a message from now on, for 12 h at most.
+     *
+     * @param askedAt when the claim was asked for, by the monotonic clock
+     * @param holder is stopped if the lease is lost; must not block
+     */
+    public Lease hold(ClaimId claim, Duration length, long askedAt, Runnable holder) {
+        return hold(new Lease(this, null, claim, length, askedAt, holder));
+    }
+
+    Lease hold(Lease lease) {
+        leases.add(lease);
+        return lease;
+    }
+
+    /** Returns how many deliveries are renewed. */
+    public int inFlight() {
+        return windows.size();
+    }
+
+    /** Returns how long ago it was looked for what is due: a tenth of a second while all is well. */
+    public Duration sinceLastTick() {
+        return Duration.ofNanos(now() - lastTick);
+    }
+
+    long now() {
+        return clock.nanoTime();
+    }
+
+    /**
+     * Looks for what is due from now on, ten times a second.
+     *
+     * @param clockwork calls {@link #tick()}
+     * @param thread names the thread
+     * @return ends it
+     */
+    public Clockwork.Ticks begin(Clockwork clockwork, String thread) {
+        lastTick = now();
+        return clockwork.every(TICK, thread, this::tick);
+    }
+
+    /** Renews what is due. Never throws for a renewal that fails, and never waits for one. */
+    public void tick() {
+        long now = now();
+        noticePause(now);
+        windows.forEach(Window::timeOut);
+        due(windows, now).stream()
+                .collect(Collectors.groupingBy(window -> window.subscription.visibility()))
+                .forEach((queue, due) -> renew(queue, due, now));
+        List<Lease> due = due(leases, now);
+        if (!due.isEmpty()) {
+            leaseThread.execute(() ->
+                    Boundary.guard("A renewal of leases", () -> renew(due), crash -> due.forEach(Lease::unanswered)));
+        }
+    }
+
+    /**
+     * Notices a tick that comes late: the JVM, or the machine below it, was paused. A suspension which the machine's monotonic
+     * clock does not count goes unnoticed.
+     */
+    private void noticePause(long now) {
+        long late = now - lastTick - TICK.toNanos();
+        lastTick = now;
+        if (late >= ALWAYS_LATE.toNanos()
+                || windows.stream().anyMatch(window -> late >= window.length.toNanos() / PART)) {
+            log.warn(
+                    "Renewals were paused for {} ms, with {} deliveries in flight; those whose windows have ended since "
+                            + "are not renewed. Look for long garbage collections, a starved CPU or a suspended machine",
+                    late / 1_000_000,
+                    windows.size());
+            observer.paused(Duration.ofNanos(late));
+        }
+    }
+
+    /** Gives up what has expired; begins to renew what is due, and with it what is nearly due, and returns that. */
+    private static <R extends Renewable> List<R> due(Collection<R> renewed, long now) {
+        boolean anyDue = false;
+        for (R each : renewed) {
+            each.report(each.expired(now));
+            anyDue |= each.isDue(now);
+        }
+        return anyDue ? renewed.stream().filter(each -> each.attempt(now)).toList() : List.of();
+    }
+
+    private static void renew(QueueVisibility queue, List<Window> due, long askedAt) {
+        List<Change> changes = due.stream()
+                .map(window -> new Change(
+                        window.receiptHandle, (int) window.granted(askedAt).toSeconds()))
+                .toList();
+        var unused = queue.change(changes)
+                .whenComplete((answers, failure) -> Boundary.guard("A renewal of windows", () -> {
+                    Map<String, QueueVisibility.Result> known = failure == null ? answers : Map.of();
+                    due.forEach(window -> window.answered(
+                            known.getOrDefault(window.receiptHandle, QueueVisibility.Result.FAILED), askedAt));
+                }));
+    }
+
+    private void renew(List<Lease> due) {
+        long askedAt = now();
+        try {
+            Set<ClaimId> held = store.renew(due.stream()
+                    .map(lease -> new LeaseRenewal(lease.claim, lease.length))
+                    .toList());
+            isTold = false;
+            due.forEach(lease -> lease.answered(held, askedAt));
+        } catch (ClaimsPartlyAnsweredException some) {
+            log.warn(
+                    "Renewing {} of {} leases failed; they are tried again while they last",
+                    some.unanswered().size(),
+                    due.size(),
+                    some);
+            for (Lease lease : due) {
+                if (some.unanswered().contains(lease.claim)) {
+                    lease.unanswered();
+                } else {
+                    lease.answered(some.granted(), askedAt);
+                }
+            }
+        } catch (RuntimeException failure) {
+            if (isTold) {
+                log.warn(
+                        "Renewing {} leases failed; they are tried again while they last: {}",
+                        due.size(),
+                        NestedExceptionUtils.getMostSpecificCause(failure).toString());
+            } else {
+                log.warn("Renewing {} leases failed; they are tried again while they last", due.size(), failure);
+            }
+            isTold = true;
+            due.forEach(Lease::unanswered);
+        }
+    }
+}

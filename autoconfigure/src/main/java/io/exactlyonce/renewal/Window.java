@@ -1,0 +1,286 @@
+package io.exactlyonce.renewal;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The visibility timeout of one delivery, renewed from the receive until {@link #stop()}, and with it the lease of the delivery's
+ * claim and the time of its handler.
+ *
+ * <p>Losing the visibility timeout is survivable, since the claim still protects the key. Once it is over, the message may be another
+ * consumer's, and on a standard queue our old receipt handle would still act on it: nothing is asked of the queue any more.
+ */
+public final class Window extends Renewable {
+
+    private static final Logger log = LoggerFactory.getLogger(Window.class);
+
+    private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
+
+    final Subscription subscription;
+    final String receiptHandle;
+    private volatile @Nullable Lease lease;
+    private volatile CompletableFuture<Void> underWay = DONE;
+    private volatile @Nullable Runnable handler;
+    private volatile long timeIsUp;
+
+    Window(Renewer renewer, Subscription subscription, String receiptHandle, long receivedAt) {
+        super(renewer, subscription.window().length(), receivedAt, receivedAt);
+        this.subscription = subscription;
+        this.receiptHandle = receiptHandle;
+    }
+
+    /**
+     * Renews a claim's lease, too, from now on.
+     *
+     * @param askedAt when the claim was asked for, by the monotonic clock
+     * @param holder is stopped if the lease is lost; must not block
+     */
+    public void hold(ClaimId claim, Duration length, long askedAt, Runnable holder) {
+        lease = renewer.hold(new Lease(renewer, this, claim, length, askedAt, holder));
+    }
+
+    /**
+     * The handler begins. If it is still running at its listener's timeout, it is told to stop, and nothing is renewed any more: one
+     * that goes on keeps its claim until the lease ends.
+     *
+     * @param running is stopped at the timeout; must not block
+     */
+    public synchronized void limit(Runnable running) {
+        Duration timeout = subscription.timeout();
+        if (timeout != null) {
+            timeIsUp = renewer.now() + timeout.toNanos();
+            handler = running;
+        }
+    }
+
+    /** Returns whether the handler's time is up, also if it has not been told yet. */
+    public boolean isOverLimit() {
+        return handler != null && timeIsUp - renewer.now() <= 0;
+    }
+
+    /** Stops handler and renewals if the handler's time is up. */
+    void timeOut() {
+        Duration timeout = subscription.timeout();
+        Runnable running;
+        synchronized (this) {
+            running = handler;
+            if (running == null || timeout == null || !isOverLimit()) {
+                return;
+            }
+            handler = null;
+            keep(false);
+        }
+        log.warn(
+                "A handler of {} runs longer than its timeout of {} ms: it is interrupted, and its message and claim are "
+                        + "renewed no more",
+                subscription,
+                timeout.toMillis());
+        running.run();
+        renewer.observer.timedOut(subscription);
+    }
+
+    @Override
+    synchronized void keep(boolean wanted) {
+        super.keep(wanted);
+        Lease held = lease;
+        if (held != null) {
+            held.keep(wanted);
+        }
+    }
+
+    /** The handler has ended. What is left to do is done under renewal again, even if it ended too late. */
+    public synchronized void endLimit() {
+        handler = null;
+        keep(true);
+    }
+
+    /** The handler has ended, and the completion of its claim has begun. */
+    public void completing() {
+        endLimit();
+        Lease held = lease;
+        if (held != null) {
+            held.completing();
+        }
+    }
+
+    /** Renews the lease no more: the claim has been completed, released or lost. */
+    public void letGo() {
+        endLimit();
+        Lease held = lease;
+        if (held != null) {
+            held.letGo();
+            lease = null;
+        }
+    }
+
+    /** Returns whether the lease that the store last granted has not run out by this JVM's monotonic clock. */
+    public boolean isHeld() {
+        Lease held = lease;
+        return held != null && held.isHeld();
+    }
+
+    /** Returns whether the message is still invisible to other consumers on our behalf, by this JVM's monotonic clock. */
+    public boolean isInvisible() {
+        return isOn();
+    }
+
+    /**
+     * The message's delete begins. The visibility timeout is renewed on until that is confirmed; but a renewal that is refused may
+     * have come after the delete, which is no loss.
+     *
+     * @return completes when no renewal is under way that began before
+     */
+    public synchronized CompletableFuture<Void> deleting() {
+        ending = true;
+        return underWay;
+    }
+
+    @Override
+    synchronized @Nullable Result expired(long now) {
+        return isOver(now) ? lost() : super.expired(now);
+    }
+
+    /** Asks for no window that is over: {@link #expired} has given it up at the same tick. */
+    @Override
+    synchronized boolean attempt(long now) {
+        boolean begins = super.attempt(now);
+        if (begins) {
+            underWay = new CompletableFuture<>();
+        }
+        return begins;
+    }
+
+    /** Records the queue's answer. */
+    void answered(QueueVisibility.Result answer, long askedAt) {
+        // Before the state is open for the next attempt, which has a future of its own.
+        CompletableFuture<Void> answered = underWay;
+        Result result = switch (answer) {
+            case CHANGED -> succeeded(askedAt);
+            case FAILED -> failed();
+            case REFUSED -> refused();
+        };
+        answered.complete(null);
+        report(result);
+    }
+
+    @Override
+    void report(@Nullable Result result) {
+        if (result == null) {
+            return;
+        }
+        switch (result) {
+            case SUCCEEDED -> log.trace("Renewed a visibility window of {}", subscription);
+            case FAILED -> log.warn("Renewing a visibility window of {} failed and will be retried", subscription);
+            case LOST ->
+                log.warn(
+                        "A visibility window of {} is lost: the message may be delivered again; its claim protects it",
+                        subscription);
+        }
+        renewer.observer.renewed(subscription, Target.WINDOW, result);
+    }
+
+    /**
+     * Lets the handler change the message's visibility itself. A longer one than ours is not shortened, neither by a
+     * renewal nor by a return; a shorter one lasts until the next renewal, and zero gives the visibility timeout up. The change waits
+     * for a renewal that is under way, which would overwrite it.
+     *
+     * @param wanted the visibility, from now on
+     * @param request sends the change
+     * @return the request's outcome; fails with {@link IllegalStateException} once the visibility timeout is over or lost
+     */
+    public CompletableFuture<Void> choose(Duration wanted, Supplier<CompletableFuture<Void>> request) {
+        CompletableFuture<Void> chosen = new CompletableFuture<>();
+        long askedAt = renewer.now();
+        synchronized (this) {
+            if (!underWay.isDone()) {
+                return underWay.thenCompose(answered -> choose(wanted, request));
+            }
+            if (isOver(askedAt) || !take(askedAt)) {
+                return CompletableFuture.failedFuture(new IllegalStateException(
+                        "The visibility of a message of %s cannot be changed any more: its window is over, and it may be another consumer's"
+                                .formatted(subscription)));
+            }
+            underWay = chosen;
+        }
+        return DONE.thenCompose(ready -> request.get()).whenComplete((changed, failure) -> {
+            if (failure == null) {
+                chosen(askedAt, wanted);
+            } else {
+                notChosen();
+            }
+            chosen.complete(null);
+        });
+    }
+
+    /** Renews nothing any more. A renewal that is under way is not awaited. */
+    public void stop() {
+        var unused = ended();
+    }
+
+    /** Stops; completes when no renewal is under way. Excludes {@link #attempt}, so that it misses none that begins. */
+    private synchronized CompletableFuture<Void> ended() {
+        letGo();
+        renewer.windows.remove(this);
+        end();
+        return underWay;
+    }
+
+    /**
+     * Makes messages of one subscription visible after a delay, in as few requests as possible: stops renewing them, and waits for a
+     * renewal that is under way, since it would overwrite the new visibility. Does nothing for a message whose visibility timeout is
+     * over or lost, or was set to a longer one by its handler.
+     *
+     * @param delays rounded up to whole seconds; shorter if SQS's ceiling, beyond which it refuses, comes first
+     */
+    public static void returnAll(Subscription subscription, Map<Window, Duration> delays) {
+        List<Change> ready = new ArrayList<>(delays.size());
+        delays.forEach((window, delay) -> {
+            boolean ours = window.isInvisible();
+            CompletableFuture<Void> ended = window.ended();
+            if (ours && ended.isDone()) {
+                ready.addAll(window.exposure(delay));
+            } else if (ours) {
+                var unused = ended.thenRun(() -> expose(subscription, window.exposure(delay)));
+            }
+        });
+        expose(subscription, ready);
+    }
+
+    private List<Change> exposure(Duration delay) {
+        long now = renewer.now();
+        long seconds = Math.min(delay.plusNanos(999_999_999).toSeconds(), secondsLeft(now));
+        return isOver(now) || isChosenBeyond(now + delay.toNanos())
+                ? List.of()
+                : List.of(new Change(receiptHandle, (int) seconds));
+    }
+
+    private static void expose(Subscription subscription, List<Change> changes) {
+        if (changes.isEmpty()) {
+            return;
+        }
+        var unused = subscription
+                .visibility()
+                .change(changes)
+                .thenAccept(answers -> answers.forEach((handle, answer) -> {
+                    if (answer != QueueVisibility.Result.CHANGED) {
+                        log.warn(
+                                "Returning a message of {} was answered with {}; it will be visible when its window ends",
+                                subscription,
+                                answer);
+                    }
+                }));
+    }
+}

@@ -1,0 +1,85 @@
+package io.exactlyonce.visibility;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** A queue's settings and message counts, as SQS returned them in one response. */
+public final class QueueAttributes {
+
+    /** Stands for a queue whose attributes have not been read. */
+    public static final QueueAttributes UNKNOWN = new QueueAttributes(Map.of());
+
+    private final Map<String, String> values = new TreeMap<>();
+    private final @Nullable Redrive redrive;
+
+    /**
+     * Where SQS moves messages that were received too often.
+     *
+     * @param target the dead-letter queue's ARN
+     * @param maxReceiveCount after how many receives
+     */
+    public record Redrive(String target, int maxReceiveCount) {}
+
+    public QueueAttributes(Map<QueueAttributeName, String> values) {
+        values.forEach((name, value) -> this.values.put(name.toString(), value));
+        this.redrive = redrive(values.getOrDefault(QueueAttributeName.REDRIVE_POLICY, ""));
+    }
+
+    /** Asks SQS for all attributes of a queue. */
+    public static CompletableFuture<QueueAttributes> read(
+            SqsAsyncClient client, String queueUrl, Consumer<AwsRequestOverrideConfiguration.Builder> limits) {
+        return client.getQueueAttributes(request -> request.queueUrl(queueUrl)
+                        .attributeNames(QueueAttributeName.ALL)
+                        .overrideConfiguration(limits))
+                .thenApply(response -> new QueueAttributes(response.attributes()));
+    }
+
+    /** SQS gives the redrive policy as JSON, with its number quoted or not. */
+    private static @Nullable Redrive redrive(String policy) {
+        try {
+            JsonNode json = JsonMapper.shared().readTree(policy);
+            String target = json.path("deadLetterTargetArn").asString("");
+            int maxReceiveCount = json.path("maxReceiveCount").asInt(0);
+            return target.isEmpty() || maxReceiveCount < 1 ? null : new Redrive(target, maxReceiveCount);
+        } catch (JacksonException unreadable) {
+            return null;
+        }
+    }
+
+    /** Returns the queue's dead-letter queue; {@code null} if it has none. */
+    public @Nullable Redrive redrive() {
+        return redrive;
+    }
+
+    /** Returns the number of receives after which SQS moves a message; {@code null} without a dead-letter queue. */
+    public @Nullable Integer maxReceiveCount() {
+        return redrive == null ? null : redrive.maxReceiveCount();
+    }
+
+    /** Returns an attribute that is a number; {@code null} if SQS did not return it. */
+    public @Nullable Long number(QueueAttributeName name) {
+        String value = values.getOrDefault(name.toString(), "");
+        return value.matches("\\d{1,18}") ? Long.valueOf(value) : null;
+    }
+
+    /** Returns for how long the queue keeps a message; {@code null} if SQS did not return it. */
+    public @Nullable Duration retention() {
+        Long seconds = number(QueueAttributeName.MESSAGE_RETENTION_PERIOD);
+        return seconds == null ? null : Duration.ofSeconds(seconds);
+    }
+
+    /** Returns all attributes by SQS's names, sorted. */
+    public Map<String, String> values() {
+        return new TreeMap<>(values);
+    }
+}

@@ -1,0 +1,185 @@
+package io.exactlyonce.visibility;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequestEntry;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequestEntry;
+
+/**
+ * A queue of SQS: changes visibility, and deletes, ten messages a request. SQS reports an entry that failed inside a successful
+ * response, so every response is read entry by entry.
+ */
+public final class SqsQueue implements QueueVisibility {
+
+    private static final Logger log = LoggerFactory.getLogger(SqsQueue.class);
+
+    /** SQS's limit on entries in a batch request. */
+    private static final int BATCH_SIZE = 10;
+
+    private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(500);
+    private static final Duration LONGEST_TIMEOUT = Duration.ofSeconds(10);
+
+    private final SqsAsyncClient client;
+    private final String queueUrl;
+    private volatile Duration timeout;
+    private volatile QueueAttributes attributes = QueueAttributes.UNKNOWN;
+    private volatile Consumer<QueueAttributes> reader = read -> {};
+
+    /**
+     * Makes an adapter.
+     *
+     * @param client the listener's own client
+     * @param queueUrl the queue's URL
+     * @param window of the queue's messages. A request may take a sixth of it, but half a second at least and ten at
+     *     most, the SDK's own retries included, so that one that hangs leaves time for another
+     */
+    public SqsQueue(SqsAsyncClient client, String queueUrl, VisibilityWindow window) {
+        this.client = client;
+        this.queueUrl = queueUrl;
+        this.timeout = timeoutFor(window);
+    }
+
+    /** The window of the queue's messages is another one from now on. */
+    public void adapt(VisibilityWindow window) {
+        timeout = timeoutFor(window);
+    }
+
+    /**
+     * Begins to keep the queue's attributes.
+     *
+     * @param begun as they were read when the listener started
+     * @param reader is called with each later response before anything else uses it; a response that it throws at counts as unread
+     */
+    public void watch(QueueAttributes begun, Consumer<QueueAttributes> reader) {
+        this.attributes = begun;
+        this.reader = reader;
+    }
+
+    /** Returns the latest attributes, whether the listener or the audit has read them. */
+    public QueueAttributes attributes() {
+        return attributes;
+    }
+
+    /** Reads the queue's attributes again. */
+    public CompletableFuture<QueueAttributes> readAttributes(Duration patience) {
+        return QueueAttributes.read(client, queueUrl, limits -> limits.apiCallTimeout(patience))
+                .thenApply(read -> {
+                    reader.accept(read);
+                    attributes = read;
+                    return read;
+                });
+    }
+
+    private static Duration timeoutFor(VisibilityWindow window) {
+        Duration share = window.length().dividedBy(6);
+        Duration capped = share.compareTo(LONGEST_TIMEOUT) < 0 ? share : LONGEST_TIMEOUT;
+        return capped.compareTo(SHORTEST_TIMEOUT) > 0 ? capped : SHORTEST_TIMEOUT;
+    }
+
+    /** Returns the listener's own client. */
+    public SqsAsyncClient client() {
+        return client;
+    }
+
+    public String queueUrl() {
+        return queueUrl;
+    }
+
+    @Override
+    public CompletableFuture<Map<String, Result>> change(List<Change> changes) {
+        List<CompletableFuture<Map<String, Result>>> requests = IntStream.iterate(
+                        0, from -> from < changes.size(), from -> from + BATCH_SIZE)
+                .mapToObj(from -> changes.subList(from, Math.min(from + BATCH_SIZE, changes.size())))
+                .map(this::changeSome)
+                .toList();
+        return CompletableFuture.allOf(requests.toArray(CompletableFuture[]::new))
+                .thenApply(ignored -> merge(requests));
+    }
+
+    private CompletableFuture<Map<String, Result>> changeSome(List<Change> batch) {
+        List<String> handles = batch.stream().map(Change::receiptHandle).toList();
+        return send(() -> client.changeMessageVisibilityBatch(request -> request.queueUrl(queueUrl)
+                        .entries(entries(batch))
+                        .overrideConfiguration(limits -> limits.apiCallTimeout(timeout))))
+                .thenApply(response -> results(handles, response.failed()))
+                .exceptionally(failure -> {
+                    log.warn(
+                            "Changing the visibility of {} messages of {} failed; renewals are tried again while their windows last",
+                            batch.size(),
+                            queueUrl,
+                            failure);
+                    return handles.stream()
+                            .collect(Collectors.toMap(handle -> handle, handle -> Result.FAILED, (one, same) -> one));
+                });
+    }
+
+    /**
+     * Deletes messages in one request.
+     *
+     * @param receiptHandles ten at most
+     * @return a result for each; fails if the request does
+     */
+    public CompletableFuture<Map<String, Result>> delete(List<String> receiptHandles) {
+        return send(() -> client.deleteMessageBatch(request -> request.queueUrl(queueUrl)
+                        .entries(IntStream.range(0, receiptHandles.size())
+                                .mapToObj(index -> DeleteMessageBatchRequestEntry.builder()
+                                        .id(Integer.toString(index))
+                                        .receiptHandle(receiptHandles.get(index))
+                                        .build())
+                                .toList())))
+                .thenApply(response -> results(receiptHandles, response.failed()));
+    }
+
+    private static <R> CompletableFuture<R> send(Supplier<CompletableFuture<R>> request) {
+        try {
+            return request.get();
+        } catch (RuntimeException failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
+    }
+
+    /** Entries are numbered: two receipts of one message must not make SQS reject the whole request. */
+    private static List<ChangeMessageVisibilityBatchRequestEntry> entries(List<Change> batch) {
+        return IntStream.range(0, batch.size())
+                .mapToObj(index -> ChangeMessageVisibilityBatchRequestEntry.builder()
+                        .id(Integer.toString(index))
+                        .receiptHandle(batch.get(index).receiptHandle())
+                        .visibilityTimeout(batch.get(index).seconds())
+                        .build())
+                .toList();
+    }
+
+    private Map<String, Result> results(List<String> handles, List<BatchResultErrorEntry> failed) {
+        Map<String, Result> results = new HashMap<>();
+        handles.forEach(handle -> results.put(handle, Result.CHANGED));
+        for (BatchResultErrorEntry entry : failed) {
+            log.debug("Refused on {}: {} {}", queueUrl, entry.code(), entry.message());
+            String handle = handles.get(Integer.parseInt(entry.id()));
+            results.put(handle, isFinal(entry) ? Result.REFUSED : Result.FAILED);
+        }
+        return results;
+    }
+
+    /** Returns whether an entry of a batch would fail again. Being throttled is the sender's fault, too, but may pass. */
+    private static boolean isFinal(BatchResultErrorEntry entry) {
+        return Boolean.TRUE.equals(entry.senderFault())
+                && !(entry.code() != null && entry.code().contains("Throttl"));
+    }
+
+    private static Map<String, Result> merge(List<CompletableFuture<Map<String, Result>>> requests) {
+        Map<String, Result> results = new HashMap<>();
+        requests.forEach(request -> results.putAll(request.join()));
+        return results;
+    }
+}

@@ -1,0 +1,57 @@
+package io.exactlyonce.renewal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import java.time.Duration;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** A lease without a message, which must not be renewed beyond 12 h. */
+class LeaseTests {
+
+    private static final Duration LENGTH = Duration.ofHours(1);
+    private static final Duration CEILING = Duration.ofHours(12);
+
+    private final RenewalRig rig = RenewalRig.renewing();
+    private final Lease lease = rig.renewer.hold(
+            new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID()),
+            LENGTH,
+            rig.clock.nanoTime(),
+            rig.timesLost::incrementAndGet);
+
+    private void tickFor(Duration duration) {
+        for (long second = 0; second < duration.toSeconds(); second++) {
+            rig.clock.advance(Duration.ofSeconds(1));
+            rig.renewer.tick();
+        }
+    }
+
+    @Test
+    void leaseIsLostAtItsCeilingAndOnce() {
+        tickFor(CEILING.minusSeconds(1));
+        assertThat(rig.timesLost).hasValue(0);
+        assertThat(lease.isHeld()).isTrue();
+
+        tickFor(Duration.ofSeconds(1));
+        assertThat(rig.timesLost).hasValue(1);
+        assertThat(lease.isHeld()).isFalse();
+        int renewals = rig.store.renewals().size();
+        assertThat(renewals).isGreaterThanOrEqualTo(23);
+
+        tickFor(LENGTH);
+        assertThat(rig.timesLost).hasValue(1);
+        assertThat(rig.store.renewals()).hasSize(renewals);
+    }
+
+    @Test
+    void leaseThatWasStoppedIsNotLost() {
+        lease.letGo();
+
+        tickFor(CEILING);
+
+        assertThat(rig.timesLost).hasValue(0);
+        assertThat(rig.store.renewals()).isEmpty();
+    }
+}

@@ -1,0 +1,44 @@
+package io.exactlyonce.visibility;
+
+import java.time.Duration;
+
+/** Pauses polling when it is told to. */
+public final class ScriptedGate implements PollGate {
+
+    private final String way;
+    private volatile boolean isPaused;
+
+    public ScriptedGate(String way) {
+        this.way = way;
+    }
+
+    public void pause(boolean pause) {
+        isPaused = pause;
+    }
+
+    @Override
+    public String way() {
+        return way;
+    }
+
+    @Override
+    public void answered() {}
+
+    @Override
+    public void unanswered(Throwable why) {}
+
+    @Override
+    public boolean isPaused() {
+        return isPaused;
+    }
+
+    @Override
+    public boolean permitsPolling() {
+        return !isPaused;
+    }
+
+    @Override
+    public boolean awaitPolling(Duration longest) {
+        return !isPaused;
+    }
+}

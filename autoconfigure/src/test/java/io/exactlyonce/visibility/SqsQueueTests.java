@@ -1,0 +1,171 @@
+package io.exactlyonce.visibility;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.QueueVisibility.Result;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequestEntry;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchResponse;
+
+class SqsQueueTests {
+
+    private static final String URL = "http://localhost/000000000000/orders";
+
+    private final FakeSqs sqs = new FakeSqs();
+    private final SqsQueue visibility = new SqsQueue(sqs, URL, VisibilityWindow.ofSeconds(30));
+
+    @Test
+    void changesGoInBatchesOfTen() {
+        Map<String, Result> results = visibility.change(changes(23)).join();
+
+        assertThat(sqs.requests).extracting(request -> request.entries().size()).containsExactly(10, 10, 3);
+        assertThat(sqs.requests)
+                .extracting(ChangeMessageVisibilityBatchRequest::queueUrl)
+                .containsOnly(URL);
+        assertThat(results).hasSize(23).containsEntry("handle-22", Result.CHANGED);
+        assertThat(results.values()).containsOnly(Result.CHANGED);
+    }
+
+    @Test
+    void entriesCarryReceiptHandleAndSeconds() {
+        visibility.change(changes(2)).join();
+
+        assertThat(sqs.requests.get(0).entries())
+                .extracting(
+                        ChangeMessageVisibilityBatchRequestEntry::receiptHandle,
+                        ChangeMessageVisibilityBatchRequestEntry::visibilityTimeout)
+                .containsExactly(tuple("handle-0", 30), tuple("handle-1", 31));
+        assertThat(sqs.requests.get(0).entries())
+                .extracting(ChangeMessageVisibilityBatchRequestEntry::id)
+                .doesNotHaveDuplicates();
+    }
+
+    @Test
+    void entriesThatFailedInsideASuccessfulResponseAreTold() {
+        sqs.answer = request -> CompletableFuture.completedFuture(ChangeMessageVisibilityBatchResponse.builder()
+                .failed(failed(request, 1, true), failed(request, 2, false))
+                .build());
+
+        assertThat(visibility.change(changes(4)).join())
+                .containsOnly(
+                        Map.entry("handle-0", Result.CHANGED),
+                        Map.entry("handle-1", Result.REFUSED),
+                        Map.entry("handle-2", Result.FAILED),
+                        Map.entry("handle-3", Result.CHANGED));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 500", "30, 5000", "43200, 10000"})
+    void requestThatHangsIsGivenUpInTimeForAnother(long windowSeconds, long millis) {
+        new SqsQueue(sqs, URL, VisibilityWindow.ofSeconds(windowSeconds))
+                .change(changes(1))
+                .join();
+
+        assertThat(sqs.requests.get(0).overrideConfiguration())
+                .get()
+                .extracting(limits -> limits.apiCallTimeout().orElseThrow())
+                .isEqualTo(Duration.ofMillis(millis));
+    }
+
+    @Test
+    void throttledEntryMayBeTriedAgain() {
+        sqs.answer = request -> CompletableFuture.completedFuture(ChangeMessageVisibilityBatchResponse.builder()
+                .failed(failed(request, 0, true).toBuilder()
+                        .code("RequestThrottled")
+                        .build())
+                .build());
+
+        assertThat(visibility.change(changes(1)).join()).containsOnly(Map.entry("handle-0", Result.FAILED));
+    }
+
+    @Test
+    void failedEntryOfALaterBatchIsTheRightOne() {
+        sqs.answer = request -> CompletableFuture.completedFuture(ChangeMessageVisibilityBatchResponse.builder()
+                .failed(request.entries().size() < 10 ? List.of(failed(request, 1, true)) : List.of())
+                .build());
+
+        assertThat(visibility.change(changes(12)).join())
+                .containsEntry("handle-11", Result.REFUSED)
+                .containsEntry("handle-10", Result.CHANGED)
+                .containsEntry("handle-1", Result.CHANGED);
+    }
+
+    @Test
+    void requestThatFailsFailsAllOfItsMessagesAndNoOthers() {
+        sqs.answer = request -> request.entries().size() < 10
+                ? CompletableFuture.failedFuture(new IllegalStateException("throttled"))
+                : FakeSqs.ok();
+
+        Map<String, Result> results = visibility.change(changes(12)).join();
+
+        assertThat(results).containsEntry("handle-10", Result.FAILED).containsEntry("handle-11", Result.FAILED);
+        assertThat(results.values()).filteredOn(Result.CHANGED::equals).hasSize(10);
+    }
+
+    @Test
+    void requestThatThrowsFailsAllOfItsMessages() {
+        sqs.answer = request -> {
+            throw new IllegalStateException("connection pool shut down");
+        };
+
+        assertThat(visibility.change(changes(2)).join())
+                .containsOnly(Map.entry("handle-0", Result.FAILED), Map.entry("handle-1", Result.FAILED));
+    }
+
+    private static List<Change> changes(int count) {
+        return IntStream.range(0, count)
+                .mapToObj(index -> new Change("handle-" + index, 30 + index))
+                .toList();
+    }
+
+    private static BatchResultErrorEntry failed(
+            ChangeMessageVisibilityBatchRequest request, int index, boolean senderFault) {
+        return BatchResultErrorEntry.builder()
+                .id(request.entries().get(index).id())
+                .senderFault(senderFault)
+                .code("code")
+                .message("message")
+                .build();
+    }
+
+    private static final class FakeSqs implements SqsAsyncClient {
+
+        private final List<ChangeMessageVisibilityBatchRequest> requests = new ArrayList<>();
+        private Function<ChangeMessageVisibilityBatchRequest, CompletableFuture<ChangeMessageVisibilityBatchResponse>>
+                answer = request -> ok();
+
+        static CompletableFuture<ChangeMessageVisibilityBatchResponse> ok() {
+            return CompletableFuture.completedFuture(
+                    ChangeMessageVisibilityBatchResponse.builder().build());
+        }
+
+        @Override
+        public CompletableFuture<ChangeMessageVisibilityBatchResponse> changeMessageVisibilityBatch(
+                ChangeMessageVisibilityBatchRequest request) {
+            requests.add(request);
+            return answer.apply(request);
+        }
+
+        @Override
+        public String serviceName() {
+            return "sqs";
+        }
+
+        @Override
+        public void close() {}
+    }
+}
