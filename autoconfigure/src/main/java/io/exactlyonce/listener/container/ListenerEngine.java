@@ -1,9 +1,9 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.pipeline.CircuitBreakers;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
-import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.Subscription;
@@ -26,7 +26,7 @@ import java.util.function.Consumer;
 public record ListenerEngine(
         DeliveryPipeline pipeline,
         Deliveries deliveries,
-        StoreCircuitBreakers breakers,
+        CircuitBreakers breakers,
         DeliveryObserver observer,
         NanoClock clock,
         Timer timer,

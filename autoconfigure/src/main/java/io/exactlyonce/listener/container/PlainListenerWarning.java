@@ -69,6 +69,6 @@ public final class PlainListenerWarning implements ApplicationListener<ContextRe
     }
 
     private static boolean claims(AbstractMessageListenerContainer<?, ?, ?> container) {
-        return container.getContainerComponentFactories().stream().anyMatch(ComponentFactory.class::isInstance);
+        return container.getContainerComponentFactories().stream().anyMatch(ConsumerComponents.class::isInstance);
     }
 }

@@ -36,30 +36,19 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                 cause);
     }
 
-    static QueueUnavailableException by(
-            @Nullable SqsAsyncClient client, String queue, String listener, Throwable cause) {
-        Optional<AwsServiceClientConfiguration> configuration =
-                Optional.ofNullable(client).flatMap(QueueUnavailableException::configuration);
-        String region = configuration
-                .map(AwsServiceClientConfiguration::region)
-                .map(Region::id)
-                .orElse("unknown");
+    /** Clients that are no client of the SDK's, such as an application's own decorators, need not tell what they ask. */
+    static QueueUnavailableException by(SqsAsyncClient client, String queue, String listener, Throwable cause) {
+        Optional<AwsServiceClientConfiguration> asked;
+        try {
+            asked = Optional.of(client.serviceClientConfiguration());
+        } catch (UnsupportedOperationException decorator) {
+            asked = Optional.empty();
+        }
         return new QueueUnavailableException(
                 queue,
                 listener,
-                region,
-                configuration
-                        .flatMap(AwsServiceClientConfiguration::endpointOverride)
-                        .orElse(null),
+                asked.map(AwsServiceClientConfiguration::region).map(Region::id).orElse("unknown"),
+                asked.flatMap(AwsServiceClientConfiguration::endpointOverride).orElse(null),
                 cause);
-    }
-
-    /** Clients that are no client of the SDK's, such as an application's own decorators, need not have one. */
-    private static Optional<AwsServiceClientConfiguration> configuration(SqsAsyncClient client) {
-        try {
-            return Optional.of(client.serviceClientConfiguration());
-        } catch (UnsupportedOperationException decorator) {
-            return Optional.empty();
-        }
     }
 }

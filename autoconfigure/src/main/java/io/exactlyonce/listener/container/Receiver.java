@@ -41,7 +41,7 @@ final class Receiver {
     static final Duration LATE = Duration.ofSeconds(1);
 
     private final SqsAsyncClient client;
-    private final WatchedQueue queue;
+    private final QueueWatch queue;
     private final SqsContainerOptions options;
     private final NanoClock clock;
     private final BooleanSupplier goesOn;
@@ -57,7 +57,7 @@ final class Receiver {
      */
     Receiver(
             SqsAsyncClient client,
-            WatchedQueue queue,
+            QueueWatch queue,
             SqsContainerOptions options,
             NanoClock clock,
             BooleanSupplier goesOn,

@@ -1,5 +1,6 @@
 /**
- * The components of a container: poll, back pressure, sink. Internal; it hands deliveries to {@code delivery.pipeline}.
+ * One queue of a listener in awspring's container: poll, back pressure, handlers, deletes, stop. Internal; it hands deliveries to
+ * {@code delivery.pipeline}.
  */
 @NullMarked
 package io.exactlyonce.listener.container;

@@ -1,14 +1,12 @@
 package io.exactlyonce.listener.message;
 
 import io.exactlyonce.visibility.Subscription;
-import java.util.AbstractCollection;
-import java.util.Iterator;
 import java.util.List;
 import java.util.stream.Stream;
 import software.amazon.awssdk.services.sqs.model.Message;
 
-/** The messages of one poll, which may have taken several requests. Awspring hands them on as they are. */
-public final class Answers extends AbstractCollection<Message> {
+/** The messages of one poll, which may have taken several requests. */
+public final class Answers {
 
     private final List<Answer> answers;
 
@@ -38,12 +36,6 @@ public final class Answers extends AbstractCollection<Message> {
                 Stream.concat(answers.stream(), others.answers.stream()).toList());
     }
 
-    @Override
-    public Iterator<Message> iterator() {
-        return answers.stream().flatMap(answer -> answer.messages().stream()).iterator();
-    }
-
-    @Override
     public int size() {
         return answers.stream().mapToInt(answer -> answer.messages().size()).sum();
     }

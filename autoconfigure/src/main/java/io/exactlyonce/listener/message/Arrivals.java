@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.message;
 
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.Subscription;
 import java.time.DateTimeException;
@@ -31,7 +32,7 @@ public final class Arrivals {
         }
         Instant answered = date(response.sdkHttpResponse()).orElse(null);
         for (Message message : response.messages()) {
-            observer.received(asked, MessageReader.receiveCount(message), age(message, answered));
+            observer.on(new DeliveryEvent.Received(asked, MessageReader.receiveCount(message), age(message, answered)));
         }
     }
 

@@ -1,7 +1,6 @@
 package io.exactlyonce.listener.message;
 
 import io.awspring.cloud.sqs.MessagingHeaders;
-import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.awspring.cloud.sqs.support.converter.ContextAwareMessagingMessageConverter;
 import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
@@ -18,7 +17,6 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.NumberUtils;
-import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
@@ -103,14 +101,8 @@ public record MessageConversion(
 
     private static SqsMessageConversionContext with(Class<?> type, SqsMessageConversionContext context) {
         SqsMessageConversionContext named = new SqsMessageConversionContext();
-        QueueAttributes queue = context.getQueueAttributes();
-        if (queue != null) {
-            named.setQueueAttributes(queue);
-        }
-        SqsAsyncClient client = context.getSqsAsyncClient();
-        if (client != null) {
-            named.setSqsAsyncClient(client);
-        }
+        named.setQueueAttributes(Objects.requireNonNull(context.getQueueAttributes()));
+        named.setSqsAsyncClient(Objects.requireNonNull(context.getSqsAsyncClient()));
         named.setPayloadClass(type);
         return named;
     }
@@ -118,20 +110,15 @@ public record MessageConversion(
     /** Returns the message without attributes that pass for headers of awspring's or ours, and with plain numbers. */
     static Message tame(Message message) {
         Map<String, MessageAttributeValue> sent = message.messageAttributes();
-        if (sent.entrySet().stream().allMatch(each -> isTame(each.getKey(), each.getValue()))) {
-            return message;
-        }
         Map<String, MessageAttributeValue> tame = new LinkedHashMap<>();
         sent.forEach((name, value) -> {
             if (!isReserved(name)) {
                 tame.put(name, plain(value));
             }
         });
-        return message.toBuilder().messageAttributes(tame).build();
-    }
-
-    private static boolean isTame(String name, MessageAttributeValue value) {
-        return !isReserved(name) && plain(value).equals(value);
+        return tame.equals(sent)
+                ? message
+                : message.toBuilder().messageAttributes(tame).build();
     }
 
     private static boolean isReserved(String name) {

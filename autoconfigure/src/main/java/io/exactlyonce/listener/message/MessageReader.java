@@ -7,11 +7,8 @@ import io.exactlyonce.listener.message.Answers.Answer;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.MessageHeaders;
@@ -33,19 +30,16 @@ public final class MessageReader<T> {
 
     private final MessageConversion conversion;
     private final Deliveries deliveries;
-    private final MessageOrigin origin;
 
     /**
      * Makes a reader.
      *
      * @param conversion makes Spring's messages of SQS's
      * @param deliveries where unreadable messages are returned
-     * @param origin where the messages were polled
      */
-    public MessageReader(MessageConversion conversion, Deliveries deliveries, MessageOrigin origin) {
+    public MessageReader(MessageConversion conversion, Deliveries deliveries) {
         this.conversion = conversion;
         this.deliveries = deliveries;
-        this.origin = origin;
     }
 
     /** Returns what can be handled, each message with its delivery attached. */
@@ -58,12 +52,10 @@ public final class MessageReader<T> {
                 String group = answer.subscription().isFifo() ? group(message) : NO_GROUP;
                 if (stoppedGroups.contains(group)) {
                     returnUnread(delivery);
-                } else {
-                    read(message, group, delivery).ifPresentOrElse(readable::add, () -> {
-                        if (!group.isEmpty() && !delivery.isOnItsLastReceive()) {
-                            stoppedGroups.add(group);
-                        }
-                    });
+                } else if (!read(message, group, delivery, readable)
+                        && !group.isEmpty()
+                        && !delivery.isOnItsLastReceive()) {
+                    stoppedGroups.add(group);
                 }
             }
         }
@@ -77,14 +69,15 @@ public final class MessageReader<T> {
         }
     }
 
-    /** A message whose reading crashes costs no other of its poll its receive. */
-    private Optional<org.springframework.messaging.Message<T>> read(Message message, String group, Delivery delivery) {
-        AtomicReference<org.springframework.messaging.@Nullable Message<T>> read = new AtomicReference<>();
+    /** A message whose reading crashes costs no other of its poll its receive. Returns whether it was read. */
+    private boolean read(
+            Message message, String group, Delivery delivery, List<org.springframework.messaging.Message<T>> readable) {
+        int before = readable.size();
         Boundary.guard(
                 "Reading message " + message.messageId(),
                 () -> {
                     try {
-                        read.set(readable(message, group, delivery));
+                        readable.add(readable(message, group, delivery));
                     } catch (Exception unreadable) {
                         returnUnreadable(delivery, unreadable);
                     }
@@ -94,13 +87,13 @@ public final class MessageReader<T> {
                     deliveries.begin(List.of(delivery));
                     deliveries.abandon(List.of(delivery));
                 });
-        return Optional.ofNullable(read.get());
+        return readable.size() > before;
     }
 
     private org.springframework.messaging.Message<T> readable(Message message, String group, Delivery delivery) {
         org.springframework.messaging.Message<T> converted = convert(message);
         org.springframework.messaging.Message<T> received = new ReceivedMessage(
-                        delivery, PolledMessage.keyAttribute(message), group, message.body(), origin)
+                        delivery, PolledMessage.keyAttribute(message), group, message.body())
                 .attachTo(converted, RenewingVisibility.header(converted, delivery, conversion.context()));
         // Of the message that goes on: the other one's headers would be kept as long as the delivery.
         MessageHeaders headers = received.getHeaders();
@@ -145,9 +138,7 @@ public final class MessageReader<T> {
                 payloadType == null ? "its payload type" : payloadType.getName(),
                 UnreadableReason.of(unreadable),
                 log.getName());
-        if (log.isDebugEnabled()) {
-            log.debug("Why {} cannot be read", delivery, FailureOutline.of(unreadable));
-        }
+        log.debug("Why {} cannot be read", delivery, FailureOutline.of(unreadable));
         giveBack(delivery, deliveries::settle);
     }
 

@@ -2,12 +2,9 @@ package io.exactlyonce.listener.message;
 
 import io.awspring.cloud.sqs.support.converter.MessagingMessageHeaders;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.pipeline.Attempt;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
@@ -28,22 +25,17 @@ public final class ReceivedMessage {
     private final Delivery delivery;
     private final PolledMessage polled;
     private final String group;
-    private final MessageOrigin origin;
-    private volatile @Nullable Attempt attempt;
 
     /**
      * @param delivery the delivery
      * @param keyAttribute the message attribute that carries the idempotency key, if there is one
      * @param group the message's group on a FIFO queue, empty on a standard one
      * @param body the body as SQS delivered it
-     * @param origin where it was polled
      */
-    public ReceivedMessage(
-            Delivery delivery, @Nullable String keyAttribute, String group, String body, MessageOrigin origin) {
+    public ReceivedMessage(Delivery delivery, @Nullable String keyAttribute, String group, String body) {
         this.delivery = delivery;
         this.polled = new PolledMessage(delivery.subscription().queue(), delivery.messageId(), keyAttribute, body);
         this.group = group;
-        this.origin = origin;
     }
 
     public Delivery delivery() {
@@ -57,20 +49,6 @@ public final class ReceivedMessage {
     /** Returns what SQS itself says of the message. */
     public PolledMessage polled() {
         return polled;
-    }
-
-    public MessageOrigin origin() {
-        return origin;
-    }
-
-    /** The message is on its way through the pipeline. */
-    public void attempt(Attempt begun) {
-        attempt = begun;
-    }
-
-    /** Returns its way through the pipeline; empty before its sink has taken it. */
-    public Optional<Attempt> attempt() {
-        return Optional.ofNullable(attempt);
     }
 
     /** Leaves the body out: it travels among the headers, which applications may log. */
@@ -90,16 +68,6 @@ public final class ReceivedMessage {
         headers.put(HEADER, this);
         return new GenericMessage<>(
                 message.getPayload(), new MessagingMessageHeaders(headers, existing.getId(), existing.getTimestamp()));
-    }
-
-    /** Returns the group that SQS names, whatever the message's headers say. */
-    public static String groupOf(Message<?> message) {
-        return of(message).map(ReceivedMessage::group).orElse("");
-    }
-
-    /** Returns what is known of these messages: of each that has a delivery. */
-    public static Stream<ReceivedMessage> among(Collection<? extends Message<?>> messages) {
-        return messages.stream().flatMap(message -> of(message).stream());
     }
 
     /** Returns what is known of a message that is about to be handled. */

@@ -1,15 +1,17 @@
 package io.exactlyonce.listener.message;
 
-import io.awspring.cloud.sqs.MessageHeaderUtils;
 import io.awspring.cloud.sqs.listener.BatchVisibility;
 import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.QueueMessageVisibility;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
-import io.awspring.cloud.sqs.listener.Visibility;
 import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.QueueVisibility.Result;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +21,7 @@ import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 
 /**
- * Awspring's {@link Visibility}, by which handlers and error handlers change a message's visibility themselves; renewals
+ * Awspring's visibility, by which handlers and error handlers change a message's visibility themselves; renewals
  * and returns respect what they choose. It has the class that awspring casts to.
  */
 public final class RenewingVisibility extends QueueMessageVisibility {
@@ -57,13 +59,57 @@ public final class RenewingVisibility extends QueueMessageVisibility {
         return ofAll(messages);
     }
 
-    /** Returns what changes the visibility of all these messages. */
+    /** Returns what changes the visibility of all these messages, ten in a request. One that is refused fails no other's change. */
     public static BatchVisibility ofAll(Collection<Message<?>> messages) {
-        List<Visibility> each = messages.stream()
-                .map(message -> MessageHeaderUtils.getHeader(message, HEADER, Visibility.class))
+        List<Delivery> deliveries = messages.stream()
+                .map(message -> ReceivedMessage.require(message).delivery())
                 .toList();
-        return seconds -> CompletableFuture.allOf(each.stream()
-                .map(visibility -> visibility.changeToAsync(seconds))
-                .toArray(CompletableFuture[]::new));
+        return seconds -> {
+            Together together = new Together(deliveries.get(0).subscription().visibility());
+            CompletableFuture<?>[] changes = deliveries.stream()
+                    .map(delivery -> delivery.chooseVisibility(
+                            Duration.ofSeconds(seconds),
+                            () -> together.change(new Change(delivery.receiptHandle(), seconds))))
+                    .toArray(CompletableFuture[]::new);
+            together.send();
+            return CompletableFuture.allOf(changes);
+        };
+    }
+
+    /** Changes that are sent together. One that had to wait for a renewal comes later, and goes alone. */
+    private static final class Together {
+
+        private final QueueVisibility queue;
+        private final List<Change> changes = new ArrayList<>();
+        private final CompletableFuture<Map<String, Result>> answers = new CompletableFuture<>();
+        private boolean isSent;
+
+        Together(QueueVisibility queue) {
+            this.queue = queue;
+        }
+
+        CompletableFuture<Void> change(Change change) {
+            return add(change).thenAccept(each -> {
+                Result answer = each.get(change.receiptHandle());
+                if (answer != Result.CHANGED) {
+                    throw new IllegalStateException("Changing a message's visibility was answered with " + answer);
+                }
+            });
+        }
+
+        private synchronized CompletableFuture<Map<String, Result>> add(Change change) {
+            if (isSent) {
+                return queue.change(List.of(change));
+            }
+            changes.add(change);
+            return answers;
+        }
+
+        void send() {
+            synchronized (this) {
+                isSent = true;
+            }
+            var unused = queue.change(changes).thenAccept(answers::complete);
+        }
     }
 }

@@ -29,45 +29,32 @@ public final class UnreadableReason {
     private UnreadableReason() {}
 
     public static String of(Throwable failure) {
-        return FailureOutline.causes(failure)
-                .map(UnreadableReason::header)
-                .filter(header -> !header.isEmpty())
-                .findFirst()
-                .orElseGet(() -> typeAndPlace(failure));
-    }
-
-    /** Returns what is wrong with a header, by the name that the method gives it, which is no sender's. */
-    private static String header(Throwable failure) {
-        if (!(failure instanceof MessageHandlingException)) {
-            return "";
-        }
-        Matcher missing = MISSING_HEADER.matcher(String.valueOf(failure.getMessage()));
-        return missing.lookingAt() ? "the header '%s' is missing".formatted(missing.group(1)) : "";
-    }
-
-    private static String typeAndPlace(Throwable failure) {
         String type = FailureOutline.root(failure).getClass().getName();
         return FailureOutline.causes(failure)
-                .map(UnreadableReason::place)
-                .filter(place -> !place.isEmpty())
+                .map(cause -> known(cause, type))
+                .filter(reason -> !reason.isEmpty())
                 .findFirst()
-                .map(place -> type + " " + place)
                 .orElse(type);
     }
 
-    private static String place(Throwable failure) {
+    private static String known(Throwable failure, String type) {
         if (failure instanceof JacksonException json) {
-            return json.getPath().isEmpty() ? location(json.getLocation()) : "at " + path(json.getPath());
+            return type + (json.getPath().isEmpty() ? location(json.getLocation()) : " at " + path(json.getPath()));
         }
-        return failure instanceof MethodArgumentNotValidException invalid && invalid.getBindingResult() != null
-                ? fields(invalid.getBindingResult())
+        if (failure instanceof MethodArgumentNotValidException invalid && invalid.getBindingResult() != null) {
+            return type + " at " + fields(invalid.getBindingResult());
+        }
+        // By the name that the method gives the header, which is no sender's.
+        Matcher missing = MISSING_HEADER.matcher(String.valueOf(failure.getMessage()));
+        return failure instanceof MessageHandlingException && missing.lookingAt()
+                ? "the header '%s' is missing".formatted(missing.group(1))
                 : "";
     }
 
     private static String location(TokenStreamLocation location) {
         return location == null || location.getLineNr() < 1
                 ? ""
-                : "at line %d, column %d".formatted(location.getLineNr(), location.getColumnNr());
+                : " at line %d, column %d".formatted(location.getLineNr(), location.getColumnNr());
     }
 
     private static String path(List<Reference> path) {
@@ -93,7 +80,7 @@ public final class UnreadableReason {
                 .distinct()
                 .sorted()
                 .limit(MOST_STEPS)
-                .collect(Collectors.joining(", ", "at ", ""));
+                .collect(Collectors.joining(", "));
     }
 
     /** The key of a map may have brackets, too: all between the first and the last one may be content. */

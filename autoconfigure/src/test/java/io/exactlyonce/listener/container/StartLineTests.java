@@ -35,10 +35,7 @@ class StartLineTests {
     }
 
     private final StartLine usual = new StartLine(
-            new StartLine.Place("db-1:5432/shop (primary)"),
-            Duration.ofDays(14),
-            null,
-            new RenewalSchedule(0.5, 0.1, 3));
+            new StartLine.Place("db-1:5432/shop (primary)"), Duration.ofDays(14), null, new RenewalSchedule(0.5, 0.1));
 
     private static ContainerSettings settings(String method) {
         return ListenerRig.settings(new Listeners(), method);
@@ -72,7 +69,7 @@ class StartLineTests {
                 new StartLine.Place("DynamoDB table claims in eu-central-1"),
                 Duration.ofHours(36),
                 Duration.ofSeconds(90),
-                new RenewalSchedule(false, 0.5, 0.1, 3));
+                new RenewalSchedule(false, 0.5, 0.1));
         Subscription orders = new Subscription(
                 "fulfilment",
                 "orders.fifo",
@@ -94,7 +91,7 @@ class StartLineTests {
                 new StartLine.Place("db-1"),
                 Duration.ofDays(14),
                 Duration.ofSeconds(20),
-                new RenewalSchedule(0.5, 0.1, 3));
+                new RenewalSchedule(0.5, 0.1));
         Subscription orders =
                 new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
 

@@ -2,11 +2,11 @@ package io.exactlyonce.listener.message;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -29,8 +29,9 @@ class ArrivalsTests {
     private final List<String> told = new ArrayList<>();
     private final DeliveryObserver observer = new DeliveryObserver() {
         @Override
-        public void received(Subscription subscription, int receiveCount, @Nullable Duration age) {
-            told.add(receiveCount + " " + age);
+        public void on(DeliveryEvent event) {
+            DeliveryEvent.Received received = (DeliveryEvent.Received) event;
+            told.add(received.receiveCount() + " " + received.age());
         }
     };
 

@@ -1,18 +1,21 @@
 package io.exactlyonce.listener.message;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
+import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
 import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
-import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.HostileMessages;
+import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
-import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -33,6 +36,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
@@ -43,14 +47,14 @@ class MessageReaderTests {
     record Order(String orderId) {}
 
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObserver noObserver = new DeliveryObserver() {};
+    private final DeliveryObservers noObserver = new DeliveryObservers(List.of());
     private final ScriptedQueue queue = new ScriptedQueue();
     private final Subscription subscription =
             new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), queue);
-    private final RenewalSupervisor supervisor = new RenewalSupervisor(
-            new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, clock, () -> 0);
-    private final Deliveries deliveries = new Deliveries(
-            supervisor, noObserver, new RetryBackoff(Duration.ofSeconds(4), Duration.ofMinutes(5)), clock, () -> 0, 10);
+    private final Renewer supervisor =
+            new Renewer(new ScriptedStore(), new RenewalSchedule(0.5, 0), noObserver, Runnable::run, clock, () -> 0);
+    private final Deliveries deliveries = ListenerRig.deliveries(
+            supervisor, noObserver, new RetryBackoff(Duration.ofSeconds(4), Duration.ofMinutes(5)), clock);
 
     private static Message message(String body, Map<String, MessageAttributeValue> attributes) {
         return Message.builder()
@@ -72,8 +76,7 @@ class MessageReaderTests {
     private Optional<org.springframework.messaging.Message<Object>> read(
             MessageConversion conversion, Message message) {
         Answers polled = new Answers(List.of(new Answers.Answer(List.of(message), subscription, clock.nanoTime())));
-        return new MessageReader<>(conversion, deliveries, UnknownOrigin.INSTANCE)
-                .read(polled).stream().findFirst();
+        return new MessageReader<>(conversion, deliveries).read(polled).stream().findFirst();
     }
 
     private static SqsMessagingMessageConverter converter() {
@@ -141,8 +144,10 @@ class MessageReaderTests {
     }
 
     private Object payloadOfClass(String type) {
-        var conversion = new MessageConversion(
-                converter(), new SqsMessageConversionContext(), null, Set.of(Order.class, Refund.class));
+        SqsMessageConversionContext context = new SqsMessageConversionContext();
+        context.setSqsAsyncClient(mock(SqsAsyncClient.class));
+        context.setQueueAttributes(new QueueAttributes("orders", "https://sqs/1/orders", Map.of()));
+        var conversion = new MessageConversion(converter(), context, null, Set.of(Order.class, Refund.class));
         MessageAttributeValue named = MessageAttributeValue.builder()
                 .dataType("String")
                 .stringValue(type)

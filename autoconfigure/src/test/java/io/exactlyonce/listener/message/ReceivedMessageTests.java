@@ -10,8 +10,7 @@ import org.springframework.messaging.support.MessageBuilder;
 
 class ReceivedMessageTests {
 
-    private final ReceivedMessage received =
-            new ReceivedMessage(ListenerRig.delivery(), "A-1", "", "body", UnknownOrigin.INSTANCE);
+    private final ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), "A-1", "", "body");
 
     @Test
     void deliveryTravelsWithItsMessage() {

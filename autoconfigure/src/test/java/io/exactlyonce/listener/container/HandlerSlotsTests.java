@@ -1,13 +1,15 @@
-package io.exactlyonce.listener.permits;
+package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.listener.container.HandlerSlots.Place;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -19,7 +21,7 @@ class HandlerSlotsTests {
 
     private long now;
     private final HandlerSlots slots = new HandlerSlots(MOST, POLL, () -> now);
-    private final List<Long> begun = new ArrayList<>();
+    private final List<Place> begun = new ArrayList<>();
     private int permits = MOST;
 
     private void poll(int messages) {
@@ -29,11 +31,17 @@ class HandlerSlotsTests {
     }
 
     private void begin(int messages) {
-        slots.take(messages).thenAccept(begun::add);
+        List<Place> places =
+                IntStream.range(0, messages).mapToObj(index -> new Place()).toList();
+        slots.execute(places, () -> begun.addAll(places));
     }
 
     private void end() {
-        permits += slots.end(begun.remove(0)) ? 1 : 0;
+        leave(begun.remove(0));
+    }
+
+    private void leave(Place place) {
+        permits += slots.leave(place) ? 1 : 0;
     }
 
     /** One poll whose handlers take so long. */
@@ -72,8 +80,9 @@ class HandlerSlotsTests {
         List<Integer> order = new ArrayList<>();
         for (int message = 0; message < 2 * POLL; message++) {
             int number = message;
-            slots.take(1).thenAccept(at -> {
-                begun.add(at);
+            Place place = new Place();
+            slots.execute(List.of(place), () -> {
+                begun.add(place);
                 order.add(number);
             });
         }
@@ -130,14 +139,14 @@ class HandlerSlotsTests {
         begin(4);
         begin(8);
         begin(1);
-        assertThat(begun).hasSize(1);
+        assertThat(begun).hasSize(4);
 
-        slots.end(0);
-        assertThat(begun).as("its turn is kept").hasSize(1);
-        slots.end(0);
-        assertThat(begun).hasSize(2);
-        slots.end(0);
-        assertThat(begun).hasSize(3);
+        end();
+        assertThat(begun).as("its turn is kept").hasSize(3);
+        end();
+        assertThat(begun).hasSize(10);
+        end();
+        assertThat(begun).hasSize(10);
     }
 
     @Test
@@ -145,27 +154,85 @@ class HandlerSlotsTests {
         handle(Duration.ofMillis(1));
         poll(POLL);
         for (int left = 0; left < POLL; left++) {
-            permits += slots.leave() ? 1 : 0;
+            leave(new Place());
         }
 
         assertThat(permits).isEqualTo(MOST);
     }
 
     @Test
+    void messageLeavesOnceHoweverOftenItIsTold() {
+        poll(2);
+        begin(2);
+        Place first = begun.get(0);
+
+        leave(first);
+        leave(first);
+
+        assertThat(permits).isEqualTo(MOST - 1);
+        begin(MOST);
+        assertThat(begun).as("nine slots are free").hasSize(2);
+        end();
+        end();
+        assertThat(begun).hasSize(MOST);
+    }
+
+    @Test
+    void messageThatLeavesBeforeItsTurnTakesNoSlot() {
+        begin(MOST);
+        Place gone = new Place();
+        slots.execute(List.of(gone), () -> begun.add(gone));
+        begin(1);
+        leave(gone);
+
+        end();
+
+        assertThat(begun).hasSize(MOST).doesNotContain(gone);
+    }
+
+    @Test
+    void slotsThatAreFreeAtOnceNeedNoStack() {
+        int[] handled = {0};
+        Place last = new Place();
+        begin(MOST);
+        for (int message = 0; message < 100_000; message++) {
+            Place place = new Place();
+            slots.execute(List.of(place), () -> {
+                handled[0]++;
+                slots.leave(place);
+            });
+        }
+        slots.execute(List.of(last), () -> handled[0]++);
+
+        end();
+
+        assertThat(handled[0]).isEqualTo(100_001);
+    }
+
+    @Test
     void stopWaitsForMessagesWhosePermitsAreLentAndLendsNoMore() throws Exception {
         HandlerSlots real = new HandlerSlots(MOST, POLL, System::nanoTime);
         real.arrive(1);
-        real.end(System.nanoTime());
+        Place quick = new Place();
+        real.execute(List.of(quick), () -> real.leave(quick));
         assertThat(real.arrive(1)).as("lent").isOne();
-        assertThat(real.drain(Duration.ofMillis(1))).isEqualTo(Duration.ZERO);
+        assertThat(real.drain(Duration.ofMillis(1))).isFalse();
         assertThat(real.arrive(1)).as("lent while it stops").isZero();
 
-        CompletableFuture<Duration> stop = CompletableFuture.supplyAsync(() -> real.drain(Duration.ofSeconds(20)));
-        real.leave();
+        CompletableFuture<Boolean> stop = CompletableFuture.supplyAsync(() -> drain(real));
+        real.leave(new Place());
         assertThat(stop).isNotDone();
-        real.end(System.nanoTime());
+        real.leave(new Place());
 
-        assertThat(stop.get(10, TimeUnit.SECONDS)).isPositive();
+        assertThat(stop.get(10, TimeUnit.SECONDS)).isTrue();
+    }
+
+    private static boolean drain(HandlerSlots slots) {
+        try {
+            return slots.drain(Duration.ofSeconds(20));
+        } catch (InterruptedException stopping) {
+            throw new IllegalStateException(stopping);
+        }
     }
 
     /** Whatever happens in whatever order, no permit is lost or made, and no more handlers run than there are slots. */
@@ -186,7 +253,7 @@ class HandlerSlotsTests {
                     if (undecided > 0) {
                         undecided--;
                         if (random.nextInt(4) == 0) {
-                            permits += slots.leave() ? 1 : 0;
+                            leave(new Place());
                         } else {
                             asked++;
                             begin(1);
@@ -205,7 +272,7 @@ class HandlerSlotsTests {
             assertThat(undecided + asked).isLessThanOrEqualTo(MOST + POLL);
         }
         while (undecided-- > 0) {
-            permits += slots.leave() ? 1 : 0;
+            leave(new Place());
         }
         while (!begun.isEmpty()) {
             end();

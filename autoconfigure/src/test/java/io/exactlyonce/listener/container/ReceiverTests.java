@@ -5,40 +5,35 @@ import static io.exactlyonce.listener.FakeReceives.messages;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.awspring.cloud.sqs.listener.MessageProcessingContext;
+import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
-import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
-import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementOrdering;
-import io.awspring.cloud.sqs.listener.acknowledgement.AsyncAcknowledgementResultCallback;
-import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandlerFactories;
-import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
+import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
-import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.SubscriptionObserver;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
-import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.listener.FakeReceives;
-import io.exactlyonce.listener.acknowledgement.DeleteBuffer;
+import io.exactlyonce.listener.message.Answers;
+import io.exactlyonce.listener.message.MessageConversion;
+import io.exactlyonce.listener.message.MessageReader;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
-import io.exactlyonce.listener.permits.PausingBackPressureHandler;
 import io.exactlyonce.renewal.RenewalSchedule;
-import io.exactlyonce.renewal.RenewalSupervisor;
-import io.exactlyonce.time.Timer;
+import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -55,7 +50,7 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 
 /** What a source asks SQS for, and from when on the windows of what it gets count. Renewals come at half a window. */
 @ExtendWith(OutputCaptureExtension.class)
-class DeliveryMessageSourceTests {
+class ReceiverTests {
 
     private static final Duration POLL_TIMEOUT = Duration.ofSeconds(10);
     private static final String POLICY =
@@ -66,76 +61,57 @@ class DeliveryMessageSourceTests {
     private Throwable unreadable = new MessageConversionException("unreadable");
     private final List<Subscription> subscribed = new ArrayList<>();
     private @Nullable Error failing;
-    private final DeliveryObserver observer = new DeliveryObserver() {
-        @Override
-        public void inFlight(Subscription subscription, int change) {
-            if (failing != null && change > 0) {
-                throw failing;
-            }
-        }
-
+    private final DeliveryObservers observer = new DeliveryObservers(List.of(new SubscriptionObserver() {
         @Override
         public void subscribed(Subscription subscription) {
             subscribed.add(subscription);
         }
-    };
-    private final RenewalSupervisor supervisor = new RenewalSupervisor(
-            new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), observer, Runnable::run, clock, () -> 0);
-    private final Deliveries deliveries = new Deliveries(
-            supervisor, observer, new RetryBackoff(Duration.ofSeconds(4), Duration.ofMinutes(5)), clock, () -> 0, 10);
+    }));
+    private final Renewer supervisor =
+            new Renewer(new ScriptedStore(), new RenewalSchedule(0.5, 0), observer, Runnable::run, clock, this::random);
+    private final Deliveries deliveries = ListenerRig.deliveries(
+            supervisor, observer, new RetryBackoff(Duration.ofSeconds(4), Duration.ofMinutes(5)), clock);
 
-    private DeliveryMessageSource<String> start(String queue, int windowSeconds) {
-        return start(queue, windowSeconds, options -> {});
+    /** The renewal of a delivery that begins asks for it. */
+    private double random() {
+        if (failing != null) {
+            throw failing;
+        }
+        return 0;
     }
 
-    private DeliveryMessageSource<String> start(
-            String queue, int windowSeconds, Consumer<SqsContainerOptionsBuilder> configurer) {
+    /** A queue that is polled, and whose messages are read. */
+    private record Source(Subscription begun, Receiver receiver, MessageReader<String> reader) {
+
+        CompletableFuture<Answers> poll(int most) {
+            return receiver.receive(most);
+        }
+    }
+
+    private Source start(String queue, int windowSeconds) {
+        return start(queue, windowSeconds, null, POLL_TIMEOUT);
+    }
+
+    private Source start(String name, int windowSeconds, @Nullable Duration configured, Duration pollTimeout) {
         setWindow(windowSeconds);
-        SqsContainerOptionsBuilder builder = SqsContainerOptions.builder()
-                .pollTimeout(POLL_TIMEOUT)
+        String url = "http://localhost/1/" + name;
+        var attributes = new io.exactlyonce.visibility.QueueAttributes(sqs.attributes);
+        VisibilityWindow window = QueueWatch.window(configured, attributes, "listener", name);
+        SqsQueue queue = new SqsQueue(sqs, url, window);
+        Subscription begun = new Subscription("listener", name, window, null, queue, attributes.maxReceiveCount());
+        observer.subscribed(begun);
+        QueueWatch watch = new QueueWatch(begun, queue, attributes, configured, observer, clock);
+        SqsMessageConversionContext context = new SqsMessageConversionContext();
+        context.setSqsAsyncClient(sqs);
+        context.setQueueAttributes(new QueueAttributes(name, url, Map.of()));
+        MessageReader<String> reader = new MessageReader<>(
+                new MessageConversion(new Converter(), context, String.class, Set.of()), deliveries);
+        SqsContainerOptions options = SqsContainerOptions.builder()
+                .pollTimeout(pollTimeout)
                 .maxConcurrentMessages(100)
                 .maxMessagesPerPoll(20)
-                .listenerShutdownTimeout(Duration.ofMillis(10))
-                .queueAttributeNames(List.of(QueueAttributeName.VISIBILITY_TIMEOUT, QueueAttributeName.REDRIVE_POLICY))
-                .messageConverter(new Converter())
-                .acknowledgementOrdering(AcknowledgementOrdering.PARALLEL)
-                .acknowledgementInterval(Duration.ofSeconds(1))
-                .acknowledgementThreshold(10)
-                .acknowledgementShutdownTimeout(Duration.ofMillis(10));
-        configurer.accept(builder);
-        SqsContainerOptions options = builder.build();
-        DeliveryMessageSource<String> source = new DeliveryMessageSource<>(
-                new ListenerEngine(
-                        ListenerRig.engine(deliveries).pipeline(),
-                        deliveries,
-                        new StoreCircuitBreakers(observer),
-                        observer,
-                        clock,
-                        Timer.SYSTEM,
-                        audited -> {},
-                        ListenerRig.START_LINE,
-                        () -> {},
-                        () -> {}),
-                "listener",
-                new ContainerSettings());
-        source.setId("listener-0");
-        source.setSqsAsyncClient(sqs);
-        source.setPollingEndpointName(queue);
-        source.configure(options);
-        source.setMessageSink(new NoSink());
-        source.setTaskExecutor(polling -> {});
-        source.setBackPressureHandler(PausingBackPressureHandler.around(
-                        BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
-                        new StoreCircuitBreaker(observer),
-                        true,
-                        clock)
-                .createBackPressureHandler(options));
-        DeleteBuffer<String> acknowledgements = new DeleteBuffer<>(Timer.SYSTEM, false);
-        acknowledgements.configure(options);
-        source.setAcknowledgementProcessor(acknowledgements);
-        source.setAcknowledgementResultCallback(new AsyncAcknowledgementResultCallback<>() {});
-        source.start();
-        return source;
+                .build();
+        return new Source(begun, new Receiver(sqs, watch, options, clock, () -> true, reader::returnAll), reader);
     }
 
     private void setWindow(int seconds) {
@@ -146,12 +122,10 @@ class DeliveryMessageSourceTests {
         sqs.attributes.put(QueueAttributeName.REDRIVE_POLICY, POLICY.formatted(most));
     }
 
-    /** Does what awspring does with the answer to a poll. */
-    private List<String> begin(
-            DeliveryMessageSource<String> source,
-            CompletableFuture<Collection<software.amazon.awssdk.services.sqs.model.Message>> poll) {
+    /** Does what a consumer does with the answer to a poll. */
+    private List<String> begin(Source source, CompletableFuture<Answers> poll) {
         assertThat(poll).isCompleted();
-        Collection<Message<String>> messages = source.convertMessages(poll.join());
+        List<Message<String>> messages = source.reader().read(poll.join());
         deliveries.begin(messages.stream()
                 .map(message -> ReceivedMessage.require(message).delivery())
                 .toList());
@@ -166,8 +140,8 @@ class DeliveryMessageSourceTests {
 
     @Test
     void windowOfEachMessageCountsFromItsOwnRequestHoweverLongAnotherOfItsPollTakes() {
-        DeliveryMessageSource<String> source = start("orders", 6);
-        var poll = source.doPollForMessages(20);
+        Source source = start("orders", 6);
+        var poll = source.poll(20);
         clock.advance(Duration.ofSeconds(5));
         sqs.answer(0, messages("early", 10));
         clock.advance(Duration.ofSeconds(1));
@@ -180,8 +154,8 @@ class DeliveryMessageSourceTests {
 
     @Test
     void windowThatEndedWhileAnotherRequestOfItsPollWasSlowIsNeitherRenewedNorTakenForFresh(CapturedOutput output) {
-        DeliveryMessageSource<String> source = start("orders", 6);
-        var poll = source.doPollForMessages(20);
+        Source source = start("orders", 6);
+        var poll = source.poll(20);
         sqs.answer(0, messages("early", 10));
         clock.advance(Duration.ofSeconds(10));
         sqs.answer(1);
@@ -193,8 +167,8 @@ class DeliveryMessageSourceTests {
 
     @Test
     void whatOneRequestOfAPollBroughtIsHandledAlthoughAnotherFails(CapturedOutput output) {
-        DeliveryMessageSource<String> source = start("orders", 30);
-        var poll = source.doPollForMessages(20);
+        Source source = start("orders", 30);
+        var poll = source.poll(20);
         sqs.answer(0, messages("m", 10));
         sqs.fail(1);
 
@@ -205,8 +179,8 @@ class DeliveryMessageSourceTests {
     /** Nothing renews them before their poll is done. */
     @Test
     void messagesDoNotWaitForARequestThatHangsAndWhatItBringsLaterIsReturned() {
-        DeliveryMessageSource<String> source = start("orders", 1);
-        var poll = source.doPollForMessages(20);
+        Source source = start("orders", 1);
+        var poll = source.poll(20);
         sqs.answer(0, messages("m", 10));
 
         await().atMost(Duration.ofSeconds(5)).until(poll::isDone);
@@ -215,38 +189,11 @@ class DeliveryMessageSourceTests {
         assertThat(sqs.takeChanges()).containsExactly(Map.entry("late0", 0));
     }
 
-    @Test
-    void pollsThatWaitForMessagesCountUntilTheyAreAnswered() throws Exception {
-        DeliveryMessageSource<String> source = start("orders", 30);
-        var permits = (PausingBackPressureHandler) PausingBackPressureHandler.around(
-                        BackPressureHandlerFactories.concurrencyLimiterBackPressureHandler(),
-                        new StoreCircuitBreaker(observer),
-                        true,
-                        clock)
-                .createBackPressureHandler(SqsContainerOptions.builder()
-                        .maxConcurrentMessages(1_000)
-                        .build());
-        source.setBackPressureHandler(permits);
-        for (int poll = 0; poll < 10; poll++) {
-            source.doPollForMessages(10);
-        }
-
-        assertThat(permits.requestBatch()).isZero();
-        sqs.answer(4);
-        assertThat(permits.requestBatch()).isEqualTo(10);
-        source.doPollForMessages(10);
-        assertThat(permits.requestBatch()).isZero();
-        sqs.fail(5);
-        assertThat(permits.requestBatch()).isEqualTo(10);
-        source.doPollForMessages(10).cancel(true);
-        assertThat(permits.requestBatch()).as("a poll that is cancelled").isEqualTo(10);
-    }
-
     /** Otherwise ten messages that are there would wait for an eleventh until the poll's timeout. */
     @Test
     void onlyTheFirstRequestOfAPollWaitsForMessagesAndOthersFollowIfItIsFull() {
-        DeliveryMessageSource<String> source = start("orders", 30);
-        var full = source.doPollForMessages(25);
+        Source source = start("orders", 30);
+        var full = source.poll(25);
         assertThat(sqs.requests())
                 .extracting(ReceiveMessageRequest::waitTimeSeconds)
                 .containsExactly(10);
@@ -262,7 +209,7 @@ class DeliveryMessageSourceTests {
         sqs.answer(2);
         assertThat(begin(source, full)).hasSize(20);
 
-        var partial = source.doPollForMessages(20);
+        var partial = source.poll(20);
         sqs.answer(3, messages("o", 9));
         assertThat(begin(source, partial)).hasSize(9);
         assertThat(sqs.requests()).hasSize(4);
@@ -270,35 +217,26 @@ class DeliveryMessageSourceTests {
 
     @Test
     void pollWhoseOnlyRequestFailsFailsSoThatPollingBacksOff() {
-        var poll = start("orders", 30).doPollForMessages(20);
+        var poll = start("orders", 30).poll(20);
         sqs.fail(0);
 
         assertThat(poll).isCompletedExceptionally();
     }
 
-    /** Trap: awspring catches no error there; its polling thread ends, and the poll's permits are lost. */
-    @Test
-    void pollThatCannotBeSentForAnErrorFailsSoThatPollingBacksOff() {
-        DeliveryMessageSource<String> source = start("orders", 30);
-        sqs.refuse(new NoClassDefFoundError("io/tracing/Span"));
-
-        assertThat(source.doPollForMessages(20)).isCompletedExceptionally();
-    }
-
     @Test
     void attributesThatCannotBeAskedForAgainForAnErrorCostNoPollAndAreAskedForAgain() {
-        DeliveryMessageSource<String> source = start("orders", 30);
+        Source source = start("orders", 30);
         sqs.answerReads(() -> {
             throw new NoClassDefFoundError("io/tracing/Span");
         });
         clock.advance(Duration.ofMinutes(1));
-        var poll = source.doPollForMessages(10);
+        var poll = source.poll(10);
         sqs.answer(0, messages("m", 1));
         assertThat(begin(source, poll)).hasSize(1);
 
         sqs.answerReads(() -> CompletableFuture.completedFuture(attributes("20")));
         clock.advance(Duration.ofMinutes(1));
-        source.doPollForMessages(10);
+        source.poll(10);
 
         assertThat(sqs.latest().visibilityTimeout()).isEqualTo(20);
     }
@@ -307,9 +245,9 @@ class DeliveryMessageSourceTests {
     @ParameterizedTest
     @MethodSource("unreadable")
     void messageWhoseConverterThrowsIsReturnedAndTheOthersOfItsPollAreHandled(Exception unreadable) {
-        DeliveryMessageSource<String> source = start("orders", 30);
+        Source source = start("orders", 30);
         this.unreadable = unreadable;
-        var poll = source.doPollForMessages(10);
+        var poll = source.poll(10);
         sqs.answer(0, message("first", "", 1), message("unreadable", "", 1), message("last", "", 1));
 
         assertThat(begin(source, poll)).containsExactly("first", "last");
@@ -319,12 +257,12 @@ class DeliveryMessageSourceTests {
     /** As when the virtual machine has no memory left for a meter. */
     @Test
     void messagesThatCrashWhileTheyAreReturnedAreAbandonedAndCostNoOtherOfTheirPoll() {
-        DeliveryMessageSource<String> source = start("orders.fifo", 30);
-        var poll = source.doPollForMessages(10);
+        Source source = start("orders.fifo", 30);
+        var poll = source.poll(10);
         sqs.answer(0, message("unreadable", "a", 1), message("a2", "a", 1), message("b1", "b", 1));
         failing = new InternalError("simulated");
 
-        Collection<Message<String>> messages = source.convertMessages(poll.join());
+        List<Message<String>> messages = source.reader().read(poll.join());
 
         assertThat(messages).extracting(Message::getPayload).containsExactly("b1");
         assertThat(sqs.takeChanges()).isEmpty();
@@ -338,9 +276,9 @@ class DeliveryMessageSourceTests {
     /** The rest of a group must not overtake it. */
     @Test
     void messageWhoseConverterCrashesIsAbandonedAndTheOthersOfItsPollAreHandled() {
-        DeliveryMessageSource<String> source = start("orders.fifo", 30);
+        Source source = start("orders.fifo", 30);
         unreadable = new StackOverflowError("simulated");
-        var poll = source.doPollForMessages(10);
+        var poll = source.poll(10);
         sqs.answer(0, message("first", "", 1), message("unreadable", "a", 1), message("a2", "a", 1));
 
         assertThat(begin(source, poll)).containsExactly("first");
@@ -350,8 +288,8 @@ class DeliveryMessageSourceTests {
     /** SQS counts from when it sends the message. */
     @Test
     void windowCountsFromAMomentBeforeTheAnswer() {
-        DeliveryMessageSource<String> source = start("orders", 30);
-        var poll = source.doPollForMessages(10);
+        Source source = start("orders", 30);
+        var poll = source.poll(10);
         clock.advance(Duration.ofSeconds(5));
         sqs.answer(0, messages("m", 1));
         begin(source, poll);
@@ -362,8 +300,8 @@ class DeliveryMessageSourceTests {
 
     @Test
     void windowCountsNoEarlierThanTheRequest() {
-        DeliveryMessageSource<String> source = start("orders", 30);
-        var poll = source.doPollForMessages(10);
+        Source source = start("orders", 30);
+        var poll = source.poll(10);
         clock.advance(Duration.ofMillis(20));
         sqs.answer(0, messages("m", 1));
         begin(source, poll);
@@ -374,8 +312,8 @@ class DeliveryMessageSourceTests {
 
     @Test
     void windowCountsNoLaterThanTheRequestsWait() {
-        DeliveryMessageSource<String> source = start("orders", 30);
-        var poll = source.doPollForMessages(10);
+        Source source = start("orders", 30);
+        var poll = source.poll(10);
         clock.advance(POLL_TIMEOUT.plusSeconds(1));
         sqs.answer(0, messages("m", 1));
         begin(source, poll);
@@ -386,9 +324,8 @@ class DeliveryMessageSourceTests {
 
     @Test
     void windowCountsNoLaterThanTheWholeSecondsThatTheRequestWaits() {
-        DeliveryMessageSource<String> source =
-                start("orders", 30, options -> options.pollTimeout(Duration.ofMillis(1_900)));
-        var poll = source.doPollForMessages(10);
+        Source source = start("orders", 30, null, Duration.ofMillis(1_900));
+        var poll = source.poll(10);
         assertThat(sqs.latest().waitTimeSeconds()).isOne();
         clock.advance(Duration.ofMillis(2_000));
         sqs.answer(0, messages("m", 1));
@@ -401,8 +338,8 @@ class DeliveryMessageSourceTests {
     /** A worker that was frozen in its poll, or whose SDK repeated the request, does not know when SQS sent the messages. */
     @Test
     void answerThatIsHeldUpIsTakenForAsOldAsItsRequest() {
-        DeliveryMessageSource<String> source = start("orders", 30);
-        var poll = source.doPollForMessages(10);
+        Source source = start("orders", 30);
+        var poll = source.poll(10);
         clock.advance(Duration.ofSeconds(25));
         sqs.answer(0, messages("m", 1));
         begin(source, poll);
@@ -412,22 +349,22 @@ class DeliveryMessageSourceTests {
 
     @Test
     void receiptThatIsOlderThanItsWindowIsNeverUsed() {
-        DeliveryMessageSource<String> source = start("orders", 30);
-        var poll = source.doPollForMessages(10);
+        Source source = start("orders", 30);
+        var poll = source.poll(10);
         clock.advance(Duration.ofSeconds(60));
         sqs.answer(0, messages("m", 1));
         begin(source, poll);
 
         assertThat(renewedAfter(Duration.ZERO)).isEmpty();
         assertThat(renewedAfter(Duration.ofSeconds(20))).isEmpty();
-        source.stop();
+        deliveries.endStop(source.begun());
         assertThat(sqs.takeChanges()).as("returned").isEmpty();
     }
 
     @Test
     void pauseBetweenTheAnswerAndTheReadingOfItsMessagesCounts() {
-        DeliveryMessageSource<String> source = start("orders", 30);
-        var poll = source.doPollForMessages(10);
+        Source source = start("orders", 30);
+        var poll = source.poll(10);
         sqs.answer(0, messages("m", 1));
         clock.advance(Duration.ofSeconds(16));
         begin(source, poll);
@@ -436,44 +373,26 @@ class DeliveryMessageSourceTests {
     }
 
     @Test
-    void messagesOfACancelledPollAreReturnedUnlessTheirWindowIsOver() {
-        DeliveryMessageSource<String> source = start("orders", 30);
-        var prompt = source.doPollForMessages(10);
-        var frozen = source.doPollForMessages(10);
-        prompt.cancel(true);
-        frozen.cancel(true);
-        assertThat(prompt.join()).isEmpty();
-        assertThat(frozen.join()).isEmpty();
-
-        sqs.answer(0, messages("prompt", 1));
-        clock.advance(Duration.ofSeconds(60));
-        sqs.answer(1, messages("frozen", 1));
-
-        assertThat(sqs.takeChanges()).containsExactly(Map.entry("prompt0", 0));
-    }
-
-    @Test
     void windowIsSentWithEachReceive() {
-        start("orders", 30).doPollForMessages(10);
+        start("orders", 30).poll(10);
         assertThat(sqs.latest().visibilityTimeout()).isEqualTo(30);
 
-        start("parcels", 30, options -> options.messageVisibility(Duration.ofSeconds(7)))
-                .doPollForMessages(10);
+        start("parcels", 30, Duration.ofSeconds(7), POLL_TIMEOUT).poll(10);
         assertThat(sqs.latest().visibilityTimeout()).isEqualTo(7);
     }
 
     @Test
     void attributesAreReadAgainEachMinuteAndWhatIsReceivedThenGoesByThem(CapturedOutput output) {
         setMaxReceiveCount(5);
-        DeliveryMessageSource<String> source = start("orders", 30);
-        var before = source.doPollForMessages(10);
+        Source source = start("orders", 30);
+        var before = source.poll(10);
         setWindow(8);
         setMaxReceiveCount(9);
         clock.advance(Duration.ofSeconds(59));
-        var tooEarly = source.doPollForMessages(10);
+        var tooEarly = source.poll(10);
         assertThat(sqs.latest().visibilityTimeout()).isEqualTo(30);
         clock.advance(Duration.ofSeconds(1));
-        var after = source.doPollForMessages(10);
+        var after = source.poll(10);
         assertThat(sqs.latest().visibilityTimeout()).isEqualTo(8);
 
         sqs.answer(2, messages("after", 1));
@@ -489,13 +408,34 @@ class DeliveryMessageSourceTests {
     }
 
     @Test
+    void attributesThatTheAuditReadsCountAsReadByTheListener() {
+        Source source = start("orders", 30);
+        SqsQueue queue = (SqsQueue) subscribed.get(0).visibility();
+        clock.advance(Duration.ofSeconds(59));
+        setWindow(8);
+        queue.readAttributes(Duration.ofSeconds(2)).join();
+        source.poll(10);
+        assertThat(sqs.latest().visibilityTimeout()).isEqualTo(8);
+
+        setWindow(9);
+        clock.advance(Duration.ofSeconds(59));
+        source.poll(10);
+        assertThat(sqs.latest().visibilityTimeout()).isEqualTo(8);
+        clock.advance(Duration.ofSeconds(1));
+        source.poll(10);
+        assertThat(sqs.latest().visibilityTimeout()).isEqualTo(9);
+        assertThat(queue.attributes().number(QueueAttributeName.VISIBILITY_TIMEOUT))
+                .isEqualTo(9);
+    }
+
+    @Test
     void pollIsSentWithoutWaitingForAttributes() {
-        DeliveryMessageSource<String> source = start("orders", 30);
+        Source source = start("orders", 30);
         CompletableFuture<GetQueueAttributesResponse> never = new CompletableFuture<>();
         sqs.answerReads(() -> never);
         clock.advance(Duration.ofMinutes(1));
 
-        var poll = source.doPollForMessages(10);
+        var poll = source.poll(10);
         sqs.answer(0, messages("m", 1));
 
         assertThat(begin(source, poll)).hasSize(1);
@@ -503,19 +443,19 @@ class DeliveryMessageSourceTests {
 
     @Test
     void attributesThatCannotBeReadOrUsedStayAsTheyWereAndAreAskedForAgain(CapturedOutput output) {
-        DeliveryMessageSource<String> source = start("orders", 30);
+        Source source = start("orders", 30);
         sqs.answerReads(() -> CompletableFuture.failedFuture(new IllegalStateException("throttled")));
         clock.advance(Duration.ofMinutes(1));
-        source.doPollForMessages(10);
+        source.poll(10);
         assertThat(output).contains("could not be read again", "throttled");
         sqs.answerReads(() -> CompletableFuture.completedFuture(attributes("0")));
         clock.advance(Duration.ofMinutes(1));
-        source.doPollForMessages(10);
+        source.poll(10);
         assertThat(sqs.latest().visibilityTimeout()).isEqualTo(30);
 
         sqs.answerReads(() -> CompletableFuture.completedFuture(attributes("20")));
         clock.advance(Duration.ofMinutes(1));
-        source.doPollForMessages(10);
+        source.poll(10);
 
         assertThat(sqs.latest().visibilityTimeout()).isEqualTo(20);
     }
@@ -529,24 +469,24 @@ class DeliveryMessageSourceTests {
     /** With one and the same id a later receive would get the earlier one's messages. */
     @Test
     void receivesOfAFifoQueueCanBeRepeatedWhenTheirAnswerIsLostEachByAnIdOfItsOwn() {
-        DeliveryMessageSource<String> fifo = start("orders.fifo", 30);
-        fifo.doPollForMessages(20);
+        Source fifo = start("orders.fifo", 30);
+        fifo.poll(20);
         sqs.answer(0, messages("m", 10));
-        fifo.doPollForMessages(10);
+        fifo.poll(10);
         assertThat(sqs.requests())
                 .hasSize(3)
                 .extracting(ReceiveMessageRequest::receiveRequestAttemptId)
                 .doesNotContainNull()
                 .doesNotHaveDuplicates();
 
-        start("orders", 30).doPollForMessages(10);
+        start("orders", 30).poll(10);
         assertThat(sqs.latest().receiveRequestAttemptId()).isNull();
     }
 
     private List<String> begunAfterAnUnreadableHeadOnReceive(int receive) {
-        DeliveryMessageSource<String> source = start("orders.fifo", 30);
+        Source source = start("orders.fifo", 30);
         setMaxReceiveCount(10);
-        var poll = source.doPollForMessages(10);
+        var poll = source.poll(10);
         sqs.answer(0, message("unreadable", "a", receive), message("a2", "a", receive), message("b1", "b", receive));
         return begin(source, poll);
     }
@@ -569,9 +509,9 @@ class DeliveryMessageSourceTests {
     @Test
     void orderIsKeptWhereThePolicyCannotBeRead() {
         setMaxReceiveCount(3);
-        DeliveryMessageSource<String> source = start("orders.fifo", 30);
+        Source source = start("orders.fifo", 30);
         sqs.answerReads(() -> CompletableFuture.failedFuture(new IllegalStateException("throttled")));
-        var poll = source.doPollForMessages(10);
+        var poll = source.poll(10);
         sqs.answer(0, message("unreadable", "a", 3), message("a2", "a", 3));
 
         assertThat(begin(source, poll)).isEmpty();
@@ -582,8 +522,8 @@ class DeliveryMessageSourceTests {
     @ValueSource(strings = {"orders", "orders.fifo"})
     void messageWhoseReceiveCountIsNoNumberCostsNoOtherOfItsPoll(String queue) {
         setMaxReceiveCount(3);
-        DeliveryMessageSource<String> source = start(queue, 30);
-        var poll = source.doPollForMessages(10);
+        Source source = start(queue, 30);
+        var poll = source.poll(10);
         sqs.answer(0, message("first", "a", 1), message("odd", "b", "many"), message("none", "c", ""));
 
         assertThat(begin(source, poll)).containsExactly("first", "odd", "none");
@@ -593,12 +533,12 @@ class DeliveryMessageSourceTests {
     @Test
     void policyIsAwaitedNoLongerThanAThirdOfTheWindow() {
         setMaxReceiveCount(3);
-        DeliveryMessageSource<String> brief = start("orders.fifo", 3);
-        brief.doPollForMessages(10);
+        Source brief = start("orders.fifo", 3);
+        brief.poll(10);
         sqs.answer(0, message("m", "a", 3));
         assertThat(sqs.patience()).isEqualTo(Duration.ofSeconds(1));
 
-        start("orders.fifo", 30).doPollForMessages(10);
+        start("orders.fifo", 30).poll(10);
         sqs.answer(1, message("m", "a", 3));
         assertThat(sqs.patience()).isEqualTo(Duration.ofSeconds(2));
     }
@@ -606,8 +546,8 @@ class DeliveryMessageSourceTests {
     /** With a fair queue, a group is a tenant: a sender that has a message of it fail must not use the others' receives up. */
     @Test
     void groupOfAStandardQueueKeepsNoOrder() {
-        DeliveryMessageSource<String> source = start("orders", 30);
-        var poll = source.doPollForMessages(10);
+        Source source = start("orders", 30);
+        var poll = source.poll(10);
         sqs.answer(0, message("unreadable", "a", 1), message("a2", "a", 1));
 
         assertThat(begin(source, poll)).containsExactly("a2");
@@ -619,7 +559,7 @@ class DeliveryMessageSourceTests {
         public Message<?> toMessagingMessage(
                 software.amazon.awssdk.services.sqs.model.Message message, @Nullable MessageConversionContext context) {
             if (message.body().equals("unreadable")) {
-                throw DeliveryMessageSourceTests.<RuntimeException>undeclared(unreadable);
+                throw ReceiverTests.<RuntimeException>undeclared(unreadable);
             }
             return super.toMessagingMessage(message, context);
         }
@@ -628,13 +568,5 @@ class DeliveryMessageSourceTests {
     @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     private static <E extends Throwable> E undeclared(Throwable thrown) throws E {
         throw (E) thrown;
-    }
-
-    private static final class NoSink implements MessageSink<String> {
-        @Override
-        public CompletableFuture<Void> emit(
-                Collection<Message<String>> messages, MessageProcessingContext<String> context) {
-            return CompletableFuture.completedFuture(null);
-        }
     }
 }

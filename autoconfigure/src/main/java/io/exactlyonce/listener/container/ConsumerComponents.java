@@ -1,0 +1,47 @@
+package io.exactlyonce.listener.container;
+
+import io.awspring.cloud.sqs.listener.ContainerComponentFactory;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementProcessor;
+import io.awspring.cloud.sqs.listener.acknowledgement.ImmediateAcknowledgementProcessor;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.AlwaysAcknowledgementHandler;
+import io.awspring.cloud.sqs.listener.sink.MessageSink;
+import io.awspring.cloud.sqs.listener.source.MessageSource;
+import io.exactlyonce.listener.method.ContainerSettings;
+
+/** Makes a container's components: for each of its queues, and each of its starts, a consumer of ours, and one sink for all of them. */
+public final class ConsumerComponents implements ContainerComponentFactory<Object, SqsContainerOptions> {
+
+    private final ListenerEngine engine;
+    private final String listener;
+    private final ContainerSettings settings;
+
+    public ConsumerComponents(ListenerEngine engine, String listener, ContainerSettings settings) {
+        this.engine = engine;
+        this.listener = listener;
+        this.settings = settings;
+    }
+
+    @Override
+    public MessageSource<Object> createMessageSource(SqsContainerOptions options) {
+        return new QueueConsumer(engine, listener, settings);
+    }
+
+    @Override
+    public MessageSink<Object> createMessageSink(SqsContainerOptions options) {
+        return new HandlerSink(engine);
+    }
+
+    /** It is never started: {@link MessageDeleter} deletes. */
+    @Override
+    public AcknowledgementProcessor<Object> createAcknowledgementProcessor(SqsContainerOptions options) {
+        return new ImmediateAcknowledgementProcessor<>();
+    }
+
+    /** It deletes nothing: {@link HandlerSink} takes note of what it acknowledges. */
+    @Override
+    public AcknowledgementHandler<Object> createAcknowledgementHandler(SqsContainerOptions options) {
+        return new AlwaysAcknowledgementHandler<>();
+    }
+}

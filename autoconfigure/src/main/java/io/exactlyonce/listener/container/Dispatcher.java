@@ -1,0 +1,274 @@
+package io.exactlyonce.listener.container;
+
+import static io.exactlyonce.listener.container.MessageInHand.deliveries;
+
+import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler.ReleaseReason;
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.listener.method.ContainerSettings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * The way of a queue's messages from their arrival: renewed, claimed, handed to handlers, recorded, and then deleted, in this order.
+ * Where keys are claimed ahead, all of a poll are claimed in one call, before there are threads; what acquires its key goes on, and
+ * the rest takes no thread. A message gives its slot and permit back when its handler has ended; that its outcome is on record, and
+ * acted on, is waited for by the next message of its group only.
+ *
+ * <p>Of a group, the first message that stays in the queue, whatever the reason, stops the rest: they are made visible again at
+ * once. SQS hands out nothing of a group while any of its messages is in flight, so that the order holds however long the
+ * stopped one stays away. One that failed on its last receive does not stay: its queue moves it to the dead-letter queue instead of
+ * handing it out again. The rest, which has been received as often, would go with it if it did not go on now. Since the redrive
+ * policy may have been changed, it is read again first; where that fails, the rest is stopped: order comes first.
+ *
+ * <p>One that waits on its last receive keeps the rest, invisible and without a thread, until its wait is over; then they go on
+ * for the same reason. They keep their permits. One at least stays free, since each head gives back its own; and no wait needs
+ * one to end: a holder that lives has its own, a dead one's lease ends, and stop and recovery from an outage take none.
+ */
+final class Dispatcher {
+
+    private final ListenerEngine engine;
+    private final ContainerSettings settings;
+    private final QueueWatch queue;
+    private final Permits permits;
+    private final HandlerSink sink;
+    private final MessageDeleter deleter;
+    private final Executor threads;
+    private final HandlerSlots slots;
+    private final Counter records;
+    private final boolean isFifo;
+    private final boolean groupsApart;
+    private final boolean claimsAhead;
+    private final int mostRecords;
+    private volatile boolean isOver;
+
+    /**
+     * @param permits one of each message is taken when it arrives
+     * @param threads hand messages over to the container's executor, if that may make its caller wait, or work: neither a thread of the
+     *     store's nor of the SDK's may run a handler
+     */
+    Dispatcher(
+            ListenerEngine engine,
+            ContainerSettings settings,
+            SqsContainerOptions options,
+            QueueWatch queue,
+            Permits permits,
+            HandlerSink sink,
+            MessageDeleter deleter,
+            Executor threads) {
+        this.engine = engine;
+        this.settings = settings;
+        this.queue = queue;
+        this.permits = permits;
+        this.sink = sink;
+        this.deleter = deleter;
+        this.threads = settings.hasOwnExecutor() ? threads : Runnable::run;
+        isFifo = queue.current().isFifo();
+        // Of a group, each message depends on the one before it.
+        claimsAhead = settings.claimsAhead() && !isFifo;
+        groupsApart = isFifo
+                && (!settings.isBatch()
+                        || options.getFifoBatchGroupingStrategy()
+                                == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES);
+        int most = options.getMaxConcurrentMessages();
+        int ahead = claimsAhead ? options.getMaxMessagesPerPoll() : 0;
+        slots = new HandlerSlots(most, Permits.isAwsprings(options) ? ahead : 0, engine.clock());
+        records = new Counter(queue.current().levels().recording());
+        mostRecords = most + ahead;
+    }
+
+    /**
+     * Waits until outcomes are recorded as fast as handlers end: as many may be on their way to the store as messages in hand. A crash
+     * would repeat the effects of all of them.
+     */
+    boolean awaitRoom(Duration longest) throws InterruptedException {
+        return records.awaitAtMost(mostRecords - 1, longest);
+    }
+
+    /** Takes what was polled. Each message holds a permit. */
+    void arrived(List<MessageInHand> messages) {
+        if (messages.isEmpty()) {
+            return;
+        }
+        // The next poll need not wait for these to be handled.
+        permits.release(slots.arrive(messages.size()), ReleaseReason.PROCESSED);
+        guard(
+                messages,
+                () -> {
+                    engine.deliveries().begin(deliveries(messages));
+                    for (MessageInHand message : messages) {
+                        message.delivery().deleteBy(() -> deleter.delete(List.of(message)));
+                        // A key that crashes costs no other message its receive.
+                        Boundary.guard(
+                                "The key of " + message.delivery(),
+                                () -> settings.ask(message.message()),
+                                crash -> engine.deliveries().abandon(List.of(message.delivery())));
+                    }
+                    if (claimsAhead) {
+                        claimAhead(messages);
+                    } else {
+                        dispatch(messages);
+                    }
+                },
+                Dispatcher::nothing);
+    }
+
+    private void claimAhead(List<MessageInHand> messages) {
+        var unused = engine.pipeline()
+                .claim(deliveries(messages))
+                .whenComplete((done, crash) -> guard(
+                        messages,
+                        () -> {
+                            if (crash != null) {
+                                engine.deliveries().abandon(deliveries(messages));
+                            }
+                            List<Delivery> held = engine.pipeline().admit(deliveries(messages));
+                            List<MessageInHand> rest = new ArrayList<>(messages);
+                            rest.removeIf(message -> held.contains(message.delivery()));
+                            List<MessageInHand> claimed = new ArrayList<>(messages);
+                            claimed.removeAll(rest);
+                            if (!rest.isEmpty()) {
+                                finish(rest, this::settle, Dispatcher::nothing);
+                            }
+                            dispatch(claimed);
+                        },
+                        Dispatcher::nothing));
+    }
+
+    private void dispatch(List<MessageInHand> messages) {
+        if (messages.isEmpty()) {
+            return;
+        }
+        if (groupsApart) {
+            messages.stream()
+                    .collect(Collectors.groupingBy(MessageInHand::group, LinkedHashMap::new, Collectors.toList()))
+                    .values()
+                    .forEach(settings.isBatch() ? batch -> run(batch, Dispatcher::nothing) : this::runInOrder);
+        } else if (settings.isBatch()) {
+            run(messages, Dispatcher::nothing);
+        } else {
+            messages.forEach(message -> run(List.of(message), Dispatcher::nothing));
+        }
+    }
+
+    private void runInOrder(List<MessageInHand> group) {
+        MessageInHand head = group.get(0);
+        List<MessageInHand> rest = group.subList(1, group.size());
+        run(List.of(head), rest.isEmpty() ? Dispatcher::nothing : () -> goOn(head.delivery(), rest));
+    }
+
+    private void goOn(Delivery head, List<MessageInHand> rest) {
+        Runnable back = () -> finish(rest, engine.deliveries()::settleWhileStopping, Dispatcher::nothing);
+        var unused = isGone(head)
+                .whenComplete((gone, crash) ->
+                        guard(rest, Boolean.TRUE.equals(gone) ? () -> runInOrder(rest) : back, Dispatcher::nothing));
+    }
+
+    /** Completes with whether it will not come again: it is deleted, or its queue gives it up; no if that cannot be found out. */
+    private CompletableFuture<Boolean> isGone(Delivery head) {
+        CompletableFuture<Boolean> seemsGone =
+                head.waitsOnItsLastReceive() ? head.gone() : CompletableFuture.completedFuture(head.leavesItsQueue());
+        return seemsGone.thenCompose(gone -> !gone || head.isAcknowledged()
+                ? CompletableFuture.completedFuture(gone)
+                : queue.givesUpAfter(head.receiveCount()));
+    }
+
+    /**
+     * Calls the handler when there is a slot for it.
+     *
+     * @param settled run when what became of the messages is on record and was done, or they were abandoned; throws nothing
+     */
+    private void run(List<MessageInHand> messages, Runnable settled) {
+        Runnable handing = () -> {
+            var unused = sink.run(messages, settings.isBatch())
+                    .whenComplete(
+                            (ended, none) -> guard(messages, () -> finish(messages, this::settle, settled), settled));
+        };
+        slots.execute(
+                messages,
+                () -> guard(messages, () -> threads.execute(() -> guard(messages, handing, settled)), settled));
+    }
+
+    /** Without backoff, a message that the pipeline always drops would come again and again at once. */
+    private boolean settle(Delivery delivery) {
+        return isOver
+                ? engine.deliveries().settleWhileStopping(delivery)
+                : engine.deliveries().settle(delivery);
+    }
+
+    /**
+     * Messages leave their handlers, or leave without one: by an interceptor that drops them, for want of a thread or of a claim. What
+     * was claimed and has not come to its handler is given back. What is to become of each is done as soon as how it ended is on record.
+     */
+    private void finish(List<MessageInHand> messages, Predicate<Delivery> settling, Runnable settled) {
+        engine.pipeline().withdraw(deliveries(messages));
+        // Before its permit is free: a listener that stops waits for both.
+        records.add(messages.size());
+        messages.forEach(this::free);
+        var unused = left(messages).whenComplete((left, none) -> {
+            guard(
+                    messages,
+                    () -> {
+                        List<MessageInHand> deleted = messages.stream()
+                                .filter(message -> settling.test(message.delivery()))
+                                .toList();
+                        deleter.delete(deleted);
+                    },
+                    Dispatcher::nothing);
+            records.add(-messages.size());
+            settled.run();
+        });
+    }
+
+    private static CompletableFuture<?> left(List<MessageInHand> messages) {
+        return messages.size() == 1
+                ? messages.get(0).delivery().left()
+                : CompletableFuture.allOf(messages.stream()
+                        .map(message -> message.delivery().left())
+                        .toArray(CompletableFuture[]::new));
+    }
+
+    private static void nothing() {}
+
+    /** Gives back what a message holds, once, whichever way it leaves. */
+    private void free(MessageInHand message) {
+        if (slots.leave(message)) {
+            permits.release(1, ReleaseReason.PROCESSED);
+        }
+    }
+
+    /** Threads of awspring's, the SDK's, the store's and the timer's come in here. What crashes abandons the messages in hand. */
+    private void guard(List<MessageInHand> inHand, Runnable step, Runnable settled) {
+        Boundary.guard("Handling messages", step, crash -> {
+            engine.deliveries().abandon(deliveries(inHand));
+            inHand.forEach(this::free);
+            settled.run();
+        });
+    }
+
+    /** Waits until nothing is in hand, polls are answered, and outcomes are on record; returns whether that is so. */
+    boolean awaitEnd(Duration timeout) throws InterruptedException {
+        long end = engine.clock().nanoTime() + timeout.toNanos();
+        return slots.drain(timeout)
+                && permits.drain(
+                        Duration.ofNanos(Math.max(0, end - engine.clock().nanoTime())))
+                && records.awaitAtMost(0, Duration.ofNanos(end - engine.clock().nanoTime()));
+    }
+
+    /** Handlers are not waited for any more. */
+    void end() {
+        isOver = true;
+    }
+
+    boolean isOver() {
+        return isOver;
+    }
+}

@@ -1,0 +1,120 @@
+package io.exactlyonce.listener.container;
+
+import io.awspring.cloud.sqs.listener.MessageProcessingContext;
+import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
+import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
+import io.awspring.cloud.sqs.listener.sink.AbstractMessageProcessingPipelineSink;
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.springframework.messaging.Message;
+
+/**
+ * Runs the container's own pipeline, of interceptors, listener and error handler, on its executor and with its observation. Before
+ * that, on the handler's thread, it claims what was not claimed with its poll, and stops what is not to be handled.
+ */
+final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
+
+    private final ListenerEngine engine;
+
+    HandlerSink(ListenerEngine engine) {
+        this.engine = engine;
+    }
+
+    @Override
+    public void setMessagePipeline(MessageProcessingPipeline<Object> containers) {
+        super.setMessagePipeline(new MessageProcessingPipeline<>() {
+            @Override
+            public CompletableFuture<Message<Object>> process(
+                    Message<Object> message, MessageProcessingContext<Object> context) {
+                return admitted(List.of(message)).isEmpty()
+                        ? CompletableFuture.completedFuture(message)
+                        : containers.process(message, context);
+            }
+
+            @Override
+            public CompletableFuture<Collection<Message<Object>>> process(
+                    Collection<Message<Object>> messages, MessageProcessingContext<Object> context) {
+                Collection<Message<Object>> admitted = admitted(messages);
+                return admitted.isEmpty()
+                        ? CompletableFuture.completedFuture(messages)
+                        : containers.process(admitted, context);
+            }
+        });
+    }
+
+    /**
+     * Has the pipeline run when there is a thread.
+     *
+     * @return completes, and never fails, when it has ended, or there is no thread for it
+     */
+    CompletableFuture<Void> run(List<MessageInHand> messages, boolean isBatch) {
+        List<Message<Object>> polled = MessageInHand.messages(messages);
+        MessageProcessingContext<Object> context =
+                MessageProcessingContext.<Object>create().setAcknowledgmentCallback(noting(messages));
+        try {
+            return isBatch
+                    ? execute(polled, context).exceptionally(failure -> logError(failure, polled))
+                    : execute(polled.get(0), context).exceptionally(failure -> logError(failure, polled.get(0)));
+        } catch (RuntimeException refused) {
+            logError(refused, polled);
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    /** The pipeline acknowledges, whatever it ends with; that deletes nothing, and tells how interceptors have handed the messages on. */
+    private static AcknowledgementCallback<Object> noting(List<MessageInHand> messages) {
+        return new AcknowledgementCallback<>() {
+            @Override
+            public CompletableFuture<Void> onAcknowledge(Message<Object> message) {
+                return onAcknowledge(List.of(message));
+            }
+
+            @Override
+            public CompletableFuture<Void> onAcknowledge(Collection<Message<Object>> handedOn) {
+                messages.forEach(message -> message.handedOn(handedOn));
+                return CompletableFuture.completedFuture(null);
+            }
+        };
+    }
+
+    /**
+     * Returns what may be handled. What a stopping listener has returned is left out, so that no interceptor, handler or error handler
+     * sees it; but of a batch all go through the same admission: one that was returned has to stop the later ones of its group.
+     */
+    private List<Message<Object>> admitted(Collection<Message<Object>> messages) {
+        List<Delivery> deliveries = messages.stream()
+                .map(message -> ReceivedMessage.require(message).delivery())
+                .toList();
+        List<Message<Object>> admitted = new ArrayList<>();
+        Boundary.guard(
+                "A handler's thread",
+                () -> {
+                    if (deliveries.stream().allMatch(Delivery::isHeldBack)) {
+                        return;
+                    }
+                    if (deliveries.stream().anyMatch(Delivery::isTransactional)) {
+                        admitted.addAll(messages);
+                        return;
+                    }
+                    engine.pipeline().claim(deliveries).join();
+                    List<Delivery> held = engine.pipeline().admit(deliveries);
+                    messages.stream()
+                            .filter(message -> held.contains(
+                                    ReceivedMessage.require(message).delivery()))
+                            .forEach(admitted::add);
+                },
+                crash -> engine.deliveries().abandon(deliveries));
+        return admitted;
+    }
+
+    @Override
+    protected CompletableFuture<Void> doEmit(
+            Collection<Message<Object>> messages, MessageProcessingContext<Object> context) {
+        throw new UnsupportedOperationException("Messages are handed over by run");
+    }
+}

@@ -1,0 +1,171 @@
+package io.exactlyonce.listener.container;
+
+import io.exactlyonce.time.NanoClock;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps handlers at work while the next poll and its claims are under way. A permit lets a message be polled, a slot lets its
+ * handler run. While handlers are quick, one poll's worth of permits is lent: given back before its messages have ended, so that
+ * the next messages are received and claimed meanwhile. They wait here for a slot.
+ *
+ * <p>Guaranteed: never more handlers at a time than the listener's number, and never more messages in hand than that and one
+ * poll. Slots are given in the order in which they were asked for.
+ *
+ * <p>Nothing is lent while a message would wait for long: it could have been another consumer's. Handlers that grow slow all at
+ * once cost the messages of one poll that wait, once; they are renewed like the rest.
+ */
+final class HandlerSlots {
+
+    /** Longest time that a message received ahead is expected to wait for its slot. */
+    private static final long LONGEST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** What the latest handler counts in the average, one in so many. */
+    private static final int SMOOTHING = 8;
+
+    private final int most;
+    private final int ahead;
+    private final NanoClock clock;
+    private final Counter inHand = new Counter(new AtomicInteger());
+    private final Deque<Waiting> waiting = new ArrayDeque<>();
+    private int taken;
+    private int lent;
+    private long typicalNanos = Long.MAX_VALUE;
+    private boolean isClosed;
+
+    /** Whether this thread begins handlers already, further out on its stack. */
+    private final ThreadLocal<@Nullable Boolean> beginning = new ThreadLocal<>();
+
+    /** What a message holds. Guarded by the slots. */
+    static class Place {
+
+        boolean hasSlot;
+        boolean hasLeft;
+        long begunAt;
+    }
+
+    private record Waiting(List<? extends Place> places, Runnable task) {}
+
+    /**
+     * Makes slots.
+     *
+     * @param most how many messages may be handled at a time
+     * @param ahead how many more may be received
+     * @param clock monotonic, in nanoseconds
+     */
+    HandlerSlots(int most, int ahead, NanoClock clock) {
+        this.most = most;
+        this.ahead = ahead;
+        this.clock = clock;
+    }
+
+    /**
+     * Messages were polled, which hold a permit each.
+     *
+     * @return how many permits are to be given back now
+     */
+    synchronized int arrive(int messages) {
+        inHand.add(messages);
+        int lending = Math.max(0, Math.min(messages, limit() - lent));
+        lent += lending;
+        return lending;
+    }
+
+    /**
+     * Runs a task when there is a slot for each of some messages, all at once.
+     *
+     * @param places if they are more than there are slots, they take all: an application's own back pressure may allow more
+     */
+    void execute(List<? extends Place> places, Runnable task) {
+        synchronized (this) {
+            waiting.add(new Waiting(places, task));
+        }
+        begin();
+    }
+
+    /**
+     * A message leaves, with its slot if it has had one. Does nothing to one that has left.
+     *
+     * @return whether its permit is to be given back
+     */
+    boolean leave(Place place) {
+        boolean isReleased = end(place);
+        begin();
+        return isReleased;
+    }
+
+    /** Messages that leave pay first for what is lent too much. */
+    private synchronized boolean end(Place place) {
+        if (place.hasLeft) {
+            return false;
+        }
+        place.hasLeft = true;
+        if (place.hasSlot) {
+            taken--;
+            long took = Math.max(0, clock.nanoTime() - place.begunAt);
+            typicalNanos = typicalNanos == Long.MAX_VALUE ? took : typicalNanos + (took - typicalNanos) / SMOOTHING;
+        }
+        inHand.add(-1);
+        if (lent > Math.min(limit(), inHand.get())) {
+            lent--;
+            return false;
+        }
+        return true;
+    }
+
+    private int limit() {
+        boolean isQuick = typicalNanos <= LONGEST_WAIT_NANOS * most / Math.max(1, ahead);
+        return isQuick && !isClosed ? ahead : 0;
+    }
+
+    /** One after the other also where one ends at once, and lets the next begin: no stack is deep enough for as many as may wait. */
+    private void begin() {
+        if (beginning.get() != null) {
+            return;
+        }
+        beginning.set(true);
+        try {
+            for (Runnable next = next(); next != null; next = next()) {
+                next.run();
+            }
+        } finally {
+            beginning.remove();
+        }
+    }
+
+    private synchronized @Nullable Runnable next() {
+        while (!waiting.isEmpty()) {
+            List<? extends Place> places = waiting.element().places().stream()
+                    .filter(place -> !place.hasLeft)
+                    .toList();
+            if (taken > 0 && taken + places.size() > most) {
+                return null;
+            }
+            Runnable task = waiting.remove().task();
+            if (!places.isEmpty()) {
+                places.forEach(this::take);
+                return task;
+            }
+        }
+        return null;
+    }
+
+    private void take(Place place) {
+        place.hasSlot = true;
+        place.begunAt = clock.nanoTime();
+        taken++;
+    }
+
+    /** Lends no more, and waits until nothing is in hand; returns whether nothing is. */
+    boolean drain(Duration timeout) throws InterruptedException {
+        synchronized (this) {
+            isClosed = true;
+        }
+        return inHand.awaitAtMost(0, timeout);
+    }
+}

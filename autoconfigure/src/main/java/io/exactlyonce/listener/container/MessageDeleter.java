@@ -1,0 +1,220 @@
+package io.exactlyonce.listener.container;
+
+import io.awspring.cloud.sqs.SqsAcknowledgementException;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.acknowledgement.AsyncAcknowledgementResultCallback;
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.time.Timer;
+import io.exactlyonce.visibility.QueueVisibility.Result;
+import io.exactlyonce.visibility.SqsQueue;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.messaging.Message;
+
+/**
+ * Deletes messages, ten in a request: as soon as they are enough, or when an interval is over; with neither, at once. They are
+ * renewed until the queue has confirmed it. A listener that stops sends what is left, and waits for the answers, since the client is
+ * closed behind it: each of those messages would come again, as a duplicate.
+ *
+ * <p>The SDK repeats a request that fails, but not an entry that fails inside an answer. Such an entry is sent again a few
+ * times, unless it is at fault itself: its message would come again, and on its last receive end in the dead-letter queue
+ * although it has been handled.
+ */
+final class MessageDeleter {
+
+    private static final Logger log = LoggerFactory.getLogger(MessageDeleter.class);
+
+    /** SQS's limit on the entries of one request. */
+    private static final int MOST = 10;
+
+    /** As often as the SDK's standard mode sends a request. */
+    private static final int REQUESTS = 3;
+
+    /** Before the second request; doubled before each further one. */
+    private static final Duration PAUSE = Duration.ofMillis(200);
+
+    private final Deliveries deliveries;
+    private final SqsQueue queue;
+    private final Timer timer;
+    private final AsyncAcknowledgementResultCallback<Object> callback;
+    private final Duration interval;
+    private final int threshold;
+
+    /** A message is here, or counts as {@link #sent}, until its delete is answered. */
+    private final List<MessageInHand> buffered = new ArrayList<>();
+
+    private final Counter sent = new Counter(new AtomicInteger());
+    private boolean isTimed;
+    private boolean isAtOnce;
+
+    /**
+     * @param options say how many deletes are gathered, and for how long. By default none are for a FIFO queue, whose next messages of a
+     *     group come only when the ones before them are deleted
+     * @param callback learns of deletes
+     */
+    MessageDeleter(
+            Deliveries deliveries,
+            SqsQueue queue,
+            Timer timer,
+            SqsContainerOptions options,
+            boolean isFifo,
+            AsyncAcknowledgementResultCallback<Object> callback) {
+        this.deliveries = deliveries;
+        this.queue = queue;
+        this.timer = timer;
+        this.callback = callback;
+        interval = Objects.requireNonNullElse(
+                options.getAcknowledgementInterval(), isFifo ? Duration.ZERO : Duration.ofSeconds(1));
+        threshold = Objects.requireNonNullElse(options.getAcknowledgementThreshold(), isFifo ? 0 : MOST);
+        isAtOnce = interval.isZero() && threshold == 0;
+    }
+
+    void delete(List<MessageInHand> messages) {
+        boolean isFull;
+        boolean isFirst;
+        synchronized (buffered) {
+            buffered.addAll(messages);
+            isFull = isAtOnce || (threshold > 0 && buffered.size() >= threshold);
+            isFirst = !isFull && !isTimed && !buffered.isEmpty() && !interval.isZero();
+            isTimed |= isFirst;
+        }
+        if (isFull) {
+            send();
+        } else if (isFirst) {
+            timer.after(interval, () -> {
+                synchronized (buffered) {
+                    isTimed = false;
+                }
+                send();
+            });
+        }
+    }
+
+    private void send() {
+        List<MessageInHand> all;
+        synchronized (buffered) {
+            all = List.copyOf(buffered);
+            buffered.clear();
+            sent.add(all.size());
+        }
+        for (int from = 0; from < all.size(); from += MOST) {
+            List<MessageInHand> some = all.subList(from, Math.min(from + MOST, all.size()));
+            new Deletion(some).send(some);
+        }
+    }
+
+    /**
+     * Sends what is left, and what comes from now on at once, and waits for the queue's answers. Twice: another thread, which still saw
+     * the listener run, may have added something meanwhile.
+     */
+    void flush(Duration patience) {
+        synchronized (buffered) {
+            isAtOnce = true;
+        }
+        try {
+            for (int round = 0; round < 2; round++) {
+                send();
+                if (!sent.awaitAtMost(0, patience)) {
+                    log.warn(
+                            "{} deletes on {} are unanswered after {}; their messages may come again, as duplicates",
+                            sent.get(),
+                            queue.queueUrl(),
+                            patience);
+                    return;
+                }
+            }
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Up to ten messages, until each is deleted or given up. Has one request under way at a time. */
+    private final class Deletion {
+
+        private final List<MessageInHand> all;
+        private final List<MessageInHand> kept = new ArrayList<>();
+        private int requests;
+
+        Deletion(List<MessageInHand> messages) {
+            all = messages;
+        }
+
+        void send(List<MessageInHand> messages) {
+            guard(messages, () -> {
+                requests++;
+                var unused = CompletableFuture.allOf(messages.stream()
+                                .map(message -> deliveries.acknowledging(message.delivery()))
+                                .toArray(CompletableFuture[]::new))
+                        .thenCompose(ready -> queue.delete(messages.stream()
+                                .map(message -> message.delivery().receiptHandle())
+                                .toList()))
+                        .whenComplete((answers, failure) -> guard(
+                                messages, () -> answered(messages, answers == null ? Map.of() : answers, failure)));
+            });
+        }
+
+        private void answered(List<MessageInHand> messages, Map<String, Result> answers, @Nullable Throwable failure) {
+            List<MessageInHand> again = new ArrayList<>();
+            for (MessageInHand message : messages) {
+                Result answer = answers.get(message.delivery().receiptHandle());
+                if (answer == Result.CHANGED) {
+                    deliveries.acknowledged(message.delivery());
+                } else if (answer == Result.FAILED && requests < REQUESTS) {
+                    again.add(message);
+                } else {
+                    kept.add(message);
+                    deliveries.acknowledgementFailed(message.delivery());
+                }
+            }
+            if (again.isEmpty()) {
+                tell(failure);
+            } else {
+                timer.after(PAUSE.multipliedBy(1L << (requests - 1)), () -> send(again));
+            }
+        }
+
+        private void tell(@Nullable Throwable failure) {
+            List<Message<Object>> messages = MessageInHand.messages(all);
+            var unused = CompletableFuture.completedFuture(kept.isEmpty())
+                    .thenCompose(areDeleted -> areDeleted
+                            ? callback.onSuccess(messages)
+                            : callback.onFailure(
+                                    messages,
+                                    new SqsAcknowledgementException(
+                                            "Deleting %d of %d messages failed".formatted(kept.size(), all.size()),
+                                            messages(false),
+                                            messages(true),
+                                            queue.queueUrl(),
+                                            failure)))
+                    .whenComplete((told, thrown) -> {
+                        if (thrown != null) {
+                            log.warn("An acknowledgement result callback on {} failed", queue.queueUrl(), thrown);
+                        }
+                        sent.add(-all.size());
+                    });
+        }
+
+        private List<Message<?>> messages(boolean areKept) {
+            return all.stream()
+                    .filter(message -> kept.contains(message) == areKept)
+                    .<Message<?>>map(MessageInHand::message)
+                    .toList();
+        }
+
+        private void guard(List<MessageInHand> messages, Runnable step) {
+            Boundary.guard("Deleting messages", step, crash -> {
+                deliveries.abandon(MessageInHand.deliveries(messages));
+                sent.add(-all.size());
+            });
+        }
+    }
+}

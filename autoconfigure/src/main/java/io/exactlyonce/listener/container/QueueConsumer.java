@@ -1,0 +1,338 @@
+package io.exactlyonce.listener.container;
+
+import io.awspring.cloud.sqs.ConfigUtils;
+import io.awspring.cloud.sqs.QueueAttributesResolver;
+import io.awspring.cloud.sqs.listener.ContainerOptions;
+import io.awspring.cloud.sqs.listener.IdentifiableContainerComponent;
+import io.awspring.cloud.sqs.listener.QueueAttributes;
+import io.awspring.cloud.sqs.listener.QueueAttributesAware;
+import io.awspring.cloud.sqs.listener.SqsAsyncClientAware;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementProcessor;
+import io.awspring.cloud.sqs.listener.acknowledgement.AsyncAcknowledgementResultCallback;
+import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler;
+import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler.ReleaseReason;
+import io.awspring.cloud.sqs.listener.backpressure.BatchAwareBackPressureHandler;
+import io.awspring.cloud.sqs.listener.sink.MessageSink;
+import io.awspring.cloud.sqs.listener.source.AbstractMessageConvertingMessageSource;
+import io.awspring.cloud.sqs.listener.source.PollingMessageSource;
+import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
+import io.awspring.cloud.sqs.support.converter.SqsMessageIdResolver;
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.listener.message.Answers;
+import io.exactlyonce.listener.message.MessageConversion;
+import io.exactlyonce.listener.message.MessageReader;
+import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.SqsQueue;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.core.task.TaskExecutor;
+import org.springframework.retry.backoff.BackOffContext;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.Message;
+
+/**
+ * One queue of a listener, from one start of its container until its stop: polls while messages can be claimed, handled and
+ * recorded, and hands to the {@link Dispatcher} what arrives. The container gives it client, options and executor, and starts and
+ * stops it.
+ */
+@SuppressWarnings("NullAway.Init") // the container sets it up before it starts it
+final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object, Message>
+        implements PollingMessageSource<Object>, SqsAsyncClientAware, IdentifiableContainerComponent {
+
+    private static final Logger log = LoggerFactory.getLogger(QueueConsumer.class);
+
+    /** How late a consumer that may not poll learns of its stop, at most. */
+    private static final Duration LOOK_UP = Duration.ofSeconds(1);
+
+    /**
+     * A poll that waits for messages keeps a connection to SQS, of which the SDK's client has 50, and renewals and deletes need some. Where
+     * hundreds of messages end together, as many polls as there are tens of them would be sent at once.
+     */
+    private static final int MOST_POLLS = 10;
+
+    /** Some policies keep nothing between polls that fail. */
+    private static final BackOffContext STATELESS = new BackOffContext() {};
+
+    private final ListenerEngine engine;
+    private final String listener;
+    private final ContainerSettings settings;
+    private final Counter polls = new Counter(new AtomicInteger());
+
+    private String id = "";
+    private String queueName;
+    private SqsAsyncClient client;
+    private SqsContainerOptions options;
+    private @Nullable Class<?> payloadType;
+    private BatchAwareBackPressureHandler backPressure;
+    private TaskExecutor threads;
+    private HandlerSink sink;
+    private AsyncAcknowledgementResultCallback<Object> callback;
+
+    private Receiver receiver;
+    private MessageReader<Object> reader;
+    private Permits permits;
+    private MessageDeleter deleter;
+    private Dispatcher dispatcher;
+    private volatile @Nullable Subscription begun;
+    private volatile boolean running;
+    private volatile @Nullable BackOffContext backOff;
+
+    QueueConsumer(ListenerEngine engine, String listener, ContainerSettings settings) {
+        this.engine = engine;
+        this.listener = listener;
+        this.settings = settings;
+    }
+
+    @Override
+    protected void configureMessageSource(ContainerOptions<?, ?> given) {
+        options = (SqsContainerOptions) given;
+        SqsMessageIdResolver.configureMessageIdResolution(
+                getMessagingMessageConverter(), options.getConvertMessageIdToUuid());
+    }
+
+    @Override
+    public void setPayloadDeserializationType(@Nullable Class<?> type) {
+        payloadType = type;
+        if (type != null && getMessageConversionContext() instanceof SqsMessageConversionContext context) {
+            context.setPayloadClass(type);
+        }
+    }
+
+    @Override
+    public void setSqsAsyncClient(SqsAsyncClient given) {
+        client = given;
+    }
+
+    @Override
+    public void setPollingEndpointName(String queue) {
+        queueName = queue;
+    }
+
+    @Override
+    public void setBackPressureHandler(BackPressureHandler given) {
+        backPressure = (BatchAwareBackPressureHandler) given;
+    }
+
+    @Override
+    public void setTaskExecutor(TaskExecutor given) {
+        threads = given;
+    }
+
+    @Override
+    public void setMessageSink(MessageSink<Object> given) {
+        sink = (HandlerSink) given;
+    }
+
+    @Override
+    public void setAcknowledgementProcessor(AcknowledgementProcessor<Object> unused) {}
+
+    @Override
+    public void setAcknowledgementResultCallback(AsyncAcknowledgementResultCallback<Object> given) {
+        callback = given;
+    }
+
+    @Override
+    public void setId(String given) {
+        id = given;
+    }
+
+    @Override
+    public String getId() {
+        return id;
+    }
+
+    @Override
+    public boolean isRunning() {
+        return running;
+    }
+
+    @Override
+    public void start() {
+        QueueAttributes attributes = lookUp();
+        // Nothing is subscribed or polled before claims are known to be kept.
+        engine.readiness().run();
+        ConfigUtils.INSTANCE
+                .acceptIfInstance(
+                        getMessageConversionContext(), SqsAsyncClientAware.class, it -> it.setSqsAsyncClient(client))
+                .acceptIfInstance(
+                        getMessageConversionContext(),
+                        QueueAttributesAware.class,
+                        it -> it.setQueueAttributes(attributes))
+                .acceptIfInstance(backPressure, IdentifiableContainerComponent.class, it -> it.setId(id));
+        Subscription subscription = prepare(attributes);
+        engine.audit().accept(subscription);
+        engine.line().log(subscription, settings);
+        engine.observer().subscribed(subscription);
+        engine.breakers().of(settings.transaction()).subscribe(subscription);
+        begun = subscription;
+        running = true;
+        threads.execute(() -> pollWhileRunning(subscription));
+    }
+
+    private QueueAttributes lookUp() {
+        try {
+            return QueueAttributesResolver.builder()
+                    .queueName(queueName)
+                    .sqsAsyncClient(client)
+                    .queueAttributeNames(options.getQueueAttributeNames())
+                    .queueNotFoundStrategy(options.getQueueNotFoundStrategy())
+                    .build()
+                    .resolveQueueAttributes()
+                    .join();
+        } catch (RuntimeException failure) {
+            // Of two reasons for which nothing can be polled, the database's is told.
+            engine.readiness().run();
+            throw QueueUnavailableException.by(client, queueName, listener, failure);
+        }
+    }
+
+    private Subscription prepare(QueueAttributes awsprings) {
+        String url = awsprings.getQueueUrl();
+        io.exactlyonce.visibility.QueueAttributes attributes =
+                new io.exactlyonce.visibility.QueueAttributes(awsprings.getQueueAttributes());
+        VisibilityWindow window = QueueWatch.window(options.getMessageVisibility(), attributes, listener, queueName);
+        SqsQueue queue = new SqsQueue(client, url, window);
+        Subscription subscription = new Subscription(
+                listener,
+                url.substring(url.lastIndexOf('/') + 1),
+                window,
+                settings.timeout(),
+                queue,
+                attributes.maxReceiveCount(),
+                engine.breakers().of(settings.transaction()));
+        QueueWatch watch = new QueueWatch(
+                subscription, queue, attributes, options.getMessageVisibility(), engine.observer(), engine.clock());
+        MessageConversion conversion = new MessageConversion(
+                getMessagingMessageConverter(),
+                getMessageConversionContext(),
+                payloadType,
+                settings.payloadTypesOfClass());
+        reader = new MessageReader<>(conversion, engine.deliveries());
+        receiver = new Receiver(client, watch, options, engine.clock(), this::isRunning, reader::returnAll);
+        permits = new Permits(backPressure, options);
+        deleter = new MessageDeleter(
+                engine.deliveries(), queue, engine.timer(), options, subscription.isFifo(), callback);
+        dispatcher = new Dispatcher(engine, settings, options, watch, permits, sink, deleter, threads);
+        return subscription;
+    }
+
+    private void pollWhileRunning(Subscription subscription) {
+        while (running && !Thread.currentThread().isInterrupted()) {
+            Boundary.guard("A poll", () -> {
+                try {
+                    poll(subscription);
+                } catch (InterruptedException stopping) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+        }
+    }
+
+    private void poll(Subscription subscription) throws InterruptedException {
+        BackOffContext failed = backOff;
+        if (failed != null) {
+            options.getPollBackOffPolicy().backOff(failed);
+        }
+        PollGate gate = subscription.gate();
+        if (!gate.awaitPolling(LOOK_UP)
+                || !dispatcher.awaitRoom(LOOK_UP)
+                || !polls.awaitAtMost(MOST_POLLS - 1, LOOK_UP)) {
+            return;
+        }
+        int granted = permits.request(LOOK_UP);
+        if (granted > 0 && running && gate.permitsPolling()) {
+            poll(subscription, granted);
+        } else if (granted > 0) {
+            // Permits may be long in coming. They count as a poll that fetched nothing: after any other reason,
+            // awspring's own limit on
+            // throughput would wait for the end of that poll for ever.
+            permits.release(granted, ReleaseReason.NONE_FETCHED);
+        }
+    }
+
+    private void poll(Subscription subscription, int granted) {
+        polls.add(1);
+        CompletableFuture<Answers> poll = new CompletableFuture<>();
+        var unused = poll.whenComplete((answers, failure) -> arrived(subscription, granted, answers, failure));
+        Boundary.guard(
+                "A poll",
+                () -> {
+                    var unusedToo = receiver.receive(granted).whenComplete((answers, failure) -> {
+                        if (failure == null) {
+                            poll.complete(answers);
+                        } else {
+                            poll.completeExceptionally(failure);
+                        }
+                    });
+                },
+                poll::completeExceptionally);
+    }
+
+    /** On a thread of the SDK's. */
+    private void arrived(
+            Subscription subscription, int granted, @Nullable Answers answers, @Nullable Throwable failure) {
+        polls.add(-1);
+        List<MessageInHand> messages = new ArrayList<>();
+        Boundary.guard("Reading messages", () -> {
+            if (answers == null) {
+                log.error("Polling {} failed; it goes on", subscription, failure);
+                if (backOff == null) {
+                    backOff = Objects.requireNonNullElse(
+                            options.getPollBackOffPolicy().start(null), STATELESS);
+                }
+            } else if (dispatcher.isOver()) {
+                reader.returnAll(answers);
+            } else {
+                backOff = null;
+                reader.read(answers).forEach(message -> messages.add(new MessageInHand(message)));
+            }
+        });
+        permits.release(
+                Math.max(0, granted - messages.size()),
+                messages.isEmpty() ? ReleaseReason.NONE_FETCHED : ReleaseReason.PARTIAL_FETCH);
+        dispatcher.arrived(messages);
+    }
+
+    /**
+     * Makes visible what no handler has begun; waits for handlers until the timeout, and interrupts those that still run; then waits for
+     * the last deletes, and ends what is left. Messages are renewed until then.
+     */
+    @Override
+    public void stop() {
+        running = false;
+        Subscription ending = begun;
+        begun = null;
+        if (ending == null) {
+            return;
+        }
+        engine.deliveries().beginStop(ending);
+        try {
+            if (!dispatcher.awaitEnd(options.getListenerShutdownTimeout())) {
+                log.warn(
+                        "{} is stopping, and has handlers or polls that have not ended after {}; handlers are interrupted",
+                        ending,
+                        options.getListenerShutdownTimeout());
+            }
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
+        } finally {
+            dispatcher.end();
+            engine.deliveries().interruptHandlers(ending);
+            deleter.flush(options.getAcknowledgementShutdownTimeout());
+            engine.deliveries().endStop(ending);
+            engine.breakers().of(settings.transaction()).unsubscribe(ending);
+            engine.observer().unsubscribed(ending);
+        }
+    }
+}

@@ -1,0 +1,279 @@
+package io.exactlyonce.listener.container;
+
+import io.awspring.cloud.sqs.listener.MessageProcessingContext;
+import io.awspring.cloud.sqs.listener.QueueAttributes;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
+import io.awspring.cloud.sqs.listener.acknowledgement.AsyncAcknowledgementResultCallback;
+import io.awspring.cloud.sqs.listener.backpressure.BatchAwareBackPressureHandler;
+import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
+import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
+import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
+import io.awspring.cloud.sqs.support.observation.SqsListenerObservation;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObservers;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.FakeReceives;
+import io.exactlyonce.listener.message.Answers;
+import io.exactlyonce.listener.message.MessageConversion;
+import io.exactlyonce.listener.message.MessageReader;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.Renewer;
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.visibility.SqsQueue;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.springframework.core.task.TaskExecutor;
+import org.springframework.messaging.Message;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+
+/** A dispatcher between a fake SQS and a scripted store. Its container's executor runs what it is given at once unless a test says otherwise. */
+final class DispatcherRig {
+
+    static final String POLICY = "{\"deadLetterTargetArn\":\"arn:aws:sqs:eu-west-1:1:dlq\",\"maxReceiveCount\":3}";
+
+    final FakeClock clock = new FakeClock();
+    final FakeReceives sqs = new FakeReceives();
+    final ScriptedStore store = new ScriptedStore();
+    final FakeTimer timer = new FakeTimer();
+
+    /** What waits for a thread of the store's; nothing does unless {@link #holdStore} says so. */
+    final Deque<Runnable> asked = new ArrayDeque<>();
+
+    private boolean isStoreHeld;
+    final List<Delivery> received = new ArrayList<>();
+    final List<List<String>> handled = new ArrayList<>();
+    Function<List<Message<Object>>, CompletableFuture<?>> handler = this::complete;
+    TaskExecutor executor = Runnable::run;
+    Executor threads = Runnable::run;
+    final List<Collection<Message<Object>>> acknowledged = new ArrayList<>();
+    int permits;
+
+    private final DeliveryObservers observer = new DeliveryObservers(List.of());
+    final Renewer renewer = new Renewer(store, new RenewalSchedule(0.5, 0), observer, Runnable::run, clock, () -> 0);
+    final Deliveries deliveries = ListenerRig.deliveries(
+            renewer, observer, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, store, this::ask);
+    final ListenerEngine engine = ListenerRig.engine(deliveries, store, this::ask);
+    final ContainerSettings settings;
+    final Subscription subscription;
+    final Dispatcher dispatcher;
+    private final MessageReader<Object> reader;
+
+    DispatcherRig(Object listener, String queueName) {
+        this(ListenerRig.settings(listener, "handle"), queueName, options -> {});
+    }
+
+    DispatcherRig(ContainerSettings settings, String queueName, Consumer<SqsContainerOptionsBuilder> configurer) {
+        this.settings = settings;
+        SqsContainerOptionsBuilder builder = SqsContainerOptions.builder()
+                .maxConcurrentMessages(10)
+                .acknowledgementInterval(Duration.ZERO)
+                .acknowledgementThreshold(0);
+        configurer.accept(builder);
+        SqsContainerOptions options = builder.build();
+        sqs.attributes.put(QueueAttributeName.VISIBILITY_TIMEOUT, "30");
+        sqs.attributes.put(QueueAttributeName.REDRIVE_POLICY, POLICY);
+        String url = "http://localhost/1/" + queueName;
+        VisibilityWindow window = VisibilityWindow.ofSeconds(30);
+        SqsQueue queue = new SqsQueue(sqs, url, window);
+        subscription = new Subscription("listener", queueName, window, null, queue, 3);
+        QueueWatch watch = new QueueWatch(
+                subscription,
+                queue,
+                new io.exactlyonce.visibility.QueueAttributes(sqs.attributes),
+                null,
+                observer,
+                clock);
+        MessageDeleter deleter = new MessageDeleter(
+                deliveries, queue, timer, options, subscription.isFifo(), new AsyncAcknowledgementResultCallback<>() {
+                    @Override
+                    public CompletableFuture<Void> onSuccess(Collection<Message<Object>> messages) {
+                        acknowledged.add(messages);
+                        return CompletableFuture.completedFuture(null);
+                    }
+                });
+        dispatcher = new Dispatcher(
+                engine,
+                settings,
+                options,
+                watch,
+                new Permits(new Counted(), options),
+                sink(options),
+                deleter,
+                task -> threads.execute(task));
+        SqsMessageConversionContext context = new SqsMessageConversionContext();
+        context.setSqsAsyncClient(sqs);
+        context.setQueueAttributes(new QueueAttributes(queueName, url, Map.of()));
+        reader = new MessageReader<>(
+                new MessageConversion(new SqsMessagingMessageConverter(), context, null, Set.of()), deliveries);
+    }
+
+    private HandlerSink sink(SqsContainerOptions options) {
+        HandlerSink sink = new HandlerSink(engine);
+        sink.configure(options);
+        sink.setObservationSpecifics(new SqsListenerObservation.SqsSpecifics());
+        sink.setTaskExecutor(task -> executor.execute(task));
+        sink.setMessagePipeline(new MessageProcessingPipeline<>() {
+            @Override
+            public CompletableFuture<Message<Object>> process(
+                    Message<Object> message, MessageProcessingContext<Object> context) {
+                return handle(List.of(message))
+                        .thenCompose(done -> context.getAcknowledgmentCallback().onAcknowledge(handedOn(message)))
+                        .thenApply(done -> message);
+            }
+
+            @Override
+            public CompletableFuture<Collection<Message<Object>>> process(
+                    Collection<Message<Object>> messages, MessageProcessingContext<Object> context) {
+                return handle(List.copyOf(messages))
+                        .thenCompose(done -> context.getAcknowledgmentCallback()
+                                .onAcknowledge(messages.stream()
+                                        .map(DispatcherRig.this::handedOn)
+                                        .toList()))
+                        .thenApply(done -> messages);
+            }
+        });
+        return sink;
+    }
+
+    /** What an interceptor makes of a message. */
+    Function<Message<Object>, Message<Object>> interceptor = message -> message;
+
+    private Message<Object> handedOn(Message<Object> message) {
+        return interceptor.apply(message);
+    }
+
+    private CompletableFuture<?> handle(List<Message<Object>> messages) {
+        handled.add(messages.stream().map(DispatcherRig::name).toList());
+        return handler.apply(messages);
+    }
+
+    /** A handler that succeeds at once. */
+    CompletableFuture<?> complete(List<Message<Object>> messages) {
+        try {
+            engine.pipeline()
+                    .handle(messages.stream().map(DispatcherRig::delivery).toList(), claimed -> null);
+            return CompletableFuture.completedFuture(null);
+        } catch (Throwable failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
+    }
+
+    /** A handler that fails at once. */
+    CompletableFuture<?> fail(List<Message<Object>> messages) {
+        try {
+            engine.pipeline()
+                    .handle(messages.stream().map(DispatcherRig::delivery).toList(), claimed -> {
+                        throw new IllegalStateException("the handler's own");
+                    });
+            throw new AssertionError();
+        } catch (Throwable failure) {
+            return CompletableFuture.failedFuture(failure);
+        }
+    }
+
+    static Delivery delivery(Message<?> message) {
+        return ReceivedMessage.require(message).delivery();
+    }
+
+    static String name(Message<?> message) {
+        return delivery(message).receiptHandle();
+    }
+
+    void holdStore() {
+        isStoreHeld = true;
+    }
+
+    void releaseStore() {
+        isStoreHeld = false;
+        answerStore();
+    }
+
+    private void ask(Runnable call) {
+        if (isStoreHeld) {
+            asked.add(call);
+        } else {
+            call.run();
+        }
+    }
+
+    /** The store answers all it is asked, and what comes of that. */
+    void answerStore() {
+        while (!asked.isEmpty()) {
+            asked.remove().run();
+        }
+    }
+
+    /** Messages arrive for the first time. Their group is the first letter of their name. */
+    void arrive(String... names) {
+        arriveAgain(1, names);
+    }
+
+    void arriveAgain(int receive, String... names) {
+        List<software.amazon.awssdk.services.sqs.model.Message> messages = Arrays.stream(names)
+                .map(name -> FakeReceives.message(name, name.substring(0, 1), receive))
+                .toList();
+        arrive(messages);
+    }
+
+    void arrive(List<software.amazon.awssdk.services.sqs.model.Message> messages) {
+        permits += messages.size();
+        List<MessageInHand> read =
+                reader.read(new Answers(List.of(new Answers.Answer(messages, subscription, clock.nanoTime())))).stream()
+                        .map(MessageInHand::new)
+                        .toList();
+        read.forEach(message -> received.add(message.delivery()));
+        dispatcher.arrived(read);
+    }
+
+    boolean isAtAnEnd() {
+        try {
+            return dispatcher.awaitEnd(Duration.ZERO);
+        } catch (InterruptedException stopping) {
+            throw new IllegalStateException(stopping);
+        }
+    }
+
+    /** Counts the permits that are held. */
+    private final class Counted implements BatchAwareBackPressureHandler {
+
+        @Override
+        public int requestBatch() {
+            return 0;
+        }
+
+        @Override
+        public int request(int amount) {
+            return 0;
+        }
+
+        @Override
+        public void release(int amount, ReleaseReason reason) {
+            permits -= amount;
+        }
+
+        @Override
+        public boolean drain(Duration timeout) {
+            return permits == 0;
+        }
+    }
+}

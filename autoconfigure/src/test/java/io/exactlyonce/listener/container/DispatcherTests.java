@@ -1,0 +1,796 @@
+package io.exactlyonce.listener.container;
+
+import static io.exactlyonce.listener.FakeReceives.message;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
+import io.awspring.cloud.sqs.listener.backpressure.ConcurrencyLimiterBlockingBackPressureHandler;
+import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.method.ListenerRig;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.core.task.TaskRejectedException;
+import org.springframework.messaging.support.MessageBuilder;
+import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+
+class DispatcherTests {
+
+    static class Reruns {
+        @ExactlyOnceListener(queueNames = "orders")
+        void handle(String order) {}
+    }
+
+    static class Keyed {
+        @ExactlyOnceListener(queueNames = "orders", key = "#headers['order']")
+        void handle(String order) {}
+    }
+
+    static class Parks {
+        @ExactlyOnceListener(queueNames = "orders", onAbandoned = AbandonedPolicy.PARK)
+        void handle(String order) {}
+    }
+
+    static class Batches {
+        @ExactlyOnceListener(queueNames = "orders")
+        void handle(List<String> orders) {}
+    }
+
+    static class ParkedBatches {
+        @ExactlyOnceListener(queueNames = "orders", onAbandoned = AbandonedPolicy.PARK)
+        void handle(List<String> orders) {}
+    }
+
+    private static final String FIFO = "orders.fifo";
+
+    private final Deque<Runnable> waiting = new ArrayDeque<>();
+
+    /** Handlers wait for threads until {@link #runThreads}. */
+    private DispatcherRig withoutThreads(DispatcherRig rig) {
+        rig.executor = waiting::add;
+        return rig;
+    }
+
+    private void runThreads() {
+        while (!waiting.isEmpty()) {
+            waiting.remove().run();
+        }
+    }
+
+    private static List<DeliveryState> states(DispatcherRig rig) {
+        return rig.received.stream().map(Delivery::state).toList();
+    }
+
+    @Test
+    void handledMessageIsDeletedAndHoldsNothing() {
+        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
+
+        rig.arrive("m1", "m2");
+
+        assertThat(rig.handled).containsExactly(List.of("m1"), List.of("m2"));
+        assertThat(rig.sqs.deletes()).containsExactly(List.of("m1"), List.of("m2"));
+        assertThat(rig.isAtAnEnd()).isTrue();
+        assertThat(rig.renewer.inFlight()).isZero();
+    }
+
+    @Test
+    void pollIsClaimedInOneCallAndOnlyWhatAcquiredItsKeyTakesAThread() {
+        DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), "orders"));
+        rig.holdStore();
+        rig.store.onClaim(() -> new Acquired(1, 1, false));
+        rig.store.onClaim(() -> new AlreadyCompleted(null));
+        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(5)));
+        rig.store.onClaim(() -> new Acquired(1, 1, false));
+
+        rig.arrive("m1", "m2", "m3", "m4");
+        assertThat(waiting).as("nothing is known yet").isEmpty();
+        rig.answerStore();
+
+        assertThat(rig.store.claimCalls()).isOne();
+        assertThat(waiting).hasSize(2);
+        assertThat(rig.permits)
+                .as("without those of the duplicate and of the one that waits")
+                .isEqualTo(2);
+        assertThat(states(rig))
+                .containsExactly(
+                        DeliveryState.CLAIMED, DeliveryState.GONE, DeliveryState.WAITING, DeliveryState.CLAIMED);
+        runThreads();
+        assertThat(rig.handled).containsExactly(List.of("m1"), List.of("m4"));
+    }
+
+    @Test
+    void parkedKeysMessageIsReturnedAndItsPermitIsBack() {
+        DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), "orders"));
+        rig.store.onClaim(Parked::new);
+
+        rig.arrive("m1");
+
+        assertThat(waiting).isEmpty();
+        assertThat(rig.isAtAnEnd()).isTrue();
+        assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("m1", 4));
+    }
+
+    @Test
+    void messageWithoutAUsableKeyTakesNeitherAClaimNorAThread() {
+        DispatcherRig rig = withoutThreads(new DispatcherRig(new Keyed(), "orders"));
+        MessageAttributeValue key = MessageAttributeValue.builder()
+                .dataType("String")
+                .stringValue("A-1")
+                .build();
+
+        rig.arrive(List.of(
+                message("bad", "", 1),
+                message("good", "", 1).toBuilder()
+                        .messageAttributes(Map.of("order", key))
+                        .build()));
+
+        assertThat(rig.store.claims())
+                .singleElement()
+                .matches(claim -> claim.key().key().equals("A-1"));
+        assertThat(waiting).hasSize(1);
+        assertThat(rig.permits).isOne();
+        assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("bad", 4));
+    }
+
+    @Test
+    void keysThatAreNotSimplyRunAgainAreClaimedOnlyByThreads() {
+        DispatcherRig rig = withoutThreads(new DispatcherRig(new Parks(), "orders"));
+
+        rig.arrive("m1", "m2");
+        assertThat(rig.store.claims()).isEmpty();
+        assertThat(waiting).hasSize(2);
+
+        runThreads();
+        assertThat(rig.store.claims()).hasSize(2);
+    }
+
+    @Test
+    void nothingIsClaimedAheadForAnExecutorOfTheApplicationsOwn() {
+        ContainerSettings settings = ListenerRig.settings(new Reruns(), "handle");
+        settings.ownExecutor();
+        DispatcherRig rig = withoutThreads(new DispatcherRig(settings, "orders", options -> {}));
+
+        rig.arrive("m1");
+
+        assertThat(rig.store.claims()).isEmpty();
+        assertThat(waiting).hasSize(1);
+    }
+
+    /** It may run what it is given on its caller, or make that wait; a thread of the SDK's or the store's must do neither. */
+    @Test
+    void messagesAreHandedToAnExecutorOfTheApplicationsOwnOnThreadsOfTheListeners() {
+        ContainerSettings settings = ListenerRig.settings(new Reruns(), "handle");
+        settings.ownExecutor();
+        DispatcherRig rig = new DispatcherRig(settings, FIFO, options -> {});
+        rig.threads = waiting::add;
+
+        rig.arrive("a1", "a2");
+        assertThat(rig.handled).isEmpty();
+        waiting.remove().run();
+        assertThat(rig.handled).containsExactly(List.of("a1"));
+        waiting.remove().run();
+
+        assertThat(rig.handled).containsExactly(List.of("a1"), List.of("a2"));
+    }
+
+    @Test
+    void messagesOfFifoQueuesAreClaimedOnlyByThreads() {
+        DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), FIFO));
+
+        rig.arrive("a1", "a2", "b1");
+
+        assertThat(rig.store.claims()).isEmpty();
+        assertThat(waiting).as("the first of each group").hasSize(2);
+        assertThat(rig.permits).isEqualTo(3);
+    }
+
+    @Test
+    void leaseThatEndsBeforeItsThreadIsThereIsGivenBackAndTheMessageReturned() {
+        DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), "orders"));
+        rig.arrive("m1");
+        rig.clock.advance(Duration.ofMinutes(1));
+
+        runThreads();
+
+        assertThat(rig.handled).isEmpty();
+        assertThat(rig.store.releases()).hasSize(1);
+        assertThat(states(rig)).containsExactly(DeliveryState.RETURNED);
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    private static DispatcherRig losingThreeAnswers() {
+        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
+        for (int lost = 0; lost < 3; lost++) {
+            rig.store.onClaim(() -> {
+                throw new IllegalStateException("connection reset");
+            });
+        }
+        return rig;
+    }
+
+    @Test
+    void claimWithoutAnAnswerIsRepeatedAndThenGivenUpAndItsMessageIsReturned() {
+        DispatcherRig rig = losingThreeAnswers();
+
+        rig.arrive("m1");
+
+        assertThat(rig.store.claims()).hasSize(3);
+        assertThat(rig.store.claims().stream().map(claim -> claim.id()).distinct())
+                .hasSize(1);
+        assertThat(rig.store.releases()).hasSize(1);
+        assertThat(states(rig)).containsExactly(DeliveryState.RETURNED);
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    @Test
+    void lostReplyIsFoundByTheSameClaimRepeated() {
+        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
+        rig.store.onClaim(() -> {
+            throw new IllegalStateException("connection reset");
+        });
+
+        rig.arrive("m1");
+
+        assertThat(rig.handled).containsExactly(List.of("m1"));
+        assertThat(rig.store.releases()).isEmpty();
+    }
+
+    @Test
+    void claimOfAMessageOnItsLastReceiveIsRepeatedUntilItIsAnswered() {
+        DispatcherRig rig = losingThreeAnswers();
+
+        rig.arriveAgain(3, "m1");
+
+        assertThat(rig.store.claims()).hasSize(4);
+        assertThat(rig.handled).containsExactly(List.of("m1"));
+    }
+
+    @Test
+    void claimThatIsAnsweredAfterItsListenerHasEndedIsGivenBackAndNotRenewed() {
+        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
+        rig.holdStore();
+        rig.arrive("m1");
+        Thread.currentThread().interrupt();
+        rig.deliveries.endStop(rig.subscription);
+        assertThat(Thread.interrupted()).as("it waited no longer").isTrue();
+        assertThat(states(rig)).containsExactly(DeliveryState.ABANDONED);
+
+        rig.answerStore();
+
+        assertThat(rig.store.releases()).hasSize(1);
+        assertThat(rig.handled).isEmpty();
+        assertThat(rig.received.get(0).window().isHeld()).isFalse();
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    @Test
+    void stopGivesBackWhatIsClaimedAndNotBegunAndItsThreadFindsNothingToDo() {
+        DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), "orders"));
+        rig.arrive("m1");
+        rig.holdStore();
+
+        rig.deliveries.beginStop(rig.subscription);
+        assertThat(rig.sqs.takeChanges()).as("its key is not free yet").isEmpty();
+        rig.answerStore();
+
+        assertThat(rig.store.releases()).singleElement().matches(release -> !release.ambiguous());
+        assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("m1", 0));
+        runThreads();
+        assertThat(rig.handled).isEmpty();
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    @Test
+    void claimThatIsAnsweredAfterItsListenerHasBegunToStopIsGivenBack() {
+        DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), "orders"));
+        rig.holdStore();
+        rig.arrive("m1");
+
+        rig.deliveries.beginStop(rig.subscription);
+        rig.answerStore();
+
+        assertThat(waiting).isEmpty();
+        assertThat(rig.store.releases()).hasSize(1);
+        assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("m1", 0));
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    @Test
+    void claimOfAMessageThatAnInterceptorDropsIsGivenBackBeforeItIsReturned() {
+        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
+        rig.handler = messages -> CompletableFuture.completedFuture(null);
+
+        rig.arrive("m1");
+
+        assertThat(rig.handled).hasSize(1);
+        assertThat(rig.store.releases()).singleElement().matches(release -> !release.ambiguous());
+        assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("m1", 4));
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    @Test
+    void messageWhosePipelineThrowsIsReturnedAndItsClaimGivenBack() {
+        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
+        rig.handler = messages -> {
+            throw new IllegalStateException("an interceptor's own");
+        };
+
+        rig.arrive("m1");
+
+        assertThat(rig.store.releases()).hasSize(1);
+        assertThat(states(rig)).containsExactly(DeliveryState.RETURNED);
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    @Test
+    void errorHandlerThatHidesAFailureAcknowledgesNothing() {
+        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
+        rig.handler = messages -> rig.fail(messages).exceptionally(hidden -> null);
+
+        rig.arrive("m1");
+
+        assertThat(rig.sqs.deletes()).isEmpty();
+        assertThat(states(rig)).containsExactly(DeliveryState.RETURNED);
+    }
+
+    /** An interceptor may fail after the handler; the effect is on record nevertheless. */
+    @Test
+    void completedDeliveryIsAcknowledgedAlthoughItsPipelineFailed() {
+        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
+        rig.handler = messages -> rig.complete(messages).thenCompose(done -> {
+            throw new IllegalStateException("an interceptor's own");
+        });
+
+        rig.arrive("m1");
+
+        assertThat(rig.sqs.deletes()).containsExactly(List.of("m1"));
+    }
+
+    /** Trap: they were told of the polled one, without what an interceptor had added to it. */
+    @Test
+    void acknowledgementResultCallbackIsToldOfMessagesAsInterceptorsHandedThemOn() {
+        for (DispatcherRig rig :
+                List.of(new DispatcherRig(new Reruns(), "orders"), new DispatcherRig(new Batches(), "orders"))) {
+            rig.interceptor = message -> MessageBuilder.<Object>withPayload("changed")
+                    .copyHeaders(message.getHeaders())
+                    .setHeader("tenant", "t1")
+                    .build();
+
+            rig.arrive("m1");
+
+            assertThat(rig.acknowledged)
+                    .singleElement()
+                    .satisfies(messages -> assertThat(messages).singleElement().satisfies(message -> {
+                        assertThat(message.getPayload()).isEqualTo("changed");
+                        assertThat(message.getHeaders()).containsEntry("tenant", "t1");
+                    }));
+        }
+    }
+
+    @Test
+    void duplicatesOfABatchAreDeletedTogetherAndNoHandlerIsCalledForNone() {
+        DispatcherRig rig = new DispatcherRig(new ParkedBatches(), "orders");
+        rig.store.onClaim(() -> new AlreadyCompleted(null));
+        rig.store.onClaim(() -> new AlreadyCompleted(null));
+
+        rig.arrive("m1", "m2");
+
+        assertThat(rig.handled).isEmpty();
+        assertThat(rig.sqs.deletes()).containsExactly(List.of("m1", "m2"));
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    @Test
+    void messageOfABatchThatWasReturnedStopsTheRestOfItsGroupWhichMustNotOvertakeIt() {
+        DispatcherRig rig = withoutThreads(new DispatcherRig(new Batches(), FIFO));
+        rig.arrive("a1", "a2", "b1");
+        Delivery first = rig.received.get(0);
+        first.holdBack();
+
+        runThreads();
+
+        assertThat(rig.handled).containsExactly(List.of("b1"));
+        assertThat(rig.sqs.takeChanges()).containsEntry("a1", 0).containsEntry("a2", 0);
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void batchesHoldOneGroupOrSeveralAsIsConfigured(FifoBatchGroupingStrategy strategy) {
+        DispatcherRig rig = new DispatcherRig(
+                ListenerRig.settings(new Batches(), "handle"),
+                FIFO,
+                options -> options.fifoBatchGroupingStrategy(strategy));
+
+        rig.arrive("a1", "b1", "a2");
+
+        if (strategy == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES) {
+            assertThat(rig.handled).containsExactlyInAnyOrder(List.of("a1", "a2"), List.of("b1"));
+        } else {
+            assertThat(rig.handled).containsExactly(List.of("a1", "b1", "a2"));
+        }
+    }
+
+    @Test
+    void batchOfMoreMessagesThanThereAreSlotsBeginsAloneAndGivesAllBack() {
+        DispatcherRig rig = withoutThreads(new DispatcherRig(
+                ListenerRig.settings(new Batches(), "handle"),
+                "orders",
+                options -> options.maxConcurrentMessages(2).maxMessagesPerPoll(2)));
+
+        rig.arrive("m1", "m2", "m3");
+        rig.arrive("n1");
+        assertThat(waiting).hasSize(1);
+        runThreads();
+
+        assertThat(rig.handled).containsExactly(List.of("m1", "m2", "m3"), List.of("n1"));
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    /** Trap: awspring throws, and keeps the permits; a listener that has lost all of them polls no more. */
+    @ParameterizedTest
+    @CsvSource({"orders, false", "orders, true", "orders.fifo, false", "orders.fifo, true"})
+    void permitsAreGivenBackAndMessagesReturned(String queue, boolean isBatch) {
+        DispatcherRig rig = new DispatcherRig(isBatch ? new ParkedBatches() : new Parks(), queue);
+        rig.executor = task -> {
+            throw new TaskRejectedException("full (simulated)");
+        };
+
+        rig.arrive("a1", "a2", "b1");
+
+        assertThat(rig.handled).isEmpty();
+        assertThat(states(rig)).containsOnly(DeliveryState.RETURNED);
+        assertThat(rig.isAtAnEnd()).isTrue();
+        assertThat(rig.renewer.inFlight()).isZero();
+    }
+
+    /** As when the virtual machine can make none: nothing is returned, and the next poll finds its permits. */
+    @ParameterizedTest
+    @CsvSource({"orders, false", "orders, true", "orders.fifo, true"})
+    void permitsOfMessagesThatACrashHasHitAreGivenBackOnceAndTheMessagesAbandoned(String queue, boolean isBatch) {
+        DispatcherRig rig = new DispatcherRig(isBatch ? new ParkedBatches() : new Parks(), queue);
+        rig.executor = task -> {
+            throw new OutOfMemoryError("unable to create native thread (simulated)");
+        };
+
+        rig.arrive("a1", "a2", "b1");
+
+        assertThat(rig.handled).isEmpty();
+        assertThat(states(rig)).containsOnly(DeliveryState.ABANDONED);
+        assertThat(rig.sqs.takeChanges()).isEmpty();
+        assertThat(rig.isAtAnEnd()).isTrue();
+        assertThat(rig.renewer.inFlight()).isZero();
+    }
+
+    /** The later ones must not overtake it. */
+    @Test
+    void crashOfAGroupsFirstMessageSendsTheRestBack() {
+        DispatcherRig rig = new DispatcherRig(new Parks(), FIFO);
+        rig.executor = task -> {
+            throw new OutOfMemoryError("unable to create native thread (simulated)");
+        };
+
+        rig.arrive("a1", "a2");
+
+        assertThat(states(rig)).containsExactly(DeliveryState.ABANDONED, DeliveryState.RETURNED);
+        assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("a2", 0));
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    /** Otherwise the rest is interrupted before it begins, and ends untried in the dead-letter queue. */
+    @Test
+    void nextMessageOfAGroupBeginsOnlyWhenHowTheOneBeforeItEndedIsOnRecord() {
+        DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), FIFO));
+        rig.arrive("a1", "a2");
+        rig.handler = messages -> {
+            rig.holdStore();
+            return rig.complete(messages);
+        };
+
+        runThreads();
+        assertThat(rig.handled)
+                .as("its handler has ended, and nothing is recorded")
+                .containsExactly(List.of("a1"));
+        assertThat(rig.permits).as("no permit waits for the store").isOne();
+        assertThat(rig.sqs.deletes()).isEmpty();
+        assertThat(rig.isAtAnEnd()).isFalse();
+
+        rig.answerStore();
+        assertThat(rig.sqs.deletes()).containsExactly(List.of("a1"));
+        assertThat(waiting).as("the next one").hasSize(1);
+    }
+
+    @Test
+    void firstMessageOfAGroupThatStaysSendsTheRestBack() {
+        DispatcherRig rig = new DispatcherRig(new Reruns(), FIFO);
+        rig.handler = rig::fail;
+
+        rig.arrive("a1", "a2", "a3", "b1");
+
+        assertThat(rig.handled).containsExactly(List.of("a1"), List.of("b1"));
+        assertThat(rig.sqs.takeChanges()).containsEntry("a2", 0).containsEntry("a3", 0);
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    @Test
+    void restOfAGroupGoesOnBehindAMessageThatItsQueueGivesUp() {
+        DispatcherRig rig = new DispatcherRig(new Reruns(), FIFO);
+        rig.handler = rig::fail;
+
+        rig.arriveAgain(3, "a1", "a2");
+
+        assertThat(rig.handled).containsExactly(List.of("a1"), List.of("a2"));
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    @Test
+    void restOfAGroupIsSentBackWhereThePolicyWasRaisedMeanwhileOrCannotBeRead() {
+        for (boolean isRaised : new boolean[] {true, false}) {
+            DispatcherRig rig = new DispatcherRig(new Reruns(), FIFO);
+            rig.handler = rig::fail;
+            if (isRaised) {
+                rig.sqs.attributes.put(QueueAttributeName.REDRIVE_POLICY, DispatcherRig.POLICY.replace('3', '9'));
+            } else {
+                rig.sqs.answerReads(() -> CompletableFuture.failedFuture(new IllegalStateException("throttled")));
+            }
+
+            rig.arriveAgain(3, "a1", "a2");
+
+            assertThat(rig.handled).containsExactly(List.of("a1"));
+            assertThat(rig.isAtAnEnd()).isTrue();
+        }
+    }
+
+    private static DispatcherRig groupsThatWait(int heads) {
+        DispatcherRig rig = new DispatcherRig(new Reruns(), FIFO);
+        for (int head = 0; head < heads; head++) {
+            rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(5)));
+        }
+        rig.handler = rig::fail;
+        return rig;
+    }
+
+    @Test
+    void restsOfGroupsThatWaitKeepTheirPermitsAndLeaveTheirHeads() {
+        DispatcherRig rig = groupsThatWait(2);
+        rig.arriveAgain(3, "a1", "a2", "b1", "b2");
+        assertThat(rig.handled).isEmpty();
+        assertThat(rig.permits).as("the heads wait without one").isEqualTo(2);
+
+        rig.deliveries.beginStop(rig.subscription);
+
+        assertThat(rig.handled).containsExactlyInAnyOrder(List.of("a2"), List.of("b2"));
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    @Test
+    void listenerThatStopsWaitsForTheRestOfAGroupAlsoBetweenTwoOfItsMessages() {
+        DispatcherRig rig = withoutThreads(groupsThatWait(1));
+        rig.arriveAgain(3, "a1", "a2", "a3");
+        waiting.remove().run();
+        assertThat(rig.isAtAnEnd()).as("the first one waits").isFalse();
+
+        rig.deliveries.beginStop(rig.subscription);
+        assertThat(rig.isAtAnEnd()).isFalse();
+        waiting.remove().run();
+        assertThat(rig.isAtAnEnd()).isFalse();
+        runThreads();
+
+        assertThat(rig.handled).containsExactly(List.of("a2"), List.of("a3"));
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    @Test
+    void groupThatCrashesWhileItIsAskedWhetherItsHeadIsGivenUpGivesItsPermitsBackOnceAndIsRenewedNoMore() {
+        DispatcherRig rig = new DispatcherRig(new Reruns(), FIFO);
+        rig.handler = rig::fail;
+        rig.sqs.answerReads(() -> {
+            throw new NoClassDefFoundError("io/tracing/Span");
+        });
+
+        rig.arriveAgain(3, "a1", "a2", "a3");
+
+        assertThat(rig.handled).containsExactly(List.of("a1"));
+        assertThat(rig.isAtAnEnd()).isTrue();
+        assertThat(rig.renewer.inFlight()).isZero();
+    }
+
+    @Test
+    void restOfAGroupThatHasWaitedAndFindsNoThreadToGoOnGivesItsPermitsBack() {
+        DispatcherRig rig = groupsThatWait(1);
+        rig.arriveAgain(3, "a1", "a2", "a3");
+        rig.executor = task -> {
+            throw new OutOfMemoryError("unable to create native thread (simulated)");
+        };
+
+        rig.deliveries.beginStop(rig.subscription);
+
+        assertThat(rig.handled).isEmpty();
+        assertThat(rig.isAtAnEnd()).isTrue();
+        assertThat(rig.renewer.inFlight()).isZero();
+    }
+
+    /** Two messages, whose handlers have ended, and whose outcomes wait for the store. */
+    private static DispatcherRig twoBeingRecorded() {
+        DispatcherRig rig = new DispatcherRig(
+                ListenerRig.settings(new Parks(), "handle"),
+                "orders",
+                options -> options.maxConcurrentMessages(2).maxMessagesPerPoll(2));
+        CompletableFuture<Void> ends = new CompletableFuture<>();
+        rig.handler = messages -> ends.thenRun(() -> rig.complete(messages));
+        rig.arrive("m1", "m2");
+        rig.holdStore();
+        ends.complete(null);
+        return rig;
+    }
+
+    @Test
+    void listenerDoesNotPollWhileAsManyOutcomesAsItMayHandleAreNotOnRecord() throws Exception {
+        DispatcherRig rig = twoBeingRecorded();
+        assertThat(rig.permits).isZero();
+        assertThat(rig.subscription.levels().recording()).hasValue(2);
+        assertThat(rig.dispatcher.awaitRoom(Duration.ZERO)).isFalse();
+
+        rig.asked.remove().run();
+
+        assertThat(rig.dispatcher.awaitRoom(Duration.ZERO)).isTrue();
+        assertThat(rig.subscription.levels().recording()).hasValue(1);
+    }
+
+    @Test
+    void listenerThatStopsWaitsForThemAsForItsHandlersAndNoLonger() throws Exception {
+        DispatcherRig rig = twoBeingRecorded();
+        assertThat(rig.dispatcher.awaitEnd(Duration.ofMillis(20))).isFalse();
+
+        rig.answerStore();
+
+        assertThat(rig.dispatcher.awaitEnd(Duration.ofSeconds(30))).isTrue();
+        assertThat(rig.sqs.deletes()).hasSize(2);
+    }
+
+    @Test
+    void permitsAreLentWhereAwspringsOwnLimitApplies() {
+        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
+        rig.arrive("quick");
+        rig.executor = waiting::add;
+
+        rig.arrive("m1");
+
+        assertThat(rig.permits).isZero();
+        assertThat(waiting).hasSize(1);
+    }
+
+    /** Its limit may be lower than the listener's number, and what it is told to be released it takes for ended. */
+    @Test
+    void nothingIsLentOfPermitsThatTheApplicationsOwnBackPressureGives() {
+        DispatcherRig rig = new DispatcherRig(
+                ListenerRig.settings(new Reruns(), "handle"),
+                "orders",
+                options -> options.backPressureHandlerFactory(
+                        unused -> ConcurrencyLimiterBlockingBackPressureHandler.builder()
+                                .batchSize(1)
+                                .totalPermits(1)
+                                .acquireTimeout(Duration.ofMillis(10))
+                                .build()));
+        rig.arrive("quick");
+        rig.executor = waiting::add;
+
+        rig.arrive("m1");
+
+        assertThat(rig.permits).isOne();
+    }
+
+    private void runAll(List<CompletableFuture<Void>> handlers) {
+        while (!waiting.isEmpty() || !handlers.isEmpty()) {
+            runThreads();
+            List<CompletableFuture<Void>> ending = List.copyOf(handlers);
+            handlers.clear();
+            ending.forEach(handler -> handler.complete(null));
+        }
+    }
+
+    /**
+     * Whatever happens in whatever order, and whichever step crashes: in the end no permit and no slot is missing, nothing is counted
+     * twice, and nothing is renewed.
+     */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void permitsAndSlotsAreCompleteAtTheEndWhateverTheOrder(long seed) {
+        Random random = new Random(seed);
+        Object[] listeners = {new Reruns(), new Parks(), new Batches(), new ParkedBatches()};
+        for (int run = 0; run < 15; run++) {
+            Object listener = listeners[random.nextInt(listeners.length)];
+            DispatcherRig rig = new DispatcherRig(listener, random.nextBoolean() ? FIFO : "orders");
+            List<CompletableFuture<Void>> handlers = new ArrayList<>();
+            rig.executor = task -> {
+                switch (random.nextInt(12)) {
+                    case 0 -> throw new TaskRejectedException("full (simulated)");
+                    case 1 -> throw new OutOfMemoryError("unable to create native thread (simulated)");
+                    default -> waiting.add(task);
+                }
+            };
+            rig.handler = messages -> {
+                switch (random.nextInt(8)) {
+                    case 0 -> throw new IllegalStateException("an interceptor's own");
+                    case 1 -> throw new StackOverflowError("simulated");
+                    case 2 -> {
+                        return CompletableFuture.completedFuture(null);
+                    }
+                    case 3 -> {
+                        return rig.fail(messages);
+                    }
+                    default -> {
+                        CompletableFuture<Void> end = new CompletableFuture<>();
+                        handlers.add(end);
+                        return end.thenCompose(done -> rig.complete(messages));
+                    }
+                }
+            };
+            for (int step = 0; step < 60; step++) {
+                switch (random.nextInt(6)) {
+                    case 0 -> {
+                        if (rig.permits < 10) {
+                            String[] names = new String[1 + random.nextInt(3)];
+                            for (int name = 0; name < names.length; name++) {
+                                names[name] = "abc".charAt(random.nextInt(3)) + "-" + step + "-" + name;
+                            }
+                            if (random.nextInt(4) == 0) {
+                                rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(5)));
+                            }
+                            rig.arriveAgain(1 + random.nextInt(3), names);
+                        }
+                    }
+                    case 1 -> rig.holdStore();
+                    case 2 -> rig.answerStore();
+                    case 3 ->
+                        rig.clock.advance(Duration.ofMillis(random.nextInt(random.nextInt(9) == 0 ? 20_000 : 50)));
+                    case 4 -> {
+                        if (!handlers.isEmpty()) {
+                            handlers.remove(random.nextInt(handlers.size())).complete(null);
+                        }
+                    }
+                    default -> {
+                        if (!waiting.isEmpty()) {
+                            // A thread that claims waits for the store.
+                            rig.releaseStore();
+                            waiting.remove().run();
+                        }
+                    }
+                }
+                assertThat(rig.permits).isNotNegative();
+            }
+            rig.releaseStore();
+            if (random.nextBoolean()) {
+                rig.deliveries.beginStop(rig.subscription);
+            }
+            runAll(handlers);
+            // Ends what waits for a key.
+            rig.deliveries.beginStop(rig.subscription);
+            runAll(handlers);
+
+            assertThat(rig.permits).isZero();
+            assertThat(rig.isAtAnEnd()).isTrue();
+            assertThat(rig.subscription.levels().recording()).hasValue(0);
+            assertThat(rig.renewer.inFlight()).isZero();
+        }
+    }
+}

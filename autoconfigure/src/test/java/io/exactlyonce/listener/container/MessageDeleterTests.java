@@ -1,0 +1,480 @@
+package io.exactlyonce.listener.container;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.awspring.cloud.sqs.SqsAcknowledgementException;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
+import io.awspring.cloud.sqs.listener.acknowledgement.AsyncAcknowledgementResultCallback;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryEvent;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObservers;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.Renewer;
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.visibility.QueueVisibility.Result;
+import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.visibility.SqsQueue;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.messaging.Message;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequestEntry;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
+
+class MessageDeleterTests {
+
+    private static final Duration PATIENCE = Duration.ofMillis(300);
+    private static final Duration LONG = Duration.ofSeconds(15);
+
+    private final FakeClock clock = new FakeClock();
+    private final List<String> acknowledged = new CopyOnWriteArrayList<>();
+    private @Nullable Error crash;
+    private final DeliveryObserver observer = new DeliveryObserver() {
+        @Override
+        public void on(DeliveryEvent event) {
+            if (event instanceof DeliveryEvent.Acknowledged confirmed) {
+                if (crash != null) {
+                    throw crash;
+                }
+                acknowledged.add(confirmed.delivery().receiptHandle());
+            }
+        }
+    };
+    private final Renewer renewer = new Renewer(
+            new ScriptedStore(),
+            new RenewalSchedule(0.5, 0),
+            new DeliveryObservers(List.of()),
+            Runnable::run,
+            clock,
+            () -> 0);
+    private final Deliveries deliveries = ListenerRig.deliveries(
+            renewer, observer, new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)), clock);
+    private final CompletableFuture<Map<String, Result>> renewed = new CompletableFuture<>();
+    private final Subscription orders =
+            new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), changes -> renewed);
+    private final FakeSqs sqs = new FakeSqs();
+    private final FakeTimer timer = new FakeTimer();
+    private final List<Collection<Message<Object>>> succeeded = new ArrayList<>();
+    private final List<Throwable> failed = new ArrayList<>();
+    private boolean callbackFails;
+
+    private final AsyncAcknowledgementResultCallback<Object> callback = new AsyncAcknowledgementResultCallback<>() {
+        @Override
+        public CompletableFuture<Void> onSuccess(Collection<Message<Object>> messages) {
+            succeeded.add(messages);
+            if (callbackFails) {
+                throw new IllegalStateException("the application's own");
+            }
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @Override
+        public CompletableFuture<Void> onFailure(Collection<Message<Object>> messages, Throwable failure) {
+            failed.add(failure);
+            return CompletableFuture.completedFuture(null);
+        }
+    };
+
+    /** Sends at once. */
+    private final MessageDeleter deleter = deleter(true, null, null);
+
+    /** Gathers three, for an hour. */
+    private final MessageDeleter gathering = deleter(false, Duration.ofHours(1), 3);
+
+    private MessageDeleter deleter(boolean isFifo, @Nullable Duration interval, @Nullable Integer threshold) {
+        SqsContainerOptionsBuilder options = SqsContainerOptions.builder();
+        if (interval != null) {
+            options.acknowledgementInterval(interval);
+        }
+        if (threshold != null) {
+            options.acknowledgementThreshold(threshold);
+        }
+        SqsQueue queue = new SqsQueue(sqs, "http://localhost/orders", VisibilityWindow.ofSeconds(30));
+        return new MessageDeleter(deliveries, queue, timer, options.build(), isFifo, callback);
+    }
+
+    private MessageInHand receive(String handle) {
+        Delivery delivery = new Delivery(orders, "id " + handle, handle, 1, clock.nanoTime());
+        deliveries.begin(List.of(delivery));
+        return new MessageInHand(
+                new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.anyMessage(), Map.of()));
+    }
+
+    private void delete(MessageDeleter chosen, String... handles) {
+        chosen.delete(Arrays.stream(handles).map(this::receive).toList());
+    }
+
+    private static CompletableFuture<DeleteMessageBatchResponse> deleted() {
+        return CompletableFuture.completedFuture(
+                DeleteMessageBatchResponse.builder().build());
+    }
+
+    private static CompletableFuture<DeleteMessageBatchResponse> failed(String code, boolean senderFault, String id) {
+        return CompletableFuture.completedFuture(DeleteMessageBatchResponse.builder()
+                .failed(BatchResultErrorEntry.builder()
+                        .id(id)
+                        .code(code)
+                        .senderFault(senderFault)
+                        .build())
+                .build());
+    }
+
+    private SqsAcknowledgementException failure() {
+        assertThat(failed).hasSize(1);
+        return (SqsAcknowledgementException) failed.get(0);
+    }
+
+    /** Trap: a renewal that is answered after the delete is an error without a cause. */
+    @Test
+    void deleteIsSentWhenTheRenewalUnderWayIsAnswered() {
+        MessageInHand early = receive("early");
+        clock.advance(Duration.ofSeconds(15));
+        renewer.tick();
+        MessageInHand late = receive("late");
+
+        deleter.delete(List.of(early, late));
+        assertThat(sqs.deletes).isEmpty();
+        renewed.complete(Map.of("early", Result.CHANGED));
+
+        assertThat(sqs.deletes).containsExactly(List.of("early", "late"));
+        assertThat(succeeded).containsExactly(List.of(early.message(), late.message()));
+        assertThat(renewer.inFlight()).isZero();
+    }
+
+    @Test
+    void deleteIsSentAtOnceWhereNothingIsUnderWay() {
+        delete(deleter, "handle");
+
+        assertThat(sqs.deletes).hasSize(1);
+        assertThat(acknowledged).containsExactly("handle");
+    }
+
+    /** To be told of as deleted, it would be renewed no more for nothing: it comes again in any case. */
+    @Test
+    void entryThatTheQueueRefusesIsNotTakenForDeletedAndTheOthersAre() {
+        MessageInHand refused = receive("refused");
+        MessageInHand deleted = receive("deleted");
+        sqs.answer = () -> failed("ReceiptHandleIsInvalid", true, "0");
+
+        deleter.delete(List.of(refused, deleted));
+
+        assertThat(sqs.deletes).hasSize(1);
+        assertThat(acknowledged).containsExactly("deleted");
+        assertThat(failure().getFailedAcknowledgementMessages()).isEqualTo(List.of(refused.message()));
+        assertThat(failure().getSuccessfullyAcknowledgedMessages()).isEqualTo(List.of(deleted.message()));
+        assertThat(renewer.inFlight()).isZero();
+    }
+
+    /** Trap: the message would come again, on its last receive to the dead-letter queue, although it has been handled. */
+    @ParameterizedTest
+    @CsvSource({"InternalError, false", "RequestThrottled, true"})
+    void entryThatFailsForNowIsSentAgainAndRenewedMeanwhile(String code, boolean senderFault) {
+        sqs.answer = () -> failed(code, senderFault, "0");
+        timer.hold();
+
+        delete(deleter, "failing", "deleted");
+
+        assertThat(acknowledged).containsExactly("deleted");
+        assertThat(failed).isEmpty();
+        assertThat(renewer.inFlight()).isOne();
+        timer.run();
+        timer.run();
+        assertThat(sqs.deletes).containsExactly(List.of("failing", "deleted"), List.of("failing"), List.of("failing"));
+    }
+
+    @Test
+    void entryThatFailsForNowIsDeletedByALaterRequest() {
+        sqs.answer = () -> failed("InternalError", false, "1");
+        timer.hold();
+        delete(deleter, "deleted", "failing");
+
+        sqs.answer = MessageDeleterTests::deleted;
+        timer.run();
+
+        assertThat(succeeded).hasSize(1);
+        assertThat(acknowledged).containsExactly("deleted", "failing");
+        assertThat(renewer.inFlight()).isZero();
+    }
+
+    @Test
+    void renewalUnderWayIsAwaitedBeforeAnEntryIsSentAgain() {
+        sqs.answer = () -> failed("InternalError", false, "0");
+        timer.hold();
+        delete(deleter, "failing");
+        clock.advance(Duration.ofSeconds(15));
+        renewer.tick();
+
+        timer.run();
+        assertThat(sqs.deletes).hasSize(1);
+        renewed.complete(Map.of("failing", Result.CHANGED));
+
+        assertThat(sqs.deletes).hasSize(2);
+    }
+
+    @Test
+    void entryThatFailsEachTimeIsGivenUpAfterThreeRequests() {
+        sqs.answer = () -> failed("RequestThrottled", true, "0");
+
+        delete(deleter, "kept");
+
+        assertThat(sqs.deletes).hasSize(3);
+        assertThat(timer.delays()).containsExactly(Duration.ofMillis(200), Duration.ofMillis(400));
+        assertThat(failure().getFailedAcknowledgementMessages()).hasSize(1);
+        assertThat(renewer.inFlight()).isZero();
+    }
+
+    @Test
+    void requestThatFailsAfterAnEntryDidKeepsThatEntryOnly() {
+        MessageInHand deleted = receive("deleted");
+        MessageInHand kept = receive("kept");
+        sqs.answer = () -> failed("InternalError", false, "1");
+        timer.hold();
+        deleter.delete(List.of(deleted, kept));
+
+        sqs.answer = () -> CompletableFuture.failedFuture(new IllegalStateException("connection reset"));
+        timer.run();
+
+        assertThat(failure().getFailedAcknowledgementMessages()).isEqualTo(List.of(kept.message()));
+        assertThat(failure().getSuccessfullyAcknowledgedMessages()).isEqualTo(List.of(deleted.message()));
+        assertThat(renewer.inFlight()).isZero();
+    }
+
+    @Test
+    void requestThatFailsDeletesNothing() {
+        sqs.answer = () -> CompletableFuture.failedFuture(new IllegalStateException("connection reset"));
+
+        delete(deleter, "kept");
+
+        assertThat(acknowledged).isEmpty();
+        assertThat(failure()).hasRootCauseInstanceOf(IllegalStateException.class);
+        assertThat(renewer.inFlight()).isZero();
+    }
+
+    @Test
+    void requestThatCannotBeSentDeletesNothing() {
+        sqs.answer = () -> {
+            throw new IllegalStateException("the client is closed");
+        };
+
+        delete(deleter, "kept");
+
+        assertThat(acknowledged).isEmpty();
+        assertThat(failure()).hasRootCauseMessage("the client is closed");
+        assertThat(renewer.inFlight()).isZero();
+    }
+
+    /** Otherwise their windows would be renewed until their listener stops, which would wait for them. */
+    @Test
+    @Timeout(10)
+    void deletesThatCrashAreRenewedNoMoreAndNotAwaited() {
+        crash = new OutOfMemoryError("simulated");
+        delete(deleter, "first", "second");
+        sqs.answer = () -> {
+            throw new NoClassDefFoundError("io/tracing/Span");
+        };
+        delete(deleter, "third");
+
+        deleter.flush(LONG);
+
+        assertThat(renewer.inFlight()).isZero();
+    }
+
+    @Test
+    @Timeout(10)
+    void callbackThatThrowsChangesNothing() {
+        callbackFails = true;
+        delete(deleter, "first");
+
+        deleter.flush(LONG);
+
+        assertThat(succeeded).hasSize(1);
+        assertThat(acknowledged).containsExactly("first");
+        assertThat(renewer.inFlight()).isZero();
+    }
+
+    /** Trap: awspring waits for a flush that it does not schedule any more, and drops what is buffered. */
+    @Test
+    @Timeout(10)
+    void whatIsBufferedIsSentWhenTheListenerStops() {
+        timer.hold();
+        delete(gathering, "first", "second");
+        assertThat(sqs.deletes).isEmpty();
+
+        gathering.flush(PATIENCE);
+
+        assertThat(sqs.deletes).containsExactly(List.of("first", "second"));
+    }
+
+    @Test
+    void whatHasBeenSentIsNotSentAgain() {
+        timer.hold();
+        delete(gathering, "first", "second", "third");
+        assertThat(sqs.deletes).hasSize(1);
+
+        gathering.flush(PATIENCE);
+
+        assertThat(sqs.deletes).hasSize(1);
+    }
+
+    @Test
+    void whatIsNotEnoughForARequestIsSentWhenTheIntervalIsOver() {
+        timer.hold();
+        delete(gathering, "first");
+        delete(gathering, "second");
+        assertThat(timer.delays()).containsExactly(Duration.ofHours(1));
+        assertThat(sqs.deletes).isEmpty();
+
+        timer.run();
+        assertThat(sqs.deletes).containsExactly(List.of("first", "second"));
+
+        delete(gathering, "third");
+        timer.run();
+        assertThat(sqs.deletes).containsExactly(List.of("first", "second"), List.of("third"));
+    }
+
+    @Test
+    void withoutAnIntervalOnlyTheirNumberCounts() {
+        MessageDeleter counting = deleter(false, Duration.ZERO, 2);
+
+        delete(counting, "first");
+        assertThat(sqs.deletes).isEmpty();
+        delete(counting, "second");
+
+        assertThat(sqs.deletes).containsExactly(List.of("first", "second"));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, , ", "false, 0s, 0"})
+    void deletesOfFifoQueuesAndThoseOfAnApplicationThatAsksForItAreSentAtOnce(
+            boolean isFifo, @Nullable String interval, @Nullable Integer threshold) {
+        MessageDeleter atOnce =
+                deleter(isFifo, interval == null ? null : DurationStyle.detectAndParse(interval), threshold);
+
+        delete(atOnce, "first");
+
+        assertThat(sqs.deletes).containsExactly(List.of("first"));
+    }
+
+    @Test
+    void standardQueuesDeletesAreGatheredAsWithAwspringUnlessTheApplicationAsksForSomethingElse() {
+        MessageDeleter usual = deleter(false, null, null);
+        timer.hold();
+        for (int message = 1; message < 10; message++) {
+            delete(usual, "m" + message);
+        }
+        assertThat(sqs.deletes).isEmpty();
+        assertThat(timer.delays()).containsExactly(Duration.ofSeconds(1));
+
+        delete(usual, "m10", "m11");
+
+        assertThat(sqs.deletes).extracting(List::size).containsExactly(10, 1);
+    }
+
+    /** The client is closed behind the stop: a delete that is under way then, or is to be sent again, would be lost. */
+    @Test
+    @Timeout(20)
+    void stopWaitsUntilTheQueueHasAnswered() throws Exception {
+        CompletableFuture<DeleteMessageBatchResponse> answer = new CompletableFuture<>();
+        sqs.answer = () -> answer;
+        delete(deleter, "first");
+        CompletableFuture<Boolean> stopped = new CompletableFuture<>();
+        Thread stopping = new Thread(() -> {
+            deleter.flush(LONG);
+            stopped.complete(answer.isDone());
+        });
+        stopping.start();
+        await().until(() -> stopped.isDone() || stopping.getState() == Thread.State.TIMED_WAITING);
+        assertThat(stopped).isNotDone();
+
+        answer.complete(DeleteMessageBatchResponse.builder().build());
+
+        assertThat(stopped.get()).isTrue();
+    }
+
+    @Test
+    @Timeout(10)
+    void unansweredDeletesAreAwaitedUntilTheTimeout() {
+        sqs.answer = CompletableFuture::new;
+        delete(gathering, "first");
+
+        long begun = System.nanoTime();
+        gathering.flush(PATIENCE);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isBetween(PATIENCE, PATIENCE.multipliedBy(20));
+        assertThat(sqs.deletes).hasSize(1);
+    }
+
+    @Test
+    @Timeout(20)
+    void whatIsToBeDeletedWhileTheListenerStopsIsSentAndAwaited() {
+        sqs.answer = () -> {
+            sqs.answer = MessageDeleterTests::deleted;
+            delete(gathering, "late");
+            return deleted();
+        };
+        delete(gathering, "first");
+
+        gathering.flush(LONG);
+
+        assertThat(sqs.deletes).containsExactlyInAnyOrder(List.of("first"), List.of("late"));
+        assertThat(acknowledged).containsExactlyInAnyOrder("first", "late");
+    }
+
+    @Test
+    void interruptEndsTheWait() {
+        sqs.answer = CompletableFuture::new;
+        delete(gathering, "first");
+        Thread.currentThread().interrupt();
+
+        gathering.flush(LONG);
+
+        assertThat(Thread.interrupted()).isTrue();
+    }
+
+    private static final class FakeSqs implements SqsAsyncClient {
+
+        private final List<List<String>> deletes = new CopyOnWriteArrayList<>();
+        private Supplier<CompletableFuture<DeleteMessageBatchResponse>> answer = MessageDeleterTests::deleted;
+
+        @Override
+        public CompletableFuture<DeleteMessageBatchResponse> deleteMessageBatch(DeleteMessageBatchRequest request) {
+            deletes.add(request.entries().stream()
+                    .map(DeleteMessageBatchRequestEntry::receiptHandle)
+                    .toList());
+            return answer.get();
+        }
+
+        @Override
+        public String serviceName() {
+            return "sqs";
+        }
+
+        @Override
+        public void close() {}
+    }
+}
