@@ -10,17 +10,15 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
-import io.exactlyonce.delivery.waiting.StoreCircuitBreaker;
-import io.exactlyonce.listener.container.ComponentFactory;
+import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.container.ListenerEndpoint;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.ScopeConflicts;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.InvalidListenerException;
-import io.exactlyonce.listener.method.ListenerMethodValidator;
-import io.exactlyonce.listener.observed.ObservedContainers;
-import io.exactlyonce.listener.permits.PausingBackPressureHandler;
+import io.exactlyonce.listener.method.ListenerRules;
+import io.exactlyonce.listener.observed.ObservedListeners;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -50,7 +48,7 @@ public final class ExactlyOnceContainerFactory
     private final QueueNotFoundStrategy queueNotFound;
     private final boolean virtualThreads;
     private final ScopeConflicts scopes;
-    private final ObservedContainers observing;
+    private final ObservedListeners observing;
 
     /**
      * Makes a factory.
@@ -67,7 +65,7 @@ public final class ExactlyOnceContainerFactory
             Environment environment,
             ListenerEngine engine,
             ScopeConflicts scopes,
-            ObservedContainers observing) {
+            ObservedListeners observing) {
         this.original = original;
         this.engine = engine;
         this.queueNotFound =
@@ -80,7 +78,7 @@ public final class ExactlyOnceContainerFactory
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
         if (endpoint instanceof MultiMethodSqsEndpoint several) {
-            ListenerMethodValidator.requireSingleMessages(several.getMethods());
+            ListenerRules.requireSingleMessages(several.getMethods());
         }
         ContainerSettings settings = ContainerSettings.begin();
         Endpoint prepared = observing.prepare(endpoint, settings);
@@ -116,12 +114,10 @@ public final class ExactlyOnceContainerFactory
         new ContainerDifferences(container, settings.transaction() != null).tell(listener);
         container.configure(options -> {
             chooseThreads(container.getContainerOptions(), options, listener, settings);
-            configure(container.getContainerOptions(), options, settings);
+            configure(container.getContainerOptions(), options);
         });
         scopes.add(listener, endpoint.getLogicalNames(), settings.scope(), settings.onAbandoned(), settings.effects());
-        container.setComponentFactories(List.of(
-                new ComponentFactory<>(engine, listener, settings, false),
-                new ComponentFactory<>(engine, listener, settings, true)));
+        container.setComponentFactories(List.of(new ConsumerComponents(engine, listener, settings)));
         if (!container.isAutoStartup()) {
             // Its message source will not wait for the check at the start, and a database that cannot keep claims must
             // stop it.
@@ -131,19 +127,13 @@ public final class ExactlyOnceContainerFactory
     }
 
     /** Adds what the engine needs to what the application has configured. */
-    private void configure(
-            SqsContainerOptions configured, SqsContainerOptionsBuilder options, ContainerSettings settings) {
-        StoreCircuitBreaker breaker = engine.breakers().of(settings.transaction());
+    private void configure(SqsContainerOptions configured, SqsContainerOptionsBuilder options) {
         options.acknowledgementMode(AcknowledgementMode.ON_SUCCESS)
                 .queueNotFoundStrategy(
                         configured.getQueueNotFoundStrategy() == QueueNotFoundStrategy.FAIL
                                 ? QueueNotFoundStrategy.FAIL
                                 : queueNotFound)
-                .backPressureHandlerFactory(PausingBackPressureHandler.around(
-                        configured.getBackPressureHandlerFactory(), breaker, settings.claimsAhead(), engine.clock()))
-                .queueAttributeNames(plus(
-                        configured.getQueueAttributeNames().stream(),
-                        Set.of(QueueAttributeName.VISIBILITY_TIMEOUT, QueueAttributeName.REDRIVE_POLICY)))
+                .queueAttributeNames(Set.of(QueueAttributeName.ALL))
                 .messageAttributeNames(
                         plus(configured.getMessageAttributeNames().stream(), Set.of(ReceivedMessage.KEY_ATTRIBUTE)))
                 .messageSystemAttributeNames(plus(

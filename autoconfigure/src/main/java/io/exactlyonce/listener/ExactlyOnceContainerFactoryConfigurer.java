@@ -4,7 +4,7 @@ import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.ScopeConflicts;
-import io.exactlyonce.listener.observed.ObservedContainers;
+import io.exactlyonce.listener.observed.ObservedListeners;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.core.env.Environment;
 
@@ -25,7 +25,7 @@ public final class ExactlyOnceContainerFactoryConfigurer {
 
     private final Environment environment;
     private final ListenerEngine engine;
-    private final ObservedContainers observing;
+    private final ObservedListeners observing;
     private final ScopeConflicts scopes = new ScopeConflicts();
 
     /**
@@ -36,7 +36,7 @@ public final class ExactlyOnceContainerFactoryConfigurer {
      * @param observing for listeners that are only observed
      */
     public ExactlyOnceContainerFactoryConfigurer(
-            Environment environment, ListenerEngine engine, ObservedContainers observing) {
+            Environment environment, ListenerEngine engine, ObservedListeners observing) {
         this.environment = environment;
         this.engine = engine;
         this.observing = observing;

@@ -5,9 +5,8 @@ import io.awspring.cloud.sqs.config.SqsListenerConfigurer;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.listener.method.ClaimArgumentResolver;
 import io.exactlyonce.listener.method.DeliveryHandlerMethodFactory;
-import io.exactlyonce.listener.method.ListenerBeans;
 import io.exactlyonce.listener.method.ListenerMethodReader;
-import io.exactlyonce.sighting.ListenerModes;
+import io.exactlyonce.listener.method.ListenerModes;
 import org.springframework.beans.factory.BeanFactory;
 
 /** Adds our argument resolver and our handler methods to those that the application has configured. */
@@ -27,18 +26,17 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
             BeanFactory beans,
             ListenerModes modes,
             ResultSerializer results,
-            ListenerBeans.ClaimTransactionFactory transactions) {
-        this.methods = new ListenerMethodReader(
-                modes, new ListenerBeans(beans, ExactlyOnceContainerFactory.class, transactions), results);
+            ListenerMethodReader.ClaimTransactionFactory transactions) {
+        this.methods = new ListenerMethodReader(beans, ExactlyOnceContainerFactory.class, modes, results, transactions);
     }
 
     @Override
     public void configure(EndpointRegistrar registrar) {
         // First in the list: awspring's last resolver takes every parameter for the payload.
-        ClaimArgumentResolver claims = new ClaimArgumentResolver();
-        registrar.manageMethodArgumentResolvers(
-                registrar.getMethodArgumentResolversConsumer().andThen(resolvers -> resolvers.add(0, claims)));
+        registrar.manageMethodArgumentResolvers(registrar
+                .getMethodArgumentResolversConsumer()
+                .andThen(resolvers -> resolvers.add(0, new ClaimArgumentResolver())));
         registrar.setMessageHandlerMethodFactory(
-                new DeliveryHandlerMethodFactory(registrar.getMessageHandlerMethodFactory(), methods, claims));
+                new DeliveryHandlerMethodFactory(registrar.getMessageHandlerMethodFactory(), methods));
     }
 }

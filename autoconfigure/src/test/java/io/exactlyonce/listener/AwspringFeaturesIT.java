@@ -57,7 +57,18 @@ class AwspringFeaturesIT {
     private static final int WINDOW_SECONDS = 10;
     private static final SqsServer SQS = SqsServer.shared();
     private static final List<String> QUEUES = List.of(
-            "bean", "message", "sns", "notification", "valid", "tenant", "batch", "hooked", "again", "url", "arn");
+            "bean",
+            "message",
+            "sns",
+            "notification",
+            "valid",
+            "tenant",
+            "batch",
+            "hooked",
+            "stumbling",
+            "again",
+            "url",
+            "arn");
 
     /** What the handlers, and what is around them, saw. */
     static final List<String> CALLS = new CopyOnWriteArrayList<>();
@@ -145,6 +156,11 @@ class AwspringFeaturesIT {
             }
         }
 
+        @ExactlyOnceListener(queueNames = "${test.stumbling}", key = "#order.orderId", factory = "stumbling")
+        void stumbling(Order order) {
+            CALLS.add("stumbling " + order.orderId());
+        }
+
         @ExactlyOnceListener(queueNames = "${test.again}", key = "#order.orderId", factory = "immediately")
         void again(Order order) {
             if (failures.getAndIncrement() == 0) {
@@ -181,8 +197,19 @@ class AwspringFeaturesIT {
                             .convertMessageIdToUuid(false)
                             .pollTimeout(Duration.ofSeconds(1)))
                     .messageInterceptor(new Intercepting())
-                    .errorHandler(new Hiding())
+                    .errorHandler(new Hiding("hidden"))
                     .acknowledgementResultCallback(new Confirming())
+                    .build());
+        }
+
+        @Bean
+        static ExactlyOnceContainerFactory stumbling(
+                ExactlyOnceContainerFactoryConfigurer configurer, SqsAsyncClient client) {
+            return configurer.prepare(SqsMessageListenerContainerFactory.builder()
+                    .sqsAsyncClient(client)
+                    .configure(options -> options.pollTimeout(Duration.ofSeconds(1)))
+                    .messageInterceptor(new Stumbling())
+                    .errorHandler(new Hiding("swallowed"))
                     .build());
         }
 
@@ -235,11 +262,25 @@ class AwspringFeaturesIT {
         }
     }
 
-    private static final class Hiding implements ErrorHandler<Object> {
+    private static final class Stumbling implements MessageInterceptor<Object> {
+
+        private final AtomicInteger messages = new AtomicInteger();
+
+        @Override
+        public Message<Object> intercept(Message<Object> message) {
+            if (messages.getAndIncrement() == 0) {
+                throw new IllegalStateException("the interceptor stumbles");
+            }
+            return message;
+        }
+    }
+
+    /** @param call what is noted of each failure */
+    private record Hiding(String call) implements ErrorHandler<Object> {
 
         @Override
         public void handle(Message<Object> message, Throwable failure) {
-            CALLS.add("hidden");
+            CALLS.add(call);
         }
     }
 
@@ -384,6 +425,15 @@ class AwspringFeaturesIT {
                         "intercepted",
                         "hooked by us o1 2",
                         "processed true");
+    }
+
+    /** A plain listener's message would be deleted unhandled. */
+    @Test
+    void errorHandlerThatHidesWhatAnInterceptorThrowsDeletesNothing() {
+        SQS.send(name("stumbling"), "{\"orderId\":\"o1\"}");
+
+        awaitEmpty("stumbling");
+        assertThat(calls("swallowed", "stumbling")).containsExactly("swallowed", "stumbling o1");
     }
 
     @Test

@@ -123,7 +123,7 @@ class DatabaseEffectsStartUpIT {
     void severalManagersAndNoneNamed(CapturedOutput output) {
         assertStopped(
                 output,
-                explaining("several transaction managers and none of them is primary", "transactionManager = \"...\""),
+                explaining("expected single matching bean but found 2", "transactionManager = \"...\""),
                 Map.of(),
                 Unnamed.class,
                 TwoManagers.class);
@@ -174,7 +174,9 @@ class DatabaseEffectsStartUpIT {
     void noManager(CapturedOutput output) {
         assertStopped(
                 output,
-                explaining("there is no PlatformTransactionManager", "declare a JdbcTransactionManager"),
+                explaining(
+                        "needs a bean of type org.springframework.transaction.PlatformTransactionManager",
+                        "declare a JdbcTransactionManager"),
                 Map.of(
                         "spring.autoconfigure.exclude",
                         "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration,"

@@ -17,23 +17,21 @@ import io.awspring.cloud.sqs.listener.interceptor.MessageInterceptor;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.Mode;
-import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.CircuitBreakers;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
-import io.exactlyonce.listener.container.ComponentFactory;
+import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.PlainListenerWarning;
 import io.exactlyonce.listener.method.ListenerRig;
-import io.exactlyonce.listener.observed.ObservedContainers;
+import io.exactlyonce.listener.observed.ObservedListeners;
+import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.renewal.RenewalSchedule;
-import io.exactlyonce.renewal.RenewalSupervisor;
-import io.exactlyonce.sighting.ObservedClaims;
+import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.FakeClock;
-import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
@@ -189,7 +187,7 @@ class ExactlyOnceContainerFactoryTests {
         SqsMessageListenerContainer<?> container = container(
                 prepare(factory -> factory.containerComponentFactories(List.of(new StandardSqsComponentFactory<>()))));
 
-        assertThat(container.getContainerComponentFactories()).hasOnlyElementsOfTypes(ComponentFactory.class);
+        assertThat(container.getContainerComponentFactories()).hasOnlyElementsOfTypes(ConsumerComponents.class);
         assertThat(output)
                 .containsPattern("WARN .*its component factories \\(.*\\.StandardSqsComponentFactory\\) are replaced");
     }
@@ -284,18 +282,18 @@ class ExactlyOnceContainerFactoryTests {
         SqsMessageListenerContainerFactory.Builder<Object> original =
                 SqsMessageListenerContainerFactory.builder().sqsAsyncClient(new NoClient());
         configured.accept(original);
-        DeliveryObserver noObserver = new DeliveryObserver() {};
+        DeliveryObservers noObserver = new DeliveryObservers(List.of());
         FakeClock clock = new FakeClock();
-        RenewalSupervisor supervisor = new RenewalSupervisor(
-                new ScriptedStore(), new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, clock, () -> 0);
+        Renewer supervisor = new Renewer(
+                new ScriptedStore(), new RenewalSchedule(0.5, 0), noObserver, Runnable::run, clock, () -> 0);
         RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
-        Deliveries deliveries = new Deliveries(supervisor, noObserver, backoff, clock, () -> 0, 10);
+        Deliveries deliveries = ListenerRig.deliveries(supervisor, noObserver, backoff, clock);
         return new ExactlyOnceContainerFactoryConfigurer(
                         environment,
                         new ListenerEngine(
                                 ListenerRig.engine(deliveries).pipeline(),
                                 deliveries,
-                                new StoreCircuitBreakers(noObserver),
+                                new CircuitBreakers(clock),
                                 noObserver,
                                 clock,
                                 Timer.SYSTEM,
@@ -307,15 +305,9 @@ class ExactlyOnceContainerFactoryTests {
                 .prepare(original.build());
     }
 
-    private static ObservedContainers observing() {
-        ScriptedStore store = new ScriptedStore();
-        return new ObservedContainers(() -> new ObservedClaims(
-                new ExecutorClaimStore(store, Runnable::run),
-                new ClaimSettings("worker", null),
-                List.of(),
-                Runnable::run,
-                new FakeTimer(),
-                1));
+    private static ObservedListeners observing() {
+        return new ObservedListeners(() -> new ObservedClaims(
+                new ScriptedStore(), new ClaimSettings("worker", null), () -> {}, List.of(), Runnable::run, 1));
     }
 
     private static SqsEndpoint endpoint(String queue) {

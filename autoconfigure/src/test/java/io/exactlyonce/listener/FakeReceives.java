@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.core.RequestOverrideConfiguration;
@@ -16,6 +17,9 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequestEntry;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchResponse;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequestEntry;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 import software.amazon.awssdk.services.sqs.model.GetQueueAttributesRequest;
 import software.amazon.awssdk.services.sqs.model.GetQueueAttributesResponse;
 import software.amazon.awssdk.services.sqs.model.GetQueueUrlRequest;
@@ -31,13 +35,14 @@ public final class FakeReceives implements SqsAsyncClient {
 
     public final Map<QueueAttributeName, String> attributes = new HashMap<>();
 
-    private final List<ReceiveMessageRequest> requests = new ArrayList<>();
-    private final List<CompletableFuture<ReceiveMessageResponse>> answers = new ArrayList<>();
-    private final List<ChangeMessageVisibilityBatchRequestEntry> changes = new ArrayList<>();
+    private final List<ReceiveMessageRequest> requests = new CopyOnWriteArrayList<>();
+    private final List<CompletableFuture<ReceiveMessageResponse>> answers = new CopyOnWriteArrayList<>();
+    private final List<ChangeMessageVisibilityBatchRequestEntry> changes = new CopyOnWriteArrayList<>();
+    private final List<List<String>> deletes = new CopyOnWriteArrayList<>();
 
     private final List<GetQueueAttributesRequest> attributeRequests = new ArrayList<>();
 
-    private @Nullable Error refusal;
+    private volatile @Nullable Error refusal;
 
     private Supplier<CompletableFuture<GetQueueAttributesResponse>> reads =
             () -> CompletableFuture.completedFuture(GetQueueAttributesResponse.builder()
@@ -49,8 +54,8 @@ public final class FakeReceives implements SqsAsyncClient {
         this.reads = reads;
     }
 
-    /** Has receives from now on thrown out before they are sent. */
-    public void refuse(Error refusal) {
+    /** Has receives from now on thrown out before they are sent, or sent again. */
+    public void refuse(@Nullable Error refusal) {
         this.refusal = refusal;
     }
 
@@ -88,6 +93,11 @@ public final class FakeReceives implements SqsAsyncClient {
         return taken;
     }
 
+    /** Returns the receipt handles of each request to delete. */
+    public List<List<String>> deletes() {
+        return deletes;
+    }
+
     public static Message[] messages(String prefix, int count) {
         Message[] messages = new Message[count];
         Arrays.setAll(messages, index -> message(prefix + index, "", 1));
@@ -118,9 +128,10 @@ public final class FakeReceives implements SqsAsyncClient {
         if (refusal != null) {
             throw refusal;
         }
+        CompletableFuture<ReceiveMessageResponse> answer = new CompletableFuture<>();
+        answers.add(answer);
         requests.add(request);
-        answers.add(new CompletableFuture<>());
-        return answers.get(answers.size() - 1);
+        return answer;
     }
 
     @Override
@@ -142,6 +153,15 @@ public final class FakeReceives implements SqsAsyncClient {
         changes.addAll(request.entries());
         return CompletableFuture.completedFuture(
                 ChangeMessageVisibilityBatchResponse.builder().build());
+    }
+
+    @Override
+    public CompletableFuture<DeleteMessageBatchResponse> deleteMessageBatch(DeleteMessageBatchRequest request) {
+        deletes.add(request.entries().stream()
+                .map(DeleteMessageBatchRequestEntry::receiptHandle)
+                .toList());
+        return CompletableFuture.completedFuture(
+                DeleteMessageBatchResponse.builder().build());
     }
 
     @Override

@@ -66,6 +66,19 @@ class HandlerVisibilityIT {
         }
     }
 
+    /** Makes its message visible at once, and fails when it is told to. */
+    static class Returning extends Recorder {
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
+        void handle(String order, Visibility visibility) throws InterruptedException {
+            calls().add(System.nanoTime());
+            if (calls().size() == 1) {
+                visibility.changeTo(0);
+                awaitFinish();
+                throw new IllegalStateException("try again at once");
+            }
+        }
+    }
+
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
 
     private TestApplication start(Class<?> listener) {
@@ -122,6 +135,30 @@ class HandlerVisibilityIT {
                             listener.calls().get(1) - listener.calls().get(0)))
                     .isGreaterThan(Duration.ofSeconds(CHOSEN_SECONDS - 1));
             SqsRequests requests = application.bean(SqsRequests.class);
+            String first = requests.received().get(0).receiptHandle();
+            assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class))
+                    .flatExtracting(ChangeMessageVisibilityBatchRequest::entries)
+                    .noneMatch(entry -> entry.receiptHandle().equals(first));
+        }
+    }
+
+    /** Trap: its next renewal took it for lost, and interrupted a handler that had done what it wanted. */
+    @Test
+    void messageThatTheHandlerMakesVisibleIsNeitherRenewedNorReturnedNorLost() {
+        try (TestApplication application = start(Returning.class)) {
+            Returning listener = application.bean(Returning.class);
+            SqsRequests requests = application.bean(SqsRequests.class);
+            SQS.send(queue, "o1");
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> requests.received().size() == 2);
+            await().during(Duration.ofSeconds(WINDOW_SECONDS))
+                    .atMost(Duration.ofSeconds(WINDOW_SECONDS + 1))
+                    .until(() -> listener.calls().size() == 1);
+            listener.finish();
+
+            awaitEmptyQueue();
+            assertThat(listener.calls()).hasSize(2);
+            assertThat(application.claims("COMPLETED")).isEqualTo(1);
             String first = requests.received().get(0).receiptHandle();
             assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class))
                     .flatExtracting(ChangeMessageVisibilityBatchRequest::entries)

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.listener.container.ComponentFactory;
+import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
@@ -114,7 +114,7 @@ class PlainListenerIT {
             assertThat(application.container("plain").getContainerComponentFactories())
                     .isEmpty();
             assertThat(application.container("ours").getContainerComponentFactories())
-                    .hasOnlyElementsOfTypes(ComponentFactory.class);
+                    .hasOnlyElementsOfTypes(ConsumerComponents.class);
             assertThat(AopUtils.isAopProxy(application.bean(Plain.class))).isFalse();
             assertThat(AopUtils.isAopProxy(application.bean(Ours.class))).isTrue();
         }

@@ -105,7 +105,8 @@ class RenewalFailureIT {
                             == 0);
             await().until(() -> windowRenewals(application, "lost") == 1);
             assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class).size() - before)
-                    .isEqualTo(4);
+                    .as("each after a third of what is left, and no storm")
+                    .isBetween(3, 8);
             application.bean(BlockingListener.class).finish();
             await().until(() -> application.claims("COMPLETED") == 1);
             ALL.forEach(requests::failNone);

@@ -251,7 +251,7 @@ class StartUpIT {
                 output,
                 TimesOutAtOnce.class,
                 Map.of("test.timeout", "5ms"),
-                "its timeout '5ms' must be from 1s to 12h",
+                "its timeout '5ms' is no duration from 1s to 12h",
                 "such as 90s or 5m");
     }
 

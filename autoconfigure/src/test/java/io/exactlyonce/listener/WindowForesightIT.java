@@ -9,10 +9,10 @@ import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
 import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.window.foresight.WindowWarning;
-import io.exactlyonce.window.watch.ListenerWindow;
-import io.exactlyonce.window.watch.WindowObserver;
-import io.exactlyonce.window.watch.WindowWatch;
+import io.exactlyonce.window.WindowObserver;
+import io.exactlyonce.window.WindowWarning;
+import io.exactlyonce.window.WindowWatch;
+import io.exactlyonce.window.WindowWatch.ListenerWindow;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -80,12 +80,12 @@ class WindowForesightIT {
             assertThat(told).extracting(WindowWarning::kind).doesNotHaveDuplicates();
             // Told before it is logged.
             await().untilAsserted(() -> assertThat(log.text())
-                    .containsOnlyOnce("WARN WindowLog - listener 'orders' on queue '" + queue
+                    .containsOnlyOnce("WARN WindowWatch - listener 'orders' on queue '" + queue
                             + "': deliveries outlast their window")
                     .contains("% of the window of 3 s"));
 
             ListenerWindow window =
-                    application.bean(WindowWatch.class).window("orders", queue).orElseThrow();
+                    application.bean(WindowWatch.class).windows().get(0);
             assertThat(window.outlook().utilization()).isGreaterThan(1);
             assertThat(window.advice().cli()).contains("--queue-name " + queue);
             assertThat(window.advice().rule().formula()).isEqualTo("2 x p50");

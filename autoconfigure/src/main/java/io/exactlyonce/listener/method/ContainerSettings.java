@@ -4,26 +4,27 @@ import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.awspring.cloud.sqs.listener.adapter.CompositeInvocableHandler;
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Effects;
-import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSpec;
-import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.sighting.ObservedMessage;
+import io.exactlyonce.observed.ObservedQueue;
+import io.exactlyonce.observed.ObservedRun;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.Message;
-import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
  * What a container's components need to know of its listener method, or of the methods of its listener's class. Awspring does not tell
@@ -31,18 +32,14 @@ import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
  */
 public final class ContainerSettings {
 
+    private static final Logger log = LoggerFactory.getLogger(ContainerSettings.class);
+
     private static final ThreadLocal<@Nullable ContainerSettings> LATEST = new ThreadLocal<>();
 
     private final List<DeliveryHandlerMethod> handlers = new ArrayList<>();
 
     private volatile @Nullable Choice choice;
-    private volatile Set<Class<?>> payloadTypesOfClass = Set.of();
     private volatile boolean hasOwnExecutor;
-    private volatile boolean isObserved;
-    private volatile boolean tellsItsEnd = true;
-    private volatile @Nullable Duration timeout;
-    private volatile AbandonedPolicy onAbandoned = AbandonedPolicy.RERUN;
-    private volatile Effects effects = Effects.EXTERNAL;
 
     /** Returns the settings of a container that is about to be made. */
     public static ContainerSettings begin() {
@@ -51,29 +48,18 @@ public final class ContainerSettings {
         return begun;
     }
 
-    /** Sets what a method of the container that is being made says; those of one class say the same. */
-    static void complete(DeliveryHandlerMethod handler, @Nullable Duration timeout, ExactlyOnceListener annotation) {
+    /** Adds a method of the container that is being made; those of one class have the annotation in common. */
+    static void add(DeliveryHandlerMethod handler) {
         ContainerSettings latest = LATEST.get();
         if (latest != null) {
             latest.handlers.add(handler);
-            latest.timeout = timeout;
-            latest.onAbandoned = annotation.onAbandoned();
-            latest.effects = annotation.effects();
         }
     }
 
-    /**
-     * Sets what an observed method of the container that is being made says.
-     *
-     * @param tellsItsEnd whether its handler's end tells that its work is done
-     */
-    static void observe(DeliveryHandlerMethod handler, ExactlyOnceListener annotation, boolean tellsItsEnd) {
-        complete(handler, null, annotation);
-        ContainerSettings latest = LATEST.get();
-        if (latest != null) {
-            latest.isObserved = true;
-            latest.tellsItsEnd = latest.tellsItsEnd && tellsItsEnd;
-        }
+    /** The container is made, or could not be. */
+    public void end() {
+        LATEST.remove();
+        choice = new Choice(handlers);
     }
 
     /** Returns whether the container calls a listener of ours. */
@@ -81,35 +67,31 @@ public final class ContainerSettings {
         return !handlers.isEmpty();
     }
 
-    /** Returns whether the end of an observed listener's handlers, of all of them, tells that their work is done. */
-    public boolean tellsItsEnd() {
-        return tellsItsEnd;
+    private ListenerMethod first() {
+        return handlers.get(0).method();
     }
 
     /** Returns whether the listener is only observed. */
     public boolean isObserved() {
-        return isObserved;
+        return hasHandlers() && first().isObserved();
+    }
+
+    /** Returns whether the end of an observed listener's handlers, of all of them, tells that their work is done. */
+    public boolean tellsItsEnd() {
+        return handlers.stream().allMatch(handler -> handler.method().tellsItsEnd());
     }
 
     /**
-     * Returns what is to be observed of a message of an observed listener.
+     * Returns the run of an observed listener's handler for a message.
      *
      * @param polled what SQS itself says of it
      * @param lease of its claim, unless leases are configured
      * @throws InvalidKeyException if the message has no usable key, or no method of the listener's class takes it
      */
-    public ObservedMessage observed(Message<?> message, PolledMessage polled, VisibilityWindow lease) {
-        ListenerMethod method = made().of(message);
-        return new ObservedMessage(method.key(message, polled), () -> method.payload(polled), lease);
-    }
-
-    /** The container is made, or could not be. */
-    public void end() {
-        LATEST.remove();
-        choice = Choice.among(handlers);
-        payloadTypesOfClass = handlers.stream()
-                .flatMap(handler -> handler.method().payloadTypesOfClass())
-                .collect(Collectors.toUnmodifiableSet());
+    public ObservedRun observed(ObservedQueue queue, Message<?> message, PolledMessage polled, VisibilityWindow lease) {
+        ListenerMethod method = of(message);
+        return new ObservedRun(
+                queue, method.key(message, polled), polled.body().length(), () -> method.payload(polled), lease);
     }
 
     /**
@@ -119,21 +101,26 @@ public final class ContainerSettings {
      * @throws InvalidKeyException if the message has no usable key, or no method of the listener's class takes it
      */
     public ClaimSpec spec(Message<?> message) {
-        return made().of(message).spec(message);
+        return of(message).spec(message);
     }
 
-    /** Returns the way through the pipeline of a message as it was polled; one without a usable key only comes again. */
-    public Attempt attempt(Message<?> message) {
+    /** Says what is asked for with a message as it was polled; one without a usable key only comes again, with backoff. */
+    public void ask(Message<?> message) {
         ReceivedMessage received = ReceivedMessage.require(message);
         ClaimSpec wanted = null;
         try {
             wanted = spec(message);
         } catch (InvalidKeyException unusable) {
-            KeyExpression.logUnusable(received.delivery(), unusable);
+            log.error(
+                    "{} is returned, and ends in the dead-letter queue if there is one: {}",
+                    received.delivery(),
+                    unusable.getMessage());
         }
-        return isBatch() || wanted == null
-                ? Attempt.ofBatch(received.delivery(), received.group(), wanted)
-                : Attempt.single(received.delivery(), wanted);
+        received.delivery().ask(wanted, isBatch() ? received.group() : "", !isBatch());
+    }
+
+    private ListenerMethod of(Message<?> message) {
+        return Objects.requireNonNull(choice, "The container is not made yet").of(message);
     }
 
     /** The container runs its handlers on an executor of the application's, which may have fewer threads than messages. */
@@ -152,55 +139,49 @@ public final class ContainerSettings {
      * handler's.
      */
     public boolean claimsAhead() {
-        return onAbandoned == AbandonedPolicy.RERUN && transaction() == null && !hasOwnExecutor;
-    }
-
-    private Choice made() {
-        Choice known = choice;
-        if (known == null) {
-            throw new IllegalStateException("The container is not made yet");
-        }
-        return known;
+        return onAbandoned() == AbandonedPolicy.RERUN && transaction() == null && !hasOwnExecutor;
     }
 
     /** Returns what the listener's keys are, for people. */
     public String key() {
-        return handlers.isEmpty() ? "unknown" : handlers.get(0).method().keyText();
+        return first().keyText();
     }
 
     /** Returns the scope of the listener's keys; {@code null} for its queue's. */
     public @Nullable String scope() {
-        return handlers.isEmpty() ? null : handlers.get(0).method().scope();
+        return first().scope();
     }
 
     /** Returns in what the handler runs together with its claim; {@code null} if its effects are elsewhere. */
     public @Nullable ClaimTransaction transaction() {
-        return handlers.isEmpty() ? null : handlers.get(0).method().transaction();
+        return first().transaction();
     }
 
     /** Returns what becomes of keys in doubt. */
     public AbandonedPolicy onAbandoned() {
-        return onAbandoned;
+        return first().says().onAbandoned();
     }
 
     /** Returns where the handler's effects are. */
     public Effects effects() {
-        return effects;
+        return first().says().effects();
     }
 
     /** Returns the longest run of the handler; {@code null} for no timeout. */
     public @Nullable Duration timeout() {
-        return timeout;
+        return first().timeout();
     }
 
     /** Returns whether the method takes batches. */
     public boolean isBatch() {
-        return !handlers.isEmpty() && handlers.get(0).method().batch() != null;
+        return first().isBatch();
     }
 
     /** Returns what the handlers of the listener's class take as payloads; nothing for a listener on a method. */
     public Set<Class<?>> payloadTypesOfClass() {
-        return payloadTypesOfClass;
+        return handlers.stream()
+                .flatMap(handler -> handler.method().payloadTypesOfClass())
+                .collect(Collectors.toUnmodifiableSet());
     }
 
     /** Chooses a method of a class by a message's payload, as awspring does when it calls it. */
@@ -208,17 +189,14 @@ public final class ContainerSettings {
 
         private final Map<Class<?>, ListenerMethod> chosen = new ConcurrentHashMap<>();
 
-        private Choice(List<InvocableHandlerMethod> handlers, @Nullable InvocableHandlerMethod otherwise) {
-            super(handlers, otherwise);
-        }
-
-        static Choice among(List<DeliveryHandlerMethod> handlers) {
-            if (handlers.size() == 1) {
-                return new Choice(List.of(), handlers.get(0));
-            }
-            return new Choice(
-                    List.copyOf(handlers),
-                    handlers.stream().filter(Choice::isDefault).findFirst().orElse(null));
+        Choice(List<DeliveryHandlerMethod> handlers) {
+            // Awspring looks at no parameter where there is no choice.
+            super(
+                    handlers.size() == 1 ? List.of() : List.copyOf(handlers),
+                    handlers.stream()
+                            .filter(handler -> handlers.size() == 1 || isDefault(handler))
+                            .findFirst()
+                            .orElse(null));
         }
 
         private static boolean isDefault(DeliveryHandlerMethod handler) {

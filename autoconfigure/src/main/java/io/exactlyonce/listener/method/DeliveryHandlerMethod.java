@@ -1,8 +1,13 @@
 package io.exactlyonce.listener.method;
 
 import io.exactlyonce.listener.message.FailureOutline;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.UnreadableReason;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -12,6 +17,7 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.converter.MessageConversionException;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
+import org.springframework.messaging.support.GenericMessage;
 
 /**
  * Binds the message, or the batch, to the thread while its listener method is called. It delegates, since the copy constructor loses the
@@ -35,17 +41,34 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     }
 
     @Override
-    public @Nullable Object invoke(Message<?> message, @Nullable Object... providedArguments) throws Exception {
-        CurrentDeliveries current = CurrentDeliveries.of(message, method);
-        current.bind();
+    public @Nullable Object invoke(Message<?> message, @Nullable Object... provided) throws Exception {
+        List<Message<?>> messages = method.isBatch()
+                ? ((Collection<?>) message.getPayload())
+                        .stream().<Message<?>>map(each -> (Message<?>) each).toList()
+                : List.of(message);
+        Object returned = call(new ListenerCall(method, messages, this::callClaimed), message);
+        // Awspring takes every future for one of Void, and fails over any other result, of which it has no use.
+        if (returned instanceof CompletionStage<?> stage) {
+            return stage.thenApply(result -> null);
+        }
+        return method.isAsync() ? CompletableFuture.completedFuture(null) : returned;
+    }
+
+    private @Nullable Object callClaimed(List<Message<?>> held) throws Exception {
+        return call(
+                new ListenerCall(method, held, null),
+                method.isBatch() ? new GenericMessage<>(new ArrayList<>(held)) : held.get(0));
+    }
+
+    private @Nullable Object call(ListenerCall call, Message<?> message) throws Exception {
+        call.bind();
         try {
-            return withoutResult(original.invoke(message, providedArguments));
+            return original.invoke(message);
         } catch (RuntimeException failure) {
-            throw CurrentDeliveries.take() == null || !mayQuoteContent(failure)
-                    ? failure
-                    : withoutContent(current.named(), failure);
+            // If nobody has taken it, the method's arguments could not be made.
+            throw ListenerCall.take() == null || !mayQuoteContent(failure) ? failure : withoutContent(call, failure);
         } finally {
-            CurrentDeliveries.unbind();
+            ListenerCall.take();
         }
     }
 
@@ -60,17 +83,13 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
      * Returns what to throw where the arguments cannot be made of a message: Spring's exceptions quote the value, or payload and
      * headers, with whatever line breaks their sender put there; and they end in logs.
      */
-    private MessagingException withoutContent(Object message, RuntimeException failure) {
-        if (log.isDebugEnabled()) {
-            log.debug("Why {} cannot be handed to {}", message, method, FailureOutline.of(failure));
-        }
+    private MessagingException withoutContent(ListenerCall call, RuntimeException failure) {
+        Object message = method.isBatch()
+                ? "A batch"
+                : ReceivedMessage.require(call.messages().get(0));
+        log.debug("Why {} cannot be handed to {}", message, method, FailureOutline.of(failure));
         return new MessageConversionException(
                 "%s cannot be handed to %s: %s; send what it takes, or correct its parameters (DEBUG of %s tells more)"
                         .formatted(message, method, UnreadableReason.of(failure), log.getName()));
-    }
-
-    /** Awspring takes every future for one of {@code Void}, and fails over any other result, of which it has no use. */
-    private static @Nullable Object withoutResult(@Nullable Object returned) {
-        return returned instanceof CompletableFuture<?> future ? future.thenApply(result -> null) : returned;
     }
 }

@@ -18,7 +18,6 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
 
     private final MessageHandlerMethodFactory original;
     private final ListenerMethodReader methods;
-    private final ClaimArgumentResolver claims;
 
     /** Those that the original asks, too; none if it is of the application's own kind. */
     private List<HandlerMethodArgumentResolver> resolvers = List.of();
@@ -28,13 +27,10 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
      *
      * @param original makes the handler methods
      * @param methods reads listeners
-     * @param claims learns of the methods whose claims it keeps a place for
      */
-    public DeliveryHandlerMethodFactory(
-            MessageHandlerMethodFactory original, ListenerMethodReader methods, ClaimArgumentResolver claims) {
+    public DeliveryHandlerMethodFactory(MessageHandlerMethodFactory original, ListenerMethodReader methods) {
         this.original = original;
         this.methods = methods;
-        this.claims = claims;
     }
 
     @Override
@@ -55,37 +51,18 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
     @Override
     public InvocableHandlerMethod createInvocableHandlerMethod(Object bean, Method method) {
         ListenerDeclaration declared = ListenerDeclaration.find(AopUtils.getTargetClass(bean), method);
-        if (declared == null) {
-            return original.createInvocableHandlerMethod(bean, method);
-        }
-        if (methods.isObserved(declared)) {
-            return observed(bean, declared);
-        }
-        // An interface's where the bean has a JDK proxy.
-        Method callable =
-                AopUtils.isJdkDynamicProxy(bean) ? AopUtils.selectInvocableMethod(method, bean.getClass()) : method;
-        claims.addListener(callable);
+        // An interface's method where the bean has a JDK proxy that claims keys; otherwise awspring's own choice.
+        boolean isClaimed = declared != null && !methods.modes().isObserved(declared);
+        Method callable = isClaimed && AopUtils.isJdkDynamicProxy(bean)
+                ? AopUtils.selectInvocableMethod(method, bean.getClass())
+                : method;
         InvocableHandlerMethod handler = original.createInvocableHandlerMethod(bean, callable);
-        ListenerMethod read = methods.read(
-                bean,
-                declared,
-                handler.getReturnType().getParameterType(),
-                new KeyArguments(method, handler.getMethodParameters(), resolvers));
-        DeliveryHandlerMethod made = new DeliveryHandlerMethod(handler, read);
-        ContainerSettings.complete(made, methods.timeout(declared), declared.annotation());
-        return made;
-    }
-
-    /** Returns what awspring would call without us; the container's settings learn how to read the keys of its messages. */
-    private InvocableHandlerMethod observed(Object bean, ListenerDeclaration declared) {
-        Method method = declared.method();
-        InvocableHandlerMethod handler = original.createInvocableHandlerMethod(bean, method);
-        ListenerMethod read =
-                methods.readObserved(declared, new KeyArguments(method, handler.getMethodParameters(), resolvers));
-        ContainerSettings.observe(
-                new DeliveryHandlerMethod(handler, read),
-                declared.annotation(),
-                methods.tellRefusals(declared, handler.getReturnType().getParameterType()));
-        return handler;
+        if (declared == null) {
+            return handler;
+        }
+        DeliveryHandlerMethod read =
+                new DeliveryHandlerMethod(handler, methods.read(bean, declared, handler, resolvers));
+        ContainerSettings.add(read);
+        return isClaimed ? read : handler;
     }
 }

@@ -1,15 +1,18 @@
 package io.exactlyonce.listener.method;
 
+import io.awspring.cloud.sqs.listener.BatchVisibility;
+import io.awspring.cloud.sqs.listener.Visibility;
+import io.awspring.cloud.sqs.support.resolver.BatchPayloadMethodArgumentResolver;
 import io.exactlyonce.Claim;
 import io.exactlyonce.InvalidKeyException;
-import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.listener.message.FailureOutline;
+import io.exactlyonce.listener.message.UnreadableReason;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -17,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.BeanUtils;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.PropertyAccessor;
 import org.springframework.expression.spel.SpelCompilerMode;
@@ -32,25 +38,44 @@ import org.springframework.expression.spel.support.MapAccessor;
 import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.annotation.support.PayloadMethodArgumentResolver;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
+import org.springframework.messaging.support.GenericMessage;
 import org.springframework.util.ReflectionUtils;
+import org.springframework.util.StringUtils;
 
 /**
  * A listener's {@code key} expression, parsed and checked when the application starts: names that are no arguments, and properties
  * that an argument's type cannot have, are refused; a type that may have subclasses is given the benefit of the doubt. When it fails
  * on a message, what SpEL itself finds names properties and types, and is logged; what a method or a getter throws may quote the
  * message, and is not.
+ *
+ * <p>An argument is made of a message as it was polled, by the resolver that makes it for the method. The key is known before
+ * interceptors see the message, so an argument that needs more than the message is refused. Of a batch, the expression is evaluated
+ * for each message alone.
  */
 final class KeyExpression {
 
     private static final Logger log = LoggerFactory.getLogger(KeyExpression.class);
 
+    private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
+
     private static final String PAYLOAD = "payload";
 
-    private static final Map<String, KeyArguments.Value> ALWAYS_THERE =
+    private static final Map<String, Value> ALWAYS_THERE =
             Map.of(PAYLOAD, Message::getPayload, "message", message -> message, "headers", Message::getHeaders);
 
     /** SpEL's own. */
     private static final Set<String> SPEL = Set.of("root", "this");
+
+    /** Where awspring and Spring keep the resolvers that look at nothing but the message. */
+    private static final Set<String> RESOLVING_MESSAGES = Set.of(
+            BatchPayloadMethodArgumentResolver.class.getPackageName(),
+            BatchPayloadMethodArgumentResolver.class.getPackageName() + ".legacy",
+            PayloadMethodArgumentResolver.class.getPackageName());
+
+    /** They are made of the message, but say nothing of its content. */
+    private static final Set<Class<?>> WITHOUT_CONTENT = Set.of(Visibility.class, BatchVisibility.class);
 
     private static final int MAX_REASON_LENGTH = 300;
 
@@ -63,57 +88,62 @@ final class KeyExpression {
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
 
     private final SpelExpression expression;
-    private final KeyArguments arguments;
-    private final @Nullable BatchSignature batch;
+    private final Method method;
     private final List<String> names;
-    private final List<Class<?>> types;
+    private final MethodParameter[] parameters;
+    private final List<HandlerMethodArgumentResolver> resolvers;
+    private final boolean isBatch;
+
+    /** By which a batch's method takes the messages. */
+    private final @Nullable MethodParameter list;
 
     /** What it reads, by name. */
-    private final Map<String, KeyArguments.Value> variables = new HashMap<>();
+    private final Map<String, Value> variables = new HashMap<>();
 
     /** One for all messages, for they remember how to read each type's properties. */
     private final List<PropertyAccessor> properties = List.of(new MapAccessor(), new ReflectivePropertyAccessor());
 
-    private KeyExpression(SpelExpression expression, KeyArguments arguments) {
-        Method method = arguments.method();
-        this.expression = expression;
-        this.arguments = arguments;
-        this.batch = BatchSignature.isBatch(method) ? BatchSignature.of(method) : null;
-        this.names = batch == null ? Arrays.asList(names(expression, arguments)) : List.of(PAYLOAD);
-        this.types = batch == null ? Arrays.asList(method.getParameterTypes()) : List.of(batch.payloadType());
-    }
-
-    private static String[] names(SpelExpression expression, KeyArguments arguments) {
-        String[] names = arguments.names();
-        if (names == null) {
-            throw new InvalidListenerException(
-                    arguments.method(),
-                    "key expression '%s' needs the names of the method's arguments, and the class has none"
-                            .formatted(expression.getExpressionString()),
-                    "compile with javac -parameters");
-        }
-        return names;
+    /** What the expression reads under a name. */
+    @FunctionalInterface
+    private interface Value {
+        @Nullable Object of(Message<?> message);
     }
 
     /**
      * Parses an expression and checks the names that it uses.
      *
+     * @param method the listener method
+     * @param parameters as they are resolved when it is called: an interface's where the bean has a JDK proxy
+     * @param resolvers in the order in which they are asked; empty if they are not known
      * @throws InvalidListenerException if it does not parse, names something that the method does not have, or something that is
      *     not known when the message is polled
      */
-    static KeyExpression parse(String text, KeyArguments arguments) {
-        SpelExpression parsed;
+    KeyExpression(
+            String text, Method method, MethodParameter[] parameters, List<HandlerMethodArgumentResolver> resolvers) {
         try {
-            parsed = PARSER.parseRaw(text);
+            this.expression = PARSER.parseRaw(text);
         } catch (ParseException invalid) {
             throw new InvalidListenerException(
-                    arguments.method(),
+                    method,
                     "key expression '%s' does not parse: %s".formatted(text, invalid.getSimpleMessage()),
                     "write SpEL over the method's arguments, for example key = \"#order.orderId\"");
         }
-        KeyExpression read = new KeyExpression(parsed, arguments);
-        read.check(parsed.getAST());
-        return read;
+        this.method = method;
+        this.parameters = parameters;
+        this.resolvers = resolvers;
+        this.isBatch = ListenerRules.isBatch(method);
+        this.list = ListenerRules.list(method);
+        String[] found = PARAMETER_NAMES.getParameterNames(method);
+        this.names = found == null ? List.of() : List.of(found);
+        if (found == null && !isBatch) {
+            throw refused(
+                    "needs the names of the method's arguments, and the class has none",
+                    "compile with javac -parameters");
+        }
+        for (MethodParameter parameter : parameters) {
+            parameter.initParameterNameDiscovery(PARAMETER_NAMES);
+        }
+        check(expression.getAST());
     }
 
     private void check(SpelNode node) {
@@ -123,96 +153,114 @@ final class KeyExpression {
                 variables.put(name, value(name));
             }
         }
-        if (node instanceof CompoundExpression) {
-            checkProperty(node);
+        if (node instanceof CompoundExpression
+                && node.getChild(0) instanceof VariableReference variable
+                && node.getChild(1) instanceof PropertyOrFieldReference property) {
+            checkProperty(nameOf(variable), property.getName());
         }
         for (int child = 0; child < node.getChildCount(); child++) {
             check(node.getChild(child));
         }
     }
 
-    private KeyArguments.Value value(String name) {
-        return batch == null ? single(name) : item(name, batch);
+    private static String nameOf(VariableReference variable) {
+        return variable.toStringAST().substring(1);
     }
 
-    /** An argument that is named like what is always there wins. */
-    private KeyArguments.Value single(String name) {
-        int named = names.indexOf(name);
-        int index = named < 0 ? position(name) : named;
+    /** An argument that is named like what is always there wins, but not one of a whole batch. */
+    private Value value(String name) {
+        if (isBatch && list != null && name.equals(PAYLOAD)) {
+            return item(argument(list.getParameterIndex(), name));
+        }
+        Value alwaysThere = ALWAYS_THERE.get(name);
+        int index = index(name);
+        if (alwaysThere != null && (isBatch || index < 0)) {
+            return alwaysThere;
+        }
         if (index < 0) {
-            return alwaysThere(name);
+            Set<String> known = new TreeSet<>(isBatch ? Set.of() : names);
+            known.addAll(ALWAYS_THERE.keySet());
+            throw refused("names the unknown argument '#" + name + "'", "use one of #" + String.join(", #", known));
         }
-        if (types.get(index) == Claim.class) {
-            throw refused("reads the claim '#%s', which is made of the key", name, "use the message's own content");
-        }
-        return arguments.argument(index, reading(name));
-    }
-
-    /** Of a batch, the expression is evaluated for each message: the method's arguments are not there yet. */
-    private KeyArguments.Value item(String name, BatchSignature shape) {
-        if (name.equals(KeyExpression.PAYLOAD) && shape.list() >= 0) {
-            return arguments.item(shape.list(), reading(name));
-        }
-        if (!ALWAYS_THERE.containsKey(name) && isOfWholeBatch(name)) {
+        if (isBatch) {
             throw refused(
-                    "reads the argument '#%s' of a method that takes batches",
-                    name,
+                    "reads the argument '#%s' of a method that takes batches".formatted(name),
                     "use #payload, #message or #headers: the expression is evaluated for each message of a batch");
         }
-        return alwaysThere(name);
-    }
-
-    private boolean isOfWholeBatch(String name) {
-        String[] all = arguments.names();
-        int position = position(name);
-        return (all != null && List.of(all).contains(name)) || position >= 0;
-    }
-
-    private KeyArguments.Value alwaysThere(String name) {
-        KeyArguments.Value value = ALWAYS_THERE.get(name);
-        if (value == null) {
-            Set<String> known = new TreeSet<>(names);
-            known.addAll(ALWAYS_THERE.keySet());
-            throw refused("names the unknown argument '#%s'", name, "use one of #" + String.join(", #", known));
+        if (parameters[index].getParameterType() == Claim.class) {
+            throw refused(
+                    "reads the claim '#%s', which is made of the key".formatted(name), "use the message's own content");
         }
-        return value;
+        return argument(index, name);
     }
 
-    /** Returns an argument's position where it is named by that, such as {@code p0}; -1 for another name. */
-    private int position(String name) {
-        if (!name.matches("[ap]\\d{1,3}")) {
-            return -1;
+    /** Returns where an argument is that is named so, or by its position, such as {@code p0}; -1 for another name. */
+    private int index(String name) {
+        int named = names.indexOf(name);
+        if (named >= 0 || !name.matches("[ap]\\d{1,3}")) {
+            return named;
         }
         int position = Integer.parseInt(name.substring(1));
-        return position < arguments.method().getParameterCount() ? position : -1;
+        return position < parameters.length ? position : -1;
     }
 
-    private String reading(String name) {
-        return "key expression '%s' reads the argument '#%s'".formatted(this, name);
+    private InvalidListenerException refused(String problem, String remedy) {
+        return new InvalidListenerException(method, "key expression '%s' %s".formatted(this, problem), remedy);
     }
 
-    private InvalidListenerException refused(String problem, String name, String remedy) {
-        return new InvalidListenerException(
-                arguments.method(), "key expression '%s' ".formatted(this) + problem.formatted(name), remedy);
-    }
-
-    private void checkProperty(SpelNode compound) {
-        if (!(compound.getChild(0) instanceof VariableReference variable)
-                || !(compound.getChild(1) instanceof PropertyOrFieldReference property)) {
-            return;
+    private Value argument(int index, String name) {
+        MethodParameter parameter = parameters[index];
+        HandlerMethodArgumentResolver resolver = resolvers.stream()
+                .filter(each -> each.supportsParameter(parameter))
+                .findFirst()
+                .orElse(null);
+        if (resolver == null
+                || !RESOLVING_MESSAGES.contains(resolver.getClass().getPackageName())
+                || WITHOUT_CONTENT.contains(parameter.getParameterType())) {
+            throw refused(
+                    "reads the argument '#%s', which %s makes when the method is called; its key is needed before, when the message is polled"
+                            .formatted(
+                                    name,
+                                    resolver == null
+                                            ? "the application's own MessageHandlerMethodFactory"
+                                            : resolver.getClass().getName()),
+                    "let the key read the message: #payload, #message, #headers, or a parameter that is the payload, a Message<T>, a "
+                            + "@Header or @Headers");
         }
-        int index = names.indexOf(nameOf(variable));
-        if (index < 0) {
-            return;
+        return message -> resolve(resolver, parameter, message, name);
+    }
+
+    /** Reads what the method is given of one message of a batch, without the message around it. */
+    private static Value item(Value batch) {
+        return message -> {
+            List<?> items = (List<?>) Objects.requireNonNull(batch.of(new GenericMessage<>(List.of(message))));
+            Object item = items.get(0);
+            return item instanceof Message<?> whole ? whole.getPayload() : item;
+        };
+    }
+
+    private @Nullable Object resolve(
+            HandlerMethodArgumentResolver resolver, MethodParameter parameter, Message<?> message, String name) {
+        try {
+            return resolver.resolveArgument(parameter, message);
+        } catch (Exception unfit) {
+            log.debug("Why the key expression '{}' cannot read '#{}'", this, name, FailureOutline.of(unfit));
+            throw new InvalidKeyException(
+                    "The key expression '%s' reads the argument '#%s', which cannot be made of this message: %s; send what the method takes, or correct its parameters"
+                            .formatted(this, name, UnreadableReason.of(unfit)));
         }
-        Class<?> type = types.get(index);
+    }
+
+    private void checkProperty(String variable, String property) {
+        int index = names.indexOf(variable);
+        Class<?> type = isBatch
+                ? list != null && variable.equals(PAYLOAD) ? ListenerRules.itemType(list) : Object.class
+                : index < 0 ? Object.class : method.getParameterTypes()[index];
         // Of an Optional, SpEL may read what is inside.
         boolean exact = Modifier.isFinal(type.getModifiers()) && !type.isArray() && type != Optional.class;
-        if (exact && !isReadable(type, property.getName())) {
-            throw new InvalidListenerException(
-                    arguments.method(),
-                    "key expression '%s' reads the property '%s', which %s does not have"
-                            .formatted(this, property.getName(), type.getName()),
+        if (exact && !isReadable(type, property)) {
+            throw refused(
+                    "reads the property '%s', which %s does not have".formatted(property, type.getName()),
                     "name a property or record component of " + type.getSimpleName());
         }
     }
@@ -223,10 +271,6 @@ final class KeyExpression {
                 || ReflectionUtils.findField(type, property) != null;
     }
 
-    private static String nameOf(VariableReference variable) {
-        return variable.toStringAST().substring(1);
-    }
-
     /** @throws InvalidKeyException if the expression fails on this message */
     @Nullable Object evaluate(Message<?> message) {
         StandardEvaluationContext context = new StandardEvaluationContext();
@@ -235,16 +279,10 @@ final class KeyExpression {
         try {
             return expression.getValue(context);
         } catch (RuntimeException failure) {
-            throw failedBy(failure);
-        }
-    }
-
-    private InvalidKeyException failedBy(Throwable failure) {
-        if (log.isDebugEnabled()) {
             log.debug("Why the key expression '{}' failed", this, FailureOutline.of(failure));
+            throw new InvalidKeyException(
+                    "The key expression '%s' failed on this message: %s".formatted(this, reason(failure)));
         }
-        return new InvalidKeyException(
-                "The key expression '%s' failed on this message: %s".formatted(this, reason(failure)));
     }
 
     private static String reason(Throwable failure) {
@@ -252,16 +290,7 @@ final class KeyExpression {
         if (!(cause instanceof SpelEvaluationException own)) {
             return cause.getClass().getName();
         }
-        String text = own.getSimpleMessage().replaceAll("\\R|\\p{Cc}", " ");
-        return text.length() > MAX_REASON_LENGTH ? text.substring(0, MAX_REASON_LENGTH) : text;
-    }
-
-    /** Says why a delivery is not handled: it is returned with backoff, like one that was refused for its claim. */
-    static void logUnusable(Delivery delivery, InvalidKeyException unusable) {
-        log.error(
-                "{} is returned, and ends in the dead-letter queue if there is one: {}",
-                delivery,
-                unusable.getMessage());
+        return StringUtils.truncate(own.getSimpleMessage().replaceAll("\\R|\\p{Cc}", " "), MAX_REASON_LENGTH);
     }
 
     @Override

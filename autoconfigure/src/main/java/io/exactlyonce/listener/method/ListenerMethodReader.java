@@ -3,165 +3,212 @@ package io.exactlyonce.listener.method;
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.Reconciler;
+import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.KeyRules;
+import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.ResultSerializer;
-import io.exactlyonce.sighting.ListenerModes;
+import io.exactlyonce.listener.message.SnsEnvelope;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.annotation.AnnotatedElementUtils;
-import org.springframework.core.env.PropertyResolver;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.boot.convert.DurationStyle;
+import org.springframework.core.MethodParameter;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
+import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
+import org.springframework.transaction.PlatformTransactionManager;
 
-/** Reads {@link ExactlyOnceListener} methods, and refuses those that {@link ListenerMethodValidator} refuses. */
-public final class ListenerMethodReader {
+/**
+ * Reads {@link ExactlyOnceListener} methods, finds the beans that they name, and refuses those that {@link ListenerRules} refuse.
+ *
+ * @param beans where container factories, reconcilers and transaction managers are
+ * @param preparing type of the container factories that prepare containers for exactly-once handling
+ * @param modes say which listeners are only observed, and resolve {@code ${...}}
+ * @param results reads stored results
+ * @param transactions makes claim transactions for handlers whose effects are in the database
+ */
+public record ListenerMethodReader(
+        BeanFactory beans,
+        Class<?> preparing,
+        ListenerModes modes,
+        ResultSerializer results,
+        ClaimTransactionFactory transactions) {
 
-    private final PropertyResolver properties;
-    private final ListenerBeans beans;
-    private final ResultSerializer results;
-    private final ListenerModes modes;
+    private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
 
-    /**
-     * Makes a reader.
-     *
-     * @param modes say which listeners are only observed, and resolve {@code ${...}}
-     * @param beans finds what listeners name
-     * @param results reads stored results
-     */
-    public ListenerMethodReader(ListenerModes modes, ListenerBeans beans, ResultSerializer results) {
-        this.properties = modes.properties();
-        this.beans = beans;
-        this.results = results;
-        this.modes = modes;
-    }
+    /** Makes claim transactions of the application's transaction managers. */
+    @FunctionalInterface
+    public interface ClaimTransactionFactory {
 
-    /** As {@link ListenerMethodValidator#tellRefusals} does. */
-    boolean tellRefusals(ListenerDeclaration declared, Class<?> returned) {
-        return ListenerMethodValidator.tellRefusals(declared, returned, properties);
-    }
-
-    /** Returns whether a listener is only observed. */
-    boolean isObserved(ListenerDeclaration declared) {
-        return declared.isObserved(modes);
-    }
-
-    /**
-     * Reads a method that is only observed.
-     *
-     * @param arguments what its key may name
-     * @throws InvalidListenerException if its key cannot be read, or if it takes a claim
-     */
-    ListenerMethod readObserved(ListenerDeclaration declared, KeyArguments arguments) {
-        Method method = declared.method();
-        ClaimArgumentResolver.requireNoClaim(method);
-        requirePreparedContainer(declared);
-        return new ListenerMethod(
-                method,
-                false,
-                key(declared.annotation(), arguments),
-                scope(declared),
-                InDoubtPolicy.RERUN,
-                null,
-                results);
-    }
-
-    /** Returns whether a method has the annotation itself. */
-    static boolean isExactlyOnce(Method method) {
-        return AnnotatedElementUtils.hasAnnotation(method, ExactlyOnceListener.class);
+        /**
+         * Makes a claim transaction.
+         *
+         * @param named whether the listener names its manager, so that its handler may use another DataSource than the
+         *     application's main one
+         * @throws UnsupportedTransactionException if claims cannot be kept in this manager's transactions
+         */
+        ClaimTransaction create(PlatformTransactionManager manager, boolean named);
     }
 
     /**
      * Reads a method.
      *
-     * @param bean the proxy that containers call
+     * @param bean the proxy that containers call, unless the method is only observed
      * @param declared its target class's method
-     * @param returned what it returns, as far as its bean's class tells
-     * @param arguments what its key may name
-     * @throws InvalidListenerException if the method cannot be handled exactly once
+     * @param handler as awspring calls it
+     * @param resolvers make its arguments; none if they are not known
+     * @throws InvalidListenerException if the method cannot be handled exactly once, or observed
      */
-    ListenerMethod read(Object bean, ListenerDeclaration declared, Class<?> returned, KeyArguments arguments) {
+    ListenerMethod read(
+            Object bean,
+            ListenerDeclaration declared,
+            InvocableHandlerMethod handler,
+            List<HandlerMethodArgumentResolver> resolvers) {
         Method method = declared.method();
-        ExactlyOnceListener annotation = declared.annotation();
+        ListenerRules rules =
+                new ListenerRules(declared, handler.getReturnType().getParameterType(), modes.properties());
+        boolean isObserved = modes.isObserved(declared);
+        boolean tellsItsEnd = true;
         requirePreparedContainer(declared);
-        ListenerMethodValidator.requireSupportedShape(declared, returned);
-        ListenerMethodValidator.requireNoAcknowledgement(method, declared.seen(), properties);
-        ListenerMethodValidator.requireAdvised(bean, method);
-        TransactionAdvice advice = TransactionAdvice.of(bean, method);
-        advice.requireInside();
-        String manager = properties.resolveRequiredPlaceholders(annotation.transactionManager());
+        if (isObserved) {
+            rules.requireNoClaim();
+            tellsItsEnd = rules.tellRefusals();
+        } else {
+            rules.requireFit(bean);
+        }
         return new ListenerMethod(
                 method,
-                CompletionStage.class.isAssignableFrom(returned),
-                key(annotation, arguments),
+                declared.says(),
+                isObserved,
+                tellsItsEnd,
+                !isObserved && rules.isAsync(),
+                ListenerRules.isBatch(method),
+                SnsEnvelope.isTakenBy(method),
+                key(declared, handler.getMethodParameters(), resolvers),
                 scope(declared),
-                doubt(annotation, method),
-                beans.transaction(method, annotation.effects(), manager, advice),
+                isObserved ? null : timeout(declared),
+                isObserved ? InDoubtPolicy.RERUN : doubt(declared),
+                isObserved ? null : transaction(bean, declared, rules),
                 results);
     }
 
-    private @Nullable KeyExpression key(ExactlyOnceListener annotation, KeyArguments arguments) {
-        String text = properties.resolveRequiredPlaceholders(annotation.key());
-        return text.isBlank() ? null : KeyExpression.parse(text, arguments);
+    private String resolve(String attribute) {
+        return modes.properties().resolveRequiredPlaceholders(attribute);
     }
 
-    /** As {@link ListenerDeclaration#timeout} returns it. */
-    @Nullable Duration timeout(ListenerDeclaration declared) {
-        return declared.timeout(properties);
-    }
-
-    private InDoubtPolicy doubt(ExactlyOnceListener annotation, Method method) {
-        String name = properties.resolveRequiredPlaceholders(annotation.reconciler());
-        boolean reconciles = annotation.onAbandoned() == AbandonedPolicy.RECONCILE;
-        if (reconciles && annotation.effects() == Effects.DATABASE) {
-            throw new InvalidListenerException(
-                    method,
-                    "onAbandoned = RECONCILE has no meaning with effects = DATABASE, which leaves no key in doubt",
-                    "leave onAbandoned out");
-        }
-        if (!reconciles && !name.isBlank()) {
-            throw new InvalidListenerException(
-                    method,
-                    "it names the reconciler '%s', which is never asked with onAbandoned = %s"
-                            .formatted(name, annotation.onAbandoned()),
-                    "set onAbandoned = RECONCILE, or leave reconciler out");
-        }
-        return new InDoubtPolicy(
-                annotation.onAbandoned(),
-                reconciles ? beans.reconciler(name, method) : null,
-                List.of(annotation.parkFor()));
-    }
-
-    /** Returns the scope of a method's keys, or {@code null} for its queue's. */
-    private @Nullable String scope(ListenerDeclaration declared) {
-        String scope =
-                properties.resolveRequiredPlaceholders(declared.annotation().scope());
-        if (scope.isBlank()) {
-            return null;
-        }
-        if (scope.length() > ClaimKey.MAX_LENGTH) {
-            throw new InvalidListenerException(
-                    declared.method(),
-                    "scope has %d characters, more than %d".formatted(scope.length(), ClaimKey.MAX_LENGTH),
-                    "shorten it");
-        }
-        KeyRules.unstorable(scope).ifPresent(what -> {
-            throw new InvalidListenerException(declared.method(), "scope contains " + what, "remove it");
-        });
-        return scope;
+    private @Nullable KeyExpression key(
+            ListenerDeclaration declared, MethodParameter[] parameters, List<HandlerMethodArgumentResolver> resolvers) {
+        String text = resolve(declared.says().key());
+        return text.isBlank() ? null : new KeyExpression(text, declared.method(), parameters, resolvers);
     }
 
     private void requirePreparedContainer(ListenerDeclaration declared) {
-        String factory = properties.resolveRequiredPlaceholders(declared.seen().factory());
-        if (!beans.isPreparing(factory)) {
+        String factory = resolve(declared.seen().factory());
+        declared.refuseIf(
+                !beans.containsBean(factory) || !beans.isTypeMatch(factory, preparing),
+                "its container factory '%s' does not prepare containers for exactly-once handling"
+                        .formatted(factory.isEmpty() ? "(awspring's default)" : factory),
+                "leave the factory attribute out, and @SqsListener off the method: the application's default container "
+                        + "factory is used underneath");
+    }
+
+    private @Nullable String scope(ListenerDeclaration declared) {
+        String scope = resolve(declared.says().scope());
+        if (scope.isBlank()) {
+            return null;
+        }
+        try {
+            return KeyRules.key(scope, "any").scope();
+        } catch (IllegalArgumentException unfit) {
+            throw declared.refused("its " + unfit.getMessage(), "choose another scope");
+        }
+    }
+
+    private @Nullable Duration timeout(ListenerDeclaration declared) {
+        String text = resolve(declared.says().timeout()).strip();
+        if (text.isEmpty()) {
+            return null;
+        }
+        Duration timeout;
+        try {
+            timeout = DurationStyle.detectAndParse(text);
+        } catch (IllegalArgumentException | ArithmeticException unreadable) {
+            timeout = Duration.ZERO;
+        }
+        declared.refuseIf(
+                timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(VisibilityWindow.CEILING) > 0,
+                "its timeout '%s' is no duration from 1s to 12h".formatted(text),
+                "write a number with a unit, such as 90s or 5m, or leave the timeout out");
+        return timeout;
+    }
+
+    private InDoubtPolicy doubt(ListenerDeclaration declared) {
+        ExactlyOnceListener says = declared.says();
+        String name = resolve(says.reconciler());
+        boolean reconciles = says.onAbandoned() == AbandonedPolicy.RECONCILE;
+        declared.refuseIf(
+                reconciles && says.effects() == Effects.DATABASE,
+                "onAbandoned = RECONCILE has no meaning with effects = DATABASE, which leaves no key in doubt",
+                "leave onAbandoned out");
+        declared.refuseIf(
+                !reconciles && !name.isBlank(),
+                "it names the reconciler '%s', which is never asked with onAbandoned = %s"
+                        .formatted(name, says.onAbandoned()),
+                "set onAbandoned = RECONCILE, or leave reconciler out");
+        return new InDoubtPolicy(
+                says.onAbandoned(),
+                reconciles
+                        ? bean(
+                                declared,
+                                "onAbandoned = RECONCILE",
+                                name,
+                                Reconciler.class,
+                                "define one; if there are several, mark one as @Primary or name it in the attribute reconciler")
+                        : null,
+                List.of(says.parkFor()));
+    }
+
+    private <T> T bean(ListenerDeclaration declared, String attribute, String name, Class<T> type, String remedy) {
+        try {
+            return name.isBlank() ? beans.getBean(type) : beans.getBean(name, type);
+        } catch (NoSuchBeanDefinitionException | BeanNotOfRequiredTypeException absent) {
             throw new InvalidListenerException(
                     declared.method(),
-                    "its container factory '%s' does not prepare containers for exactly-once handling"
-                            .formatted(factory.isEmpty() ? "(awspring's default)" : factory),
-                    "leave the factory attribute out, and @SqsListener off the method: the application's default container "
-                            + "factory is used underneath");
+                    "%s needs a bean of type %s: %s".formatted(attribute, type.getName(), absent.getMessage()),
+                    remedy,
+                    absent);
+        }
+    }
+
+    private @Nullable ClaimTransaction transaction(Object bean, ListenerDeclaration declared, ListenerRules rules) {
+        String name = resolve(declared.says().transactionManager());
+        if (declared.says().effects() == Effects.EXTERNAL) {
+            declared.refuseIf(
+                    !name.isEmpty(),
+                    "transactionManager = \"%s\" has no meaning with effects = EXTERNAL, whose claims have transactions of their own"
+                            .formatted(name),
+                    "leave it out, or set effects = DATABASE");
+            return null;
+        }
+        PlatformTransactionManager manager = bean(
+                declared,
+                "effects = DATABASE",
+                name,
+                PlatformTransactionManager.class,
+                "name the one whose DataSource the handler writes to, if there are several: transactionManager = \"...\"; or let "
+                        + "Spring Boot configure one for spring.datasource.url, or declare a JdbcTransactionManager");
+        rules.requireJoining(bean, beans, manager);
+        try {
+            return transactions.create(manager, !name.isEmpty());
+        } catch (UnsupportedTransactionException unusable) {
+            throw new InvalidListenerException(
+                    declared.method(), "effects = DATABASE, but " + unusable.problem(), unusable.remedy(), unusable);
         }
     }
 }

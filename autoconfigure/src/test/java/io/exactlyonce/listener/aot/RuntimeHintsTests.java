@@ -96,6 +96,7 @@ class RuntimeHintsTests {
         assertThat(hints)
                 .matches(RuntimeHintsPredicates.resource()
                         .forResource("io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql"))
+                .matches(RuntimeHintsPredicates.resource().forBundle("io.exactlyonce.metrics.meters"))
                 .matches(RuntimeHintsPredicates.proxies().forInterfaces(ExactlyOnceListener.class));
     }
 

@@ -7,11 +7,13 @@ import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.listener.message.UnknownOrigin;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
 
 class ContainerSettingsTests {
@@ -52,13 +54,30 @@ class ContainerSettingsTests {
         void batch(List<Placed> orders, List<Claim> claims) {}
     }
 
+    private static Message<?> received(Object payload) {
+        return ListenerRig.received()
+                .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
+    }
+
     private static String key(ContainerSettings settings, Object payload) {
-        ReceivedMessage received =
-                new ReceivedMessage(ListenerRig.delivery(), null, "", "body", UnknownOrigin.INSTANCE);
-        return settings.spec(
-                        received.attachTo(MessageBuilder.withPayload(payload).build(), Map.of()))
-                .key()
-                .toString();
+        return settings.spec(received(payload)).key().toString();
+    }
+
+    @Test
+    void messageWithoutAKeyIsToldInOneLineAndNotClaimed() {
+        Message<?> message = received("text");
+        Delivery delivery = ReceivedMessage.require(message).delivery();
+
+        try (CapturedLog log = new CapturedLog()) {
+            ListenerRig.settings(new Events(), "placed").ask(message);
+            assertThat(log.text().strip().lines())
+                    .singleElement()
+                    .asString()
+                    .contains("ERROR", "of listener 'listener' on queue 'orders' is returned", "cannot be made");
+        }
+
+        assertThat(delivery.begin()).isTrue();
+        assertThat(delivery.isToBeClaimed()).isFalse();
     }
 
     @Test
@@ -102,6 +121,6 @@ class ContainerSettingsTests {
         assertThat(first.isBatch()).isTrue();
         assertThat(second.isBatch()).isFalse();
         assertThatThrownBy(() -> ContainerSettings.begin().spec(ListenerRig.message(Map.of())))
-                .isInstanceOf(IllegalStateException.class);
+                .hasMessage("The container is not made yet");
     }
 }

@@ -2,30 +2,31 @@ package io.exactlyonce.listener.method;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.Mockito.mock;
 
+import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Claim;
+import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
+import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.TestResults;
-import io.exactlyonce.delivery.pipeline.Attempt;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.listener.message.UnknownOrigin;
 import io.exactlyonce.renewal.RenewalSchedule;
-import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
-import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.io.IOException;
 import java.time.Duration;
@@ -37,21 +38,22 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
+import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
-import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.springframework.aop.Advisor;
 import org.springframework.aop.MethodBeforeAdvice;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
+import org.springframework.messaging.handler.annotation.support.MessageHandlerMethodFactory;
+import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
+import org.springframework.messaging.support.GenericMessage;
 import org.springframework.messaging.support.MessageBuilder;
+import org.springframework.transaction.PlatformTransactionManager;
 
 class ExactlyOnceInterceptorTests {
 
@@ -68,6 +70,11 @@ class ExactlyOnceInterceptorTests {
             return 7;
         }
 
+        @ExactlyOnceListener("orders")
+        void fulfilById(String order, Claim claim) {
+            handled.add(order + " " + claim.key());
+        }
+
         @ExactlyOnceListener(queueNames = "orders", key = "#order")
         void fulfilTwice(String order) {
             handled.add(order);
@@ -80,6 +87,25 @@ class ExactlyOnceInterceptorTests {
                 handled.add(orders.get(index) + " " + claims.get(index).key());
             }
             return 7;
+        }
+
+        /** Names the message of A-2 as failed, if it is there. */
+        @ExactlyOnceListener(queueNames = "orders", key = "#payload", effects = Effects.DATABASE)
+        void batchInTransaction(List<Claim> claims, List<Message<String>> orders) throws BatchItemFailures {
+            BatchItemFailures failures = new BatchItemFailures();
+            for (int index = 0; index < orders.size(); index++) {
+                String order = orders.get(index).getPayload();
+                handled.add(order + " " + claims.get(index).key());
+                if (order.equals("A-2")) {
+                    failures.add(index, new IllegalStateException("the carrier refuses"));
+                }
+            }
+            failures.throwIfAny();
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#order", effects = Effects.DATABASE)
+        void fulfilInTransaction(String order, Claim claim) {
+            handled.add(order + " " + claim.key());
         }
 
         @ExactlyOnceListener(queueNames = "orders", key = "#order")
@@ -95,11 +121,11 @@ class ExactlyOnceInterceptorTests {
 
     private final ScriptedStore store = new ScriptedStore();
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObserver noObserver = new DeliveryObserver() {};
+    private final DeliveryObservers noObserver = new DeliveryObservers(List.of());
     private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
     private Executor storeThreads = Runnable::run;
     private final DeliveryPipeline pipeline = new DeliveryPipeline(
-            new ClaimWriter(store, new ExecutorClaimStore(store, task -> storeThreads.execute(task)), new FakeTimer()),
+            ListenerRig.claims(store, task -> storeThreads.execute(task), clock),
             new ClaimSettings("worker", null),
             backoff,
             TestResults.writing(Object::toString),
@@ -107,44 +133,86 @@ class ExactlyOnceInterceptorTests {
             clock,
             () -> 0,
             Runnable::run);
-    private final Delivery delivery = ListenerRig.delivery();
-    private final List<Attempt> bound = new ArrayList<>();
-    private Deliveries deliveries;
+    private final Deliveries deliveries = ListenerRig.deliveries(
+            new Renewer(store, new RenewalSchedule(0.5, 0), noObserver, Runnable::run, clock, () -> 0),
+            noObserver,
+            backoff,
+            clock,
+            store,
+            task -> storeThreads.execute(task));
     private final Listener target = new Listener();
-    private Listener proxy = target;
+    private Listener proxy = proxy();
 
-    @BeforeEach
-    void prepare() {
-        RenewalSupervisor supervisor =
-                new RenewalSupervisor(store, new RenewalSchedule(0.5, 0, 3), noObserver, Runnable::run, clock, () -> 0);
-        deliveries = new Deliveries(supervisor, noObserver, backoff, clock, () -> 0, 10);
-        deliveries.begin(List.of(delivery));
+    private Listener proxy(Advice... further) {
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);
-        proxies.addAdvisor(new ExactlyOnceAdvisor(this::claimed, ListenerRig::classProxies, ListenerRig.ENFORCED));
-        proxy = (Listener) proxies.getProxy();
-        target.self = proxy;
+        proxies.addAdvisor(ExposeInvocationInterceptor.ADVISOR);
+        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> pipeline, ListenerRig.ENFORCED));
+        Arrays.stream(further).forEach(proxies::addAdvice);
+        Listener made = (Listener) proxies.getProxy();
+        target.self = made;
+        return made;
     }
 
-    /** Keys are claimed before the method is called. */
-    private DeliveryPipeline claimed() {
-        Executor recording = storeThreads;
-        storeThreads = Runnable::run;
-        ClaimWriter.await(pipeline.claim(bound));
-        storeThreads = recording;
-        return pipeline;
+    /** Grants every key, and commits. */
+    private static List<ClaimOutcome> transaction(List<ClaimRequest> requests, ClaimTransaction.BatchWork work)
+            throws Exception {
+        List<ClaimOutcome> outcomes = requests.stream()
+                .<ClaimOutcome>map(request -> new Acquired(1, 1, false))
+                .toList();
+        work.run(outcomes);
+        return outcomes;
     }
 
-    @AfterEach
-    void unbind() {
-        CurrentDeliveries.unbind();
+    /** As a container does with messages that it has polled: their keys are claimed, then their method is called. */
+    private @Nullable Object call(String name, String... payloads) throws Exception {
+        return call(new DefaultMessageHandlerMethodFactory(), name, payloads);
+    }
+
+    private @Nullable Object call(MessageHandlerMethodFactory original, String name, String... payloads)
+            throws Exception {
+        StaticListableBeanFactory beans = new StaticListableBeanFactory();
+        beans.addBean(ExactlyOnceListener.CONTAINER_FACTORY, new ListenerRig.PreparingFactory());
+        beans.addBean("transactions", mock(PlatformTransactionManager.class));
+        var factory = new DeliveryHandlerMethodFactory(
+                original,
+                new ListenerMethodReader(
+                        beans,
+                        ListenerRig.PreparingFactory.class,
+                        ListenerRig.ENFORCED,
+                        TestResults.NONE,
+                        (manager, named) -> ExactlyOnceInterceptorTests::transaction));
+        factory.setArgumentResolvers(ListenerRig.resolvers());
+        factory.afterPropertiesSet();
+        ContainerSettings settings = ContainerSettings.begin();
+        InvocableHandlerMethod handler =
+                factory.createInvocableHandlerMethod(proxy, ListenerRig.method(Listener.class, name));
+        settings.end();
+        List<Message<?>> messages =
+                Arrays.stream(payloads).<Message<?>>map(this::received).toList();
+        messages.forEach(settings::ask);
+        List<Delivery> begun = messages.stream()
+                .map(message -> ReceivedMessage.require(message).delivery())
+                .toList();
+        if (settings.transaction() == null) {
+            Executor recording = storeThreads;
+            storeThreads = Runnable::run;
+            pipeline.claim(begun).join();
+            storeThreads = recording;
+        }
+        return handler.invoke(settings.isBatch() ? new GenericMessage<>(messages) : messages.get(0));
+    }
+
+    private Message<String> received(String payload) {
+        Delivery delivery = ListenerRig.delivery();
+        deliveries.begin(List.of(delivery));
+        return ListenerRig.received(delivery, null, "body")
+                .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
     }
 
     @Test
-    void handlerRunsUnderTheClaimOfItsDelivery() {
-        bind("fulfil");
-
-        assertThat(proxy.fulfil("A-1", null)).isEqualTo(7);
+    void handlerRunsUnderTheClaimOfItsDelivery() throws Exception {
+        assertThat(call("fulfil", "A-1")).isEqualTo(7);
 
         assertThat(target.handled).containsExactly("A-1 A-1");
         assertThat(store.claims()).extracting(ClaimRequest::key).containsExactly(new ClaimKey("orders", "A-1"));
@@ -154,11 +222,10 @@ class ExactlyOnceInterceptorTests {
     }
 
     @Test
-    void duplicateReturnsNothingOfTheMethodsType() {
-        bind("fulfil");
+    void duplicateReturnsNothingOfTheMethodsType() throws Exception {
         store.onClaim(() -> new AlreadyCompleted(null));
 
-        assertThat(proxy.fulfil("A-1", null)).isZero();
+        assertThat(call("fulfil", "A-1")).isEqualTo(0);
 
         assertThat(target.handled).isEmpty();
     }
@@ -167,12 +234,12 @@ class ExactlyOnceInterceptorTests {
     void futureEndsWithItsHandlersAndTheCompletionIsRecordedBehindIt() throws Exception {
         List<Runnable> completions = new ArrayList<>();
         storeThreads = completions::add;
-        bind("fulfilLater");
-        CompletableFuture<Integer> returned = proxy.fulfilLater("A-1").toCompletableFuture();
-        assertThat(CurrentDeliveries.take()).isNull();
+        CompletableFuture<?> returned = (CompletableFuture<?>) call("fulfilLater", "A-1");
+        assertThat(ListenerCall.take()).isNull();
+        assertThat(returned).isNotDone();
 
         target.later.complete(7);
-        assertThat(returned).isCompletedWithValue(7);
+        assertThat(returned).isCompleted();
         assertThat(store.completions()).isEmpty();
         completions.remove(0).run();
 
@@ -181,14 +248,22 @@ class ExactlyOnceInterceptorTests {
                 .satisfies(completion -> assertThat(completion.result()).isEqualTo("7"));
     }
 
+    @Test
+    void duplicateOfAFutureHasEnded() throws Exception {
+        store.onClaim(() -> new AlreadyCompleted(null));
+
+        assertThat((CompletableFuture<?>) call("fulfilLater", "A-1")).isCompletedWithValue(null);
+
+        assertThat(target.handled).isEmpty();
+    }
+
     /** It would otherwise be thrown, by a proxy that may not throw it. */
     @Test
-    void futureThatHasFailedAlreadyIsAnsweredWithAFailedFuture() {
-        bind("fulfilLater");
+    void futureThatHasFailedAlreadyIsAnsweredWithAFailedFuture() throws Exception {
         Exception checked = new IOException("the carrier's line is dead");
         target.later = CompletableFuture.failedFuture(checked);
 
-        CompletableFuture<Integer> returned = proxy.fulfilLater("A-1").toCompletableFuture();
+        CompletableFuture<?> returned = (CompletableFuture<?>) call("fulfilLater", "A-1");
 
         assertThat(returned)
                 .failsWithin(Duration.ZERO)
@@ -200,24 +275,14 @@ class ExactlyOnceInterceptorTests {
 
     @Test
     void noFutureIsAFailure() {
-        bind("fulfilLater");
         target.later = null;
 
         assertThatIllegalStateException()
-                .isThrownBy(() -> proxy.fulfilLater("A-1"))
+                .isThrownBy(() -> call("fulfilLater", "A-1"))
                 .withMessageContaining("Listener.fulfilLater returned null instead of a future");
 
         assertThat(store.completions()).isEmpty();
         assertThat(store.releases()).hasSize(1);
-    }
-
-    @Test
-    void bodyIsClaimedByItsFingerprint() {
-        bind("fulfil");
-
-        proxy.fulfil("A-1", null);
-
-        assertThat(store.claims()).extracting(ClaimRequest::fingerprint).containsExactly(ClaimKey.sha256("body"));
     }
 
     @Test
@@ -233,10 +298,8 @@ class ExactlyOnceInterceptorTests {
 
     @Test
     void secondCallOnTheSameThreadDoesNotRunUnderTheFirstOnesClaim() {
-        bind("fulfilTwice");
-
         assertThatIllegalStateException()
-                .isThrownBy(() -> proxy.fulfilTwice("A-1"))
+                .isThrownBy(() -> call("fulfilTwice", "A-1"))
                 .withMessageContaining("without a delivery");
 
         assertThat(target.handled).containsExactly("A-1");
@@ -245,85 +308,57 @@ class ExactlyOnceInterceptorTests {
     }
 
     @Test
-    void batchHandlerIsGivenWhatItAcquiredWithItsClaims() {
-        bindBatch("A-1", "A-2", "A-3");
+    void callAfterAMessagesIsRefusedLikeAnyOther() throws Exception {
+        call("batch", "A-1");
+
+        assertThatIllegalStateException().isThrownBy(() -> proxy.batch(List.of("A-1"), null));
+
+        assertThat(target.handled).containsExactly("A-1 A-1");
+    }
+
+    @Test
+    void batchHandlerIsGivenWhatItAcquiredWithItsClaims() throws Exception {
         store.onClaim(() -> new Acquired(1, 1, false));
         store.onClaim(() -> new AlreadyCompleted("7"));
 
-        assertThat(proxy.batch(List.of("A-1", "A-2", "A-3"), null)).isZero();
+        assertThat(call("batch", "A-1", "A-2", "A-3")).isEqualTo(0);
 
         assertThat(target.handled).containsExactly("A-1 A-1", "A-3 A-3");
         assertThat(store.claims()).extracting(ClaimRequest::fingerprint).containsOnly(ClaimKey.sha256("body"));
         assertThat(store.completions()).hasSize(2).allMatch(completion -> completion.result() == null);
     }
 
+    @Test
+    void claimOfATransactionIsThereWhenTheHandlerIsCalled() throws Exception {
+        call("fulfilInTransaction", "A-1");
+
+        assertThat(target.handled).containsExactly("A-1 A-1");
+    }
+
     /** Trap: what a transaction called the handler with again was looked up among the arguments of the call before. */
     @Test
     void batchHandlerThatIsCalledAgainIsGivenItsOwnMessagesByAllAdvice() {
         List<String> advised = new ArrayList<>();
-        bindBatch("A-1", "A-2", "A-3", "A-4");
-        claimed();
-        ProxyFactory proxies = new ProxyFactory(target);
-        proxies.setProxyTargetClass(true);
-        proxies.addAdvice((MethodInterceptor) invocation -> {
-            ListenerCall call = new ListenerCall(CurrentDeliveries.take(), invocation);
-            var first = call.handle(List.of(bound.get(1), bound.get(2), bound.get(3)));
-            var second = call.handle(List.of(bound.get(1), bound.get(3)));
-            return 0;
-        });
-        proxies.addAdvice((MethodInterceptor) invocation -> {
+        proxy = proxy((MethodInterceptor) invocation -> {
             advised.add("advised");
             return invocation.proceed();
         });
 
-        ((Listener) proxies.getProxy()).batch(List.of("A-1", "A-2", "A-3", "A-4"), null);
+        assertThatThrownBy(() -> call("batchInTransaction", "A-1", "A-2", "A-3"))
+                .isInstanceOf(BatchItemFailures.class);
 
-        assertThat(target.handled).containsExactly("A-2 A-2", "A-3 A-3", "A-4 A-4", "A-2 A-2", "A-4 A-4");
+        assertThat(target.handled).containsExactly("A-1 A-1", "A-2 A-2", "A-3 A-3", "A-1 A-1", "A-3 A-3");
         assertThat(advised).hasSize(2);
     }
 
-    /** AspectJ's advice that comes before or after a method is not given the call, but asks for the current one. */
+    /**
+     * AspectJ's advice that comes before or after a method is not given the call, but asks for the current one, and keeps what it has
+     * made of its arguments.
+     */
     @Test
-    void adviceThatAsksForTheCurrentCallSeesTheClaimThatIsPassed() {
+    void adviceThatAsksForTheCurrentCallSeesTheMessagesAndClaimsOfEachCall() {
         List<Object> seen = new ArrayList<>();
-        bind("fulfil");
-
-        asking(seen, new ExactlyOnceAdvisor(this::claimed, ListenerRig::classProxies, ListenerRig.ENFORCED))
-                .fulfil("A-1", null);
-
-        assertThat(seen).hasSize(2).doesNotContainNull();
-        assertThat(seen.get(1)).isInstanceOf(Claim.class);
-    }
-
-    /** It keeps what it has made of the call, too. */
-    @Test
-    void adviceThatAsksForTheCurrentCallSeesTheMessagesOfEachCallOfABatchHandler() {
-        List<Object> seen = new ArrayList<>();
-        bindBatch("A-1", "A-2", "A-3");
-        claimed();
-
-        asking(seen, new DefaultPointcutAdvisor((MethodInterceptor) invocation -> {
-                    ListenerCall call = new ListenerCall(CurrentDeliveries.take(), invocation);
-                    var first = call.handle(List.of(bound.get(1), bound.get(2)));
-                    var second = call.handle(List.of(bound.get(2)));
-                    return 0;
-                }))
-                .batch(List.of("A-1", "A-2", "A-3"), null);
-
-        assertThat(seen).hasSize(4);
-        assertThat(seen.get(0)).isEqualTo(List.of("A-2", "A-3"));
-        assertThat(seen.get(1)).asInstanceOf(InstanceOfAssertFactories.LIST).hasSize(2);
-        assertThat(seen.get(2)).isEqualTo(List.of("A-3"));
-        assertThat(seen.get(3)).asInstanceOf(InstanceOfAssertFactories.LIST).hasSize(1);
-    }
-
-    /** @param seen is told the arguments of each call that advice sees which asks as Spring's for AspectJ does */
-    private Listener asking(List<Object> seen, Advisor outer) {
-        ProxyFactory proxies = new ProxyFactory(target);
-        proxies.setProxyTargetClass(true);
-        proxies.addAdvisor(ExposeInvocationInterceptor.ADVISOR);
-        proxies.addAdvisor(outer);
-        proxies.addAdvice((MethodBeforeAdvice) (method, passed, bean) -> {
+        proxy = proxy((MethodBeforeAdvice) (method, passed, bean) -> {
             ProxyMethodInvocation call = (ProxyMethodInvocation) ExposeInvocationInterceptor.currentInvocation();
             Object joinPoint = call.getUserAttribute("org.aspectj.lang.JoinPoint");
             if (joinPoint == null) {
@@ -332,14 +367,27 @@ class ExactlyOnceInterceptorTests {
             }
             seen.addAll(Arrays.asList((Object[]) joinPoint));
         });
-        return (Listener) proxies.getProxy();
+
+        assertThatThrownBy(() -> call("batchInTransaction", "A-1", "A-2")).isInstanceOf(BatchItemFailures.class);
+
+        assertThat(seen).extracting(list -> ((List<?>) list).size()).containsExactly(2, 2, 1, 1);
     }
 
     @Test
-    void messageOfABatchWithoutAKeyIsToldInOneLineAndTheOthersAreHandled() {
+    void listOfABatchMayBeChanged() throws Exception {
+        proxy = proxy((MethodBeforeAdvice) (method, passed, bean) -> ((List<?>) passed[0]).clear());
+        store.onClaim(() -> new AlreadyCompleted("7"));
+
+        call("batch", "A-1", "A-2");
+
+        assertThat(target.handled).isEmpty();
+        assertThat(store.completions()).hasSize(1);
+    }
+
+    @Test
+    void messageOfABatchWithoutAKeyIsToldInOneLineAndTheOthersAreHandled() throws Exception {
         try (CapturedLog log = new CapturedLog()) {
-            bindBatch("A-1", " ", "A-3");
-            proxy.batch(List.of("A-1", " ", "A-3"), null);
+            call("batch", "A-1", " ", "A-3");
             assertThat(log.text().strip().lines())
                     .singleElement()
                     .asString()
@@ -351,30 +399,6 @@ class ExactlyOnceInterceptorTests {
     }
 
     @Test
-    void batchThatWasResolvedToAnotherNumberOfArgumentsIsRefused() {
-        bindBatch("A-1", "A-2");
-
-        assertThatIllegalStateException()
-                .isThrownBy(() -> proxy.batch(List.of("A-1"), null))
-                .withMessageContaining("A batch of 2 messages was resolved to 1 arguments");
-
-        assertThat(target.handled).isEmpty();
-    }
-
-    @Test
-    void callOfABatchMethodWithoutABatchIsRefused() {
-        assertThatIllegalStateException()
-                .isThrownBy(() -> proxy.batch(List.of("A-1"), null))
-                .withMessageContaining("without a delivery");
-
-        bindBatch("A-1");
-        proxy.batch(List.of("A-1"), null);
-        assertThatIllegalStateException().isThrownBy(() -> proxy.batch(List.of("A-1"), null));
-
-        assertThat(target.handled).containsExactly("A-1 A-1");
-    }
-
-    @Test
     void otherMethodsAreLeftAlone() {
         proxy.other();
 
@@ -382,60 +406,13 @@ class ExactlyOnceInterceptorTests {
     }
 
     @Test
-    void messageWithoutAKeyIsNotClaimed() {
-        try (CapturedLog log = new CapturedLog()) {
-            bind("fulfil", " ");
-            proxy.fulfil(" ", null);
-            assertThat(log.text().strip().lines())
-                    .singleElement()
-                    .asString()
-                    .contains(
-                            "ERROR",
-                            "of listener 'listener' on queue 'orders' is returned",
-                            "cannot be made of this message");
-        }
+    void factoryOfTheApplicationsOwnKindMakesTheArguments() throws Exception {
+        var own = new DefaultMessageHandlerMethodFactory();
+        own.setArgumentResolvers(ListenerRig.resolvers());
+        own.afterPropertiesSet();
 
-        assertThat(target.handled).isEmpty();
-        assertThat(store.claims()).isEmpty();
-    }
+        call(own::createInvocableHandlerMethod, "fulfilById", "A-1");
 
-    private void bindBatch(String... payloads) {
-        List<Message<String>> messages = Arrays.stream(payloads)
-                .map(payload -> {
-                    Delivery each = ListenerRig.delivery();
-                    deliveries.begin(List.of(each));
-                    return new ReceivedMessage(each, null, "", "body", UnknownOrigin.INSTANCE)
-                            .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
-                })
-                .toList();
-        messages.forEach(message -> begin(message, "batch"));
-        CurrentDeliveries.of(MessageBuilder.withPayload(messages).build(), read("batch"))
-                .bind();
-    }
-
-    private void bind(String method) {
-        bind(method, "A-1");
-    }
-
-    private void bind(String method, String payload) {
-        Message<String> message = new ReceivedMessage(delivery, null, "", "body", UnknownOrigin.INSTANCE)
-                .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
-        begin(message, method);
-        CurrentDeliveries.of(message, read(method)).bind();
-    }
-
-    private void begin(Message<String> message, String method) {
-        Attempt attempt = ListenerRig.settings(target, method).attempt(message);
-        ReceivedMessage.require(message).attempt(attempt);
-        bound.add(attempt);
-    }
-
-    private ListenerMethod read(String name) {
-        ListenerDeclaration declared = ListenerRig.declared(Listener.class, name);
-        return new ListenerMethodReader(
-                        ListenerRig.ENFORCED,
-                        ListenerRig.beans(new StaticListableBeanFactory()),
-                        TestResults.reading((json, type) -> Integer.valueOf(json)))
-                .read(proxy, declared, declared.method().getReturnType(), ListenerRig.arguments(declared.method()));
+        assertThat(target.handled).containsExactly("A-1 message-id");
     }
 }

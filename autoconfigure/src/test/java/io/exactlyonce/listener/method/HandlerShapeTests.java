@@ -13,6 +13,7 @@ import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
+import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.container.ScopeConflicts;
 import io.exactlyonce.listener.message.SnsEnvelope;
@@ -21,7 +22,6 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
@@ -46,6 +46,9 @@ class HandlerShapeTests {
     @interface WithMode {}
 
     static class Handlers {
+
+        @ExactlyOnceListener("orders")
+        void plain(String order) {}
 
         CompletableFuture<List<String>> future() {
             return new CompletableFuture<>();
@@ -110,9 +113,7 @@ class HandlerShapeTests {
         "asyncFuture, @Async takes it to another thread"
     })
     void methodWhoseEndCannotBeToldIsRefused(String name, String message) {
-        Method method = ListenerRig.method(Handlers.class, name);
-
-        assertThatThrownBy(() -> ListenerMethodValidator.requireTellingWhenDone(method, method.getReturnType()))
+        assertThatThrownBy(() -> rules(name, "").requireTellingWhenDone())
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Handlers." + name)
                 .hasMessageContaining(message);
@@ -121,10 +122,7 @@ class HandlerShapeTests {
     @ParameterizedTest
     @CsvSource({"future", "raw", "text", "acknowledging"})
     void methodWhoseEndCanBeToldIsAccepted(String name) {
-        Method method = ListenerRig.method(Handlers.class, name);
-
-        assertThatCode(() -> ListenerMethodValidator.requireTellingWhenDone(method, method.getReturnType()))
-                .doesNotThrowAnyException();
+        assertThatCode(() -> rules(name, "").requireTellingWhenDone()).doesNotThrowAnyException();
     }
 
     @ParameterizedTest
@@ -135,7 +133,7 @@ class HandlerShapeTests {
         "withMode, MANUAL, its acknowledgementMode is MANUAL"
     })
     void handlerThatCouldDeleteItsMessageUncompletedIsRefused(String name, String mode, String message) {
-        assertThatThrownBy(() -> requireAcknowledgement(name, mode))
+        assertThatThrownBy(() -> rules(name, mode).requireNoAcknowledgement())
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Handlers." + name)
                 .hasMessageContaining(message);
@@ -143,15 +141,19 @@ class HandlerShapeTests {
 
     @Test
     void acknowledgementAfterSuccessIsAccepted() {
-        assertThatCode(() -> requireAcknowledgement("withMode", "ON_SUCCESS")).doesNotThrowAnyException();
-        assertThatCode(() -> requireAcknowledgement("text", "ALWAYS")).doesNotThrowAnyException();
+        assertThatCode(() -> rules("withMode", "ON_SUCCESS").requireNoAcknowledgement())
+                .doesNotThrowAnyException();
+        assertThatCode(() -> rules("text", "ALWAYS").requireNoAcknowledgement()).doesNotThrowAnyException();
     }
 
-    private static void requireAcknowledgement(String name, String mode) {
+    /** @param mode what {@code ${mode}} is */
+    private static ListenerRules rules(String name, String mode) {
         Method method = ListenerRig.method(Handlers.class, name);
-        ListenerMethodValidator.requireNoAcknowledgement(
-                method,
-                Objects.requireNonNull(AnnotatedElementUtils.findMergedAnnotation(method, SqsListener.class)),
+        SqsListener seen = AnnotatedElementUtils.findMergedAnnotation(method, SqsListener.class);
+        ListenerDeclaration plain = ListenerRig.declared(Handlers.class, "plain");
+        return new ListenerRules(
+                new ListenerDeclaration(method, plain.says(), seen == null ? plain.seen() : seen, false),
+                method.getReturnType(),
                 new MockEnvironment().withProperty("mode", mode));
     }
 

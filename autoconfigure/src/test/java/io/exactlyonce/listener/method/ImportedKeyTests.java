@@ -27,8 +27,7 @@ class ImportedKeyTests {
                 .results()
                 .map((MatchResult literal) -> literal.group(1))
                 .collect(Collectors.joining());
-        KeyExpression key =
-                KeyExpression.parse(expression, ListenerRig.arguments(ListenerRig.method(Listener.class, "fulfil")));
+        KeyExpression key = ListenerRig.key(expression, ListenerRig.method(Listener.class, "fulfil"));
 
         assertThat(key.evaluate(new GenericMessage<>(new Order("Lambda rocks"))))
                 .isEqualTo("fulfilment.process#70c24d88041893f7fbab4105b76fd9e1");

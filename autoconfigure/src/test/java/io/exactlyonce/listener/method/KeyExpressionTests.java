@@ -227,7 +227,7 @@ class KeyExpressionTests {
         List<HandlerMethodArgumentResolver> resolvers = new ArrayList<>(List.of(new TenantResolver()));
         resolvers.addAll(ListenerRig.resolvers());
 
-        assertThatThrownBy(() -> KeyExpression.parse(expression, ListenerRig.arguments(method, resolvers)))
+        assertThatThrownBy(() -> ListenerRig.key(expression, method, resolvers))
                 .isInstanceOfSatisfying(InvalidListenerException.class, invalid -> {
                     assertThat(invalid.problem())
                             .contains("key expression '" + expression + "' reads the argument", resolver, "polled");
@@ -239,11 +239,10 @@ class KeyExpressionTests {
     void argumentOfAnUnknownHandlerMethodFactoryIsRefused() {
         Method method = ListenerRig.method(Handlers.class, "order");
 
-        assertThatThrownBy(() -> KeyExpression.parse("#order.orderId", ListenerRig.arguments(method, List.of())))
+        assertThatThrownBy(() -> ListenerRig.key("#order.orderId", method, List.of()))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("the application's own MessageHandlerMethodFactory");
-        assertThat(KeyExpression.parse("#payload.orderId", ListenerRig.arguments(method, List.of()))
-                        .evaluate(message(ORDER)))
+        assertThat(ListenerRig.key("#payload.orderId", method, List.of()).evaluate(message(ORDER)))
                 .isEqualTo("A-1");
     }
 
@@ -406,7 +405,7 @@ class KeyExpressionTests {
         // The JDK's classes have no names of parameters.
         Method method = ListenerRig.method(String.class, "concat");
 
-        assertThatThrownBy(() -> KeyExpression.parse("#order", ListenerRig.arguments(method)))
+        assertThatThrownBy(() -> ListenerRig.key("#order", method))
                 .isInstanceOfSatisfying(
                         InvalidListenerException.class,
                         invalid -> assertThat(invalid.remedy()).isEqualTo("compile with javac -parameters"));
@@ -419,6 +418,6 @@ class KeyExpressionTests {
 
     private static KeyExpression parse(String expression, String method) {
         Method declared = ListenerRig.method(Handlers.class, method);
-        return KeyExpression.parse(expression, ListenerRig.arguments(declared));
+        return ListenerRig.key(expression, declared);
     }
 }

@@ -19,8 +19,6 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.listener.message.UnknownOrigin;
-import io.exactlyonce.sighting.ListenerModes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -122,9 +120,6 @@ class ListenerMethodReaderTests {
         @ExactlyOnceListener("orders")
         void annotatedTwice(String order) {}
 
-        @ExactlyOnceListener("orders")
-        void twoClaims(String order, Claim one, Claim two) {}
-
         @ExactlyOnceListener(queueNames = "orders", timeout = "90s")
         void ninetySeconds(String order) {}
 
@@ -177,30 +172,29 @@ class ListenerMethodReaderTests {
             .withProperty("reconciler", "charges");
     private final Reconciler charges = (listener, scope, claim) -> Reconciliation.park("unknown");
     private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
-    private final ListenerMethodReader reader = new ListenerMethodReader(
-            new ListenerModes(properties, Mode.ENFORCE), ListenerRig.beans(beans), TestResults.NONE);
+    private final ListenerMethodReader reader =
+            ListenerRig.reader(beans, new ListenerModes(properties, Mode.ENFORCE), TestResults.NONE);
 
     @ParameterizedTest
     @CsvSource({"ninetySeconds, PT90S", "isoTimeout, PT12H", "placeholderTimeout, PT5M", "plain,"})
     void timeoutIsReadAsADuration(String method, @Nullable Duration timeout) {
-        assertThat(reader.timeout(ListenerRig.declared(Listeners.class, method)))
-                .isEqualTo(timeout);
+        assertThat(read(method).timeout()).isEqualTo(timeout);
     }
 
     @ParameterizedTest
     @CsvSource({
-        "unreadableTimeout, 'soon', is no duration",
-        "shortTimeout, 999ms, must be from 1s to 12h",
-        "longTimeout, 721m, must be from 1s to 12h",
-        "negativeTimeout, -5s, must be from 1s to 12h",
-        "timeoutWithoutUnit, 300, must be from 1s to 12h",
-        "hugeTimeout, 999999999999999999d, is no duration"
+        "unreadableTimeout, 'soon'",
+        "shortTimeout, 999ms",
+        "longTimeout, 721m",
+        "negativeTimeout, -5s",
+        "timeoutWithoutUnit, 300",
+        "hugeTimeout, 999999999999999999d"
     })
-    void timeoutOutOfBoundsIsRefusedWithValueAndRemedy(String method, String value, String problem) {
-        assertThatThrownBy(() -> reader.timeout(ListenerRig.declared(Listeners.class, method)))
+    void timeoutOutOfBoundsIsRefusedWithValueAndRemedy(String method, String value) {
+        assertThatThrownBy(() -> read(method))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listeners." + method)
-                .hasMessageContaining("its timeout '" + value + "' " + problem)
+                .hasMessageContaining("its timeout '" + value + "' is no duration from 1s to 12h")
                 .hasMessageContaining("90s or 5m");
     }
 
@@ -217,14 +211,14 @@ class ListenerMethodReaderTests {
     @Test
     void methodWithoutKeyIsToldWhatAMessageIdDoesNotCover() {
         assertThat(key("withoutKey")).isEqualTo(new ClaimKey("orders", "message-id"));
-        assertThat(read(proxy(new Listeners()), "withoutKey").keyText()).contains("redelivery only");
+        assertThat(read("withoutKey").keyText()).contains("redelivery only");
     }
 
     @Test
     void onlyAnnotatedMethodsAreExactlyOnce() {
-        assertThat(ListenerMethodReader.isExactlyOnce(ListenerRig.method(Listeners.class, "plain")))
+        assertThat(ListenerDeclaration.isAnnotated(ListenerRig.method(Listeners.class, "plain")))
                 .isTrue();
-        assertThat(ListenerMethodReader.isExactlyOnce(ListenerRig.method(Listeners.class, "notAnnotated")))
+        assertThat(ListenerDeclaration.isAnnotated(ListenerRig.method(Listeners.class, "notAnnotated")))
                 .isFalse();
         assertThat(ListenerDeclaration.find(Listeners.class, ListenerRig.method(Listeners.class, "notAnnotated")))
                 .isNull();
@@ -234,14 +228,14 @@ class ListenerMethodReaderTests {
     void reconcilerOfAHandlerInOneTransactionIsRefused() {
         beans.addBean("charges", charges);
 
-        assertThatThrownBy(() -> read(proxy(new Listeners()), "reconciledInOneTransaction"))
+        assertThatThrownBy(() -> read("reconciledInOneTransaction"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("leaves no key in doubt");
     }
 
     @Test
     void asynchronousHandlerInOneTransactionIsRefused() {
-        assertThatThrownBy(() -> read(proxy(new Listeners()), "asynchronousInOneTransaction"))
+        assertThatThrownBy(() -> read("asynchronousInOneTransaction"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("bound to one thread");
     }
@@ -267,7 +261,7 @@ class ListenerMethodReaderTests {
     @ParameterizedTest
     @CsvSource({"finalMethod", "privateMethod", "staticMethod"})
     void methodThatBypassesTheProxyIsRefused(String method) {
-        assertThatThrownBy(() -> read(proxy(new Listeners()), method))
+        assertThatThrownBy(() -> read(method))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listeners." + method)
                 .hasMessageContaining("bypasses the proxy");
@@ -287,11 +281,10 @@ class ListenerMethodReaderTests {
         "asynchronousBatch, asynchronous",
         "futureOfItsOwn, return a CompletableFuture of the work",
         "acknowledging, it takes an Acknowledgement",
-        "twoClaims, it takes more than one Claim",
         "badKey, does not parse"
     })
     void unsupportedShapeIsRefused(String method, String problem) {
-        assertThatThrownBy(() -> read(proxy(new Listeners()), method))
+        assertThatThrownBy(() -> read(method))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listeners." + method)
                 .hasMessageContaining(problem);
@@ -299,20 +292,18 @@ class ListenerMethodReaderTests {
 
     @Test
     void batchesAreRead() {
-        assertThat(read(proxy(new Listeners()), "batch").batch())
-                .isEqualTo(new BatchSignature(0, -1, -1, String.class));
-        assertThat(read(proxy(new Listeners()), "fullBatch").batch())
-                .isEqualTo(new BatchSignature(2, 0, 1, String.class));
-        assertThat(read(proxy(new Listeners()), "plain").batch()).isNull();
+        assertThat(read("batch").isBatch()).isTrue();
+        assertThat(read("fullBatch").isBatch()).isTrue();
+        assertThat(read("plain").isBatch()).isFalse();
     }
 
     @Test
     void tooLongAScopeIsRefused() {
         properties.setProperty("scope", "s".repeat(513));
 
-        assertThatThrownBy(() -> read(proxy(new Listeners()), "placeholders"))
+        assertThatThrownBy(() -> read("placeholders"))
                 .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("scope has 513 characters, more than 512");
+                .hasMessageContaining("its scope (513 characters) must have at most 512 characters");
     }
 
     @ParameterizedTest
@@ -320,7 +311,7 @@ class ListenerMethodReaderTests {
     void scopeThatCannotBeStoredIsRefused(String unit, String problem) {
         properties.setProperty("scope", "a" + (char) Integer.parseInt(unit, 16) + "b");
 
-        assertThatThrownBy(() -> read(proxy(new Listeners()), "placeholders"))
+        assertThatThrownBy(() -> read("placeholders"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("scope contains " + problem);
     }
@@ -329,14 +320,14 @@ class ListenerMethodReaderTests {
     void containerFactoryThatPreparesNothingIsRefused() {
         beans.addBean(ExactlyOnceListener.CONTAINER_FACTORY, "prepares nothing");
 
-        assertThatThrownBy(() -> read(proxy(new Listeners()), "plain"))
+        assertThatThrownBy(() -> read("plain"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("'exactlyOnceListenerContainerFactory' does not prepare containers");
     }
 
     @Test
     void plainAnnotationOnTheSameMethodIsRefused() {
-        assertThatThrownBy(() -> read(proxy(new Listeners()), "annotatedTwice"))
+        assertThatThrownBy(() -> read("annotatedTwice"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("awspring's default")
                 .hasMessageContaining("@SqsListener off the method");
@@ -402,21 +393,16 @@ class ListenerMethodReaderTests {
     }
 
     private ClaimSpec spec(String method) {
-        ReceivedMessage received =
-                new ReceivedMessage(ListenerRig.delivery(), null, "", "body", UnknownOrigin.INSTANCE);
+        ReceivedMessage received = ListenerRig.received();
         Message<String> message = MessageBuilder.withPayload("A-1").build();
-        return read(proxy(new Listeners()), method).spec(received.attachTo(message, Map.of()));
+        return read(method).spec(received.attachTo(message, Map.of()));
+    }
+
+    private ListenerMethod read(String method) {
+        return read(ListenerRig.advised(new Listeners()), method);
     }
 
     private ListenerMethod read(Object bean, String method) {
-        ListenerDeclaration read = ListenerRig.declared(Listeners.class, method);
-        return reader.read(bean, read, read.method().getReturnType(), ListenerRig.arguments(read.method()));
-    }
-
-    private static Object proxy(Object target) {
-        ProxyFactory classes = new ProxyFactory(target);
-        classes.setProxyTargetClass(true);
-        classes.addAdvisor(ListenerRig.advisor());
-        return classes.getProxy();
+        return ListenerRig.read(reader, bean, Listeners.class, method);
     }
 }

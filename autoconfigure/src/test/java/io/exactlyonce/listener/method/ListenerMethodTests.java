@@ -4,15 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
-import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.listener.message.UnknownOrigin;
+import io.exactlyonce.listener.message.SnsEnvelope;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -53,64 +52,44 @@ class ListenerMethodTests {
     }
 
     interface Handlers {
+        @ExactlyOnceListener("orders")
         void parcel(Parcel parcel);
 
-        int withClaim(Parcel parcel, Claim claim, String other);
-
-        boolean flag(Parcel parcel);
-
-        String text(Parcel parcel);
-
+        @ExactlyOnceListener("orders")
         void notification(SnsNotification<String> order);
 
+        @ExactlyOnceListener("orders")
         void notifications(List<SnsNotification<String>> orders);
     }
 
-    private static final ResultSerializer NO_RESULTS = TestResults.NONE;
-
-    private final Object[] arguments = {new Parcel()};
-    private final ReceivedMessage plain =
-            new ReceivedMessage(ListenerRig.delivery(), null, "", "body", UnknownOrigin.INSTANCE);
+    private final ReceivedMessage plain = ListenerRig.received();
 
     /** The envelope is another one each time, and would pass for another payload under the same key. */
     @Test
     void payloadOfASnsNotificationIsTheSameForSingleMessagesAndBatches() {
         ResultSerializer json = TestResults.reading((text, type) -> Map.of("MessageId", text, "Message", "published"));
-        ReceivedMessage received =
-                new ReceivedMessage(ListenerRig.delivery(), null, "", "{...}", UnknownOrigin.INSTANCE);
+        ReceivedMessage received = ListenerRig.received(ListenerRig.delivery(), null, "{...}");
 
         assertThat(payloads(json, received)).containsExactly("published", "published");
     }
 
     private static List<String> payloads(ResultSerializer json, ReceivedMessage received) {
         Message<?> message = received.attachTo(ListenerRig.message(Map.of()), Map.of());
-        ListenerMethod single = new ListenerMethod(
-                ListenerRig.method(Handlers.class, "notification"), false, null, null, InDoubtPolicy.RERUN, null, json);
-        ListenerMethod batch = new ListenerMethod(
-                ListenerRig.method(Handlers.class, "notifications"),
-                false,
-                null,
-                null,
-                InDoubtPolicy.RERUN,
-                null,
-                json);
-        return Stream.of(single.spec(message), batch.spec(message))
-                .map(ClaimSpec::payload)
+        return Stream.of("notification", "notifications")
+                .map(name -> method(name, null, null, json).spec(message).payload())
                 .toList();
     }
 
     @Test
     void keyIsWhatTheExpressionSays() {
-        ReceivedMessage withAttribute =
-                new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body", UnknownOrigin.INSTANCE);
+        ReceivedMessage withAttribute = ListenerRig.received(ListenerRig.delivery(), "attribute", "body");
 
         assertThat(key(method("#parcel.number", null), withAttribute)).isEqualTo(new ClaimKey("orders", "P-7"));
     }
 
     @Test
     void withoutExpressionTheKeyIsTheMessageAttribute() {
-        ReceivedMessage withAttribute =
-                new ReceivedMessage(ListenerRig.delivery(), "attribute", "", "body", UnknownOrigin.INSTANCE);
+        ReceivedMessage withAttribute = ListenerRig.received(ListenerRig.delivery(), "attribute", "body");
 
         assertThat(key(method(null, null), withAttribute)).isEqualTo(new ClaimKey("orders", "attribute"));
     }
@@ -122,7 +101,7 @@ class ListenerMethodTests {
 
     @Test
     void blankAttributeFailsTheDeliveryInsteadOfFallingBack() {
-        ReceivedMessage blank = new ReceivedMessage(ListenerRig.delivery(), "", "", "body", UnknownOrigin.INSTANCE);
+        ReceivedMessage blank = ListenerRig.received(ListenerRig.delivery(), "", "body");
 
         assertThatThrownBy(() -> key(method(null, null), blank))
                 .isInstanceOf(InvalidKeyException.class)
@@ -182,101 +161,31 @@ class ListenerMethodTests {
                 .hasNoCause();
     }
 
-    @Test
-    void claimIsPassedWhereTheMethodWantsIt() {
-        Object[] passed = {arguments[0], null, "other"};
-        Claim claim = new StubClaim();
-
-        new ListenerMethod(
-                        ListenerRig.method(Handlers.class, "withClaim"),
-                        false,
-                        null,
-                        null,
-                        InDoubtPolicy.RERUN,
-                        null,
-                        NO_RESULTS)
-                .pass(claim, passed);
-
-        assertThat(passed).containsExactly(arguments[0], claim, "other");
-    }
-
-    @Test
-    void methodWithoutAClaimKeepsItsArguments() {
-        Object[] passed = arguments.clone();
-
-        method(null, null).pass(new StubClaim(), passed);
-
-        assertThat(passed).isEqualTo(arguments);
-    }
-
-    @Test
-    void handlerThatWasNotCalledReturnsNothingOfItsType() {
-        assertThat(nothing("withClaim")).isEqualTo(0);
-        assertThat(nothing("flag")).isEqualTo(false);
-        assertThat(nothing("text")).isNull();
-        assertThat(nothing("parcel")).isNull();
-    }
-
-    private static Object nothing(String method) {
-        return new ListenerMethod(
-                        ListenerRig.method(Handlers.class, method),
-                        false,
-                        null,
-                        null,
-                        InDoubtPolicy.RERUN,
-                        null,
-                        NO_RESULTS)
-                .nothing();
-    }
-
     private static ClaimKey key(ListenerMethod method, ReceivedMessage received) {
         Message<Parcel> message = MessageBuilder.withPayload(new Parcel()).build();
         return method.spec(received.attachTo(message, Map.of())).key();
     }
 
     private static ListenerMethod method(@Nullable String expression, @Nullable String scope) {
-        Method method = ListenerRig.method(Handlers.class, "parcel");
-        return new ListenerMethod(
-                method,
-                false,
-                expression == null ? null : KeyExpression.parse(expression, ListenerRig.arguments(method)),
-                scope,
-                InDoubtPolicy.RERUN,
-                null,
-                NO_RESULTS);
+        return method("parcel", expression, scope, TestResults.NONE);
     }
 
-    private static final class StubClaim implements Claim {
-
-        @Override
-        public String key() {
-            return "P-7";
-        }
-
-        @Override
-        public int attempt() {
-            return 1;
-        }
-
-        @Override
-        public boolean isAmbiguous() {
-            return false;
-        }
-
-        @Override
-        public long fencingToken() {
-            return 1;
-        }
-
-        @Override
-        public String downstreamKey() {
-            return "";
-        }
-
-        @Override
-        public void ensureHeld() {}
-
-        @Override
-        public void fence() {}
+    private static ListenerMethod method(
+            String name, @Nullable String expression, @Nullable String scope, ResultSerializer json) {
+        Method method = ListenerRig.method(Handlers.class, name);
+        return new ListenerMethod(
+                method,
+                ListenerRig.declared(Handlers.class, name).says(),
+                false,
+                true,
+                false,
+                ListenerRules.isBatch(method),
+                SnsEnvelope.isTakenBy(method),
+                expression == null ? null : ListenerRig.key(expression, method),
+                scope,
+                null,
+                InDoubtPolicy.RERUN,
+                null,
+                json);
     }
 }

@@ -8,20 +8,24 @@ import io.awspring.cloud.sqs.support.resolver.SnsNotificationArgumentResolver;
 import io.awspring.cloud.sqs.support.resolver.VisibilityHandlerMethodArgumentResolver;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.Mode;
-import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
+import io.exactlyonce.claim.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.delivery.ClaimWriter;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObservers;
+import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.TestResults;
+import io.exactlyonce.delivery.pipeline.CircuitBreakers;
+import io.exactlyonce.delivery.pipeline.Claims;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
-import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.StartLine;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.renewal.RenewalSchedule;
-import io.exactlyonce.sighting.ListenerModes;
+import io.exactlyonce.renewal.Renewer;
+import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -38,7 +42,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.stream.IntStream;
-import org.springframework.aop.framework.ProxyConfig;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.MethodParameter;
@@ -55,6 +59,7 @@ import org.springframework.messaging.handler.annotation.support.HeadersMethodArg
 import org.springframework.messaging.handler.annotation.support.MessageMethodArgumentResolver;
 import org.springframework.messaging.handler.annotation.support.PayloadMethodArgumentResolver;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
+import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.mock.env.MockEnvironment;
 import tools.jackson.databind.json.JsonMapper;
@@ -62,12 +67,17 @@ import tools.jackson.databind.json.JsonMapper;
 /** Messages and methods to test with. */
 public final class ListenerRig {
 
-    /** Beans with a container factory that prepares containers, and without transactions. */
-    static ListenerBeans beans(StaticListableBeanFactory beans) {
+    /** A reader with a container factory that prepares containers, and without transactions. */
+    static ListenerMethodReader reader(StaticListableBeanFactory beans, ListenerModes modes, ResultSerializer results) {
         beans.addBean(ExactlyOnceListener.CONTAINER_FACTORY, new PreparingFactory());
-        return new ListenerBeans(beans, PreparingFactory.class, (manager, named) -> {
+        return new ListenerMethodReader(beans, PreparingFactory.class, modes, results, (manager, named) -> {
             throw new AssertionError("There is no " + manager);
         });
+    }
+
+    static ListenerMethod read(ListenerMethodReader reader, Object bean, Class<?> type, String name) {
+        Method method = method(type, name);
+        return reader.read(bean, declared(type, name), new InvocableHandlerMethod(bean, method), resolvers());
     }
 
     /** Stands for a container factory that prepares containers for exactly-once handling. */
@@ -89,16 +99,16 @@ public final class ListenerRig {
         return Objects.requireNonNull(ListenerDeclaration.find(type, method(type, name)));
     }
 
-    /** A method's arguments, made by the resolvers that awspring configures. */
-    static KeyArguments arguments(Method method) {
-        return arguments(method, resolvers());
+    /** A key that names arguments of a method, which are made by the resolvers that awspring configures. */
+    static KeyExpression key(String text, Method method) {
+        return key(text, method, resolvers());
     }
 
-    static KeyArguments arguments(Method method, List<HandlerMethodArgumentResolver> resolvers) {
+    static KeyExpression key(String text, Method method, List<HandlerMethodArgumentResolver> resolvers) {
         MethodParameter[] parameters = IntStream.range(0, method.getParameterCount())
                 .mapToObj(index -> new SynthesizingMethodParameter(method, index))
                 .toArray(MethodParameter[]::new);
-        return new KeyArguments(method, parameters, resolvers);
+        return new KeyExpression(text, method, parameters, resolvers);
     }
 
     /** The ones that awspring configures, as far as tests need them. */
@@ -138,11 +148,10 @@ public final class ListenerRig {
     public static DeliveryHandlerMethodFactory handlerMethods(Mode mode) {
         var factory = new DeliveryHandlerMethodFactory(
                 new DefaultMessageHandlerMethodFactory(),
-                new ListenerMethodReader(
+                reader(
+                        new StaticListableBeanFactory(),
                         new ListenerModes(new MockEnvironment(), mode),
-                        beans(new StaticListableBeanFactory()),
-                        TestResults.NONE),
-                new ClaimArgumentResolver());
+                        TestResults.NONE));
         factory.setArgumentResolvers(resolvers());
         factory.afterPropertiesSet();
         return factory;
@@ -162,7 +171,36 @@ public final class ListenerRig {
     }
 
     public static final StartLine START_LINE =
-            new StartLine(new StartLine.Place("memory"), Duration.ofDays(18), null, new RenewalSchedule(0.5, 0.1, 3));
+            new StartLine(new StartLine.Place("memory"), Duration.ofDays(18), null, new RenewalSchedule(0.5, 0.1));
+
+    /** Deliveries in flight, on a store that grants everything. */
+    public static Deliveries deliveries(
+            Renewer renewer, DeliveryObserver observer, RetryBackoff backoff, NanoClock clock) {
+        return deliveries(renewer, observer, backoff, clock, new ScriptedStore(), Runnable::run);
+    }
+
+    /** @param threads on which the store is asked */
+    public static Deliveries deliveries(
+            Renewer renewer,
+            DeliveryObserver observer,
+            RetryBackoff backoff,
+            NanoClock clock,
+            ScriptedStore store,
+            Executor threads) {
+        return new Deliveries(
+                renewer,
+                claims(store, threads, clock),
+                new ClaimSettings("worker", null),
+                observer,
+                backoff,
+                clock,
+                () -> 0,
+                10);
+    }
+
+    static Claims claims(ScriptedStore store, Executor threads, NanoClock clock) {
+        return new Claims(store, new ExecutorClaimStore(store, threads), new FakeTimer(), clock);
+    }
 
     /** What containers' components are given, with a pipeline on a store that grants everything. */
     public static ListenerEngine engine(Deliveries deliveries) {
@@ -171,10 +209,10 @@ public final class ListenerRig {
 
     /** @param threads on which the store is asked */
     public static ListenerEngine engine(Deliveries deliveries, ScriptedStore store, Executor threads) {
-        DeliveryObserver noObserver = new DeliveryObserver() {};
+        DeliveryObservers noObserver = new DeliveryObservers(List.of());
         FakeClock clock = new FakeClock();
         DeliveryPipeline pipeline = new DeliveryPipeline(
-                new ClaimWriter(store, new ExecutorClaimStore(store, threads), new FakeTimer()),
+                claims(store, threads, clock),
                 new ClaimSettings("worker", null),
                 new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)),
                 TestResults.writing(Object::toString),
@@ -185,7 +223,7 @@ public final class ListenerRig {
         return new ListenerEngine(
                 pipeline,
                 deliveries,
-                new StoreCircuitBreakers(noObserver),
+                new CircuitBreakers(clock),
                 noObserver,
                 clock,
                 new FakeTimer(),
@@ -201,8 +239,21 @@ public final class ListenerRig {
         return new Delivery(subscription, "message-id", "handle", 1, 0);
     }
 
+    static ReceivedMessage received() {
+        return received(delivery(), null, "body");
+    }
+
+    static ReceivedMessage received(Delivery delivery, @Nullable String keyAttribute, String body) {
+        return new ReceivedMessage(delivery, keyAttribute, "", body);
+    }
+
     public static Message<String> message(Map<String, Object> headers) {
         return MessageBuilder.withPayload("payload").copyHeaders(headers).build();
+    }
+
+    /** A message of which nothing matters. */
+    public static Message<Object> anyMessage() {
+        return MessageBuilder.<Object>withPayload("payload").build();
     }
 
     /** An advisor for what is never called. */
@@ -211,7 +262,6 @@ public final class ListenerRig {
                 () -> {
                     throw new IllegalStateException();
                 },
-                ListenerRig::classProxies,
                 ENFORCED);
     }
 
@@ -230,12 +280,5 @@ public final class ListenerRig {
                 return CompletableFuture.completedFuture(null);
             }
         });
-    }
-
-    /** Proxies as Spring Boot makes them. */
-    static ProxyConfig classProxies() {
-        ProxyConfig proxies = new ProxyConfig();
-        proxies.setProxyTargetClass(true);
-        return proxies;
     }
 }

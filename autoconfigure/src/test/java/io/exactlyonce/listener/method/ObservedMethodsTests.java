@@ -9,9 +9,12 @@ import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.Mode;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.listener.message.PolledMessage;
-import io.exactlyonce.sighting.ListenerModes;
+import io.exactlyonce.observed.ObservedClaims;
+import io.exactlyonce.observed.ObservedQueue;
+import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.util.List;
 import java.util.concurrent.Future;
@@ -24,7 +27,6 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
-import org.springframework.mock.env.MockEnvironment;
 
 /** Methods that are only observed: what enforcing would refuse runs, and is told. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -66,9 +68,6 @@ class ObservedMethodsTests {
 
         @ExactlyOnceListener(queueNames = "orders", mode = "off")
         void unknown(String order) {}
-
-        @ExactlyOnceListener(queueNames = "orders", mode = "${orders.mode:enforce}")
-        void enforced(String order) {}
     }
 
     static final class Final {
@@ -84,10 +83,17 @@ class ObservedMethodsTests {
         assertThat(settings.tellsItsEnd()).isTrue();
         assertThat(output).doesNotContain("only observed");
         Message<String> message = MessageBuilder.withPayload("o1").build();
-        var observed = settings.observed(
-                message, new PolledMessage("orders", "id", null, "body"), VisibilityWindow.ofSeconds(30));
-        assertThat(observed.key().key()).isEqualTo("o1");
-        assertThat(observed.payload().get()).isEqualTo("body");
+        ScriptedStore store = new ScriptedStore();
+        ObservedClaims claims =
+                new ObservedClaims(store, new ClaimSettings("worker", null), () -> {}, List.of(), Runnable::run, 1);
+        claims.begin(settings.observed(
+                new ObservedQueue("fulfilment", "orders"),
+                message,
+                new PolledMessage("orders", "id", null, "body"),
+                VisibilityWindow.ofSeconds(30)));
+        assertThat(store.claims()).hasSize(1);
+        assertThat(store.claims().get(0).key()).isEqualTo(new ClaimKey("orders", "o1"));
+        assertThat(store.claims().get(0).fingerprint()).isEqualTo(ClaimKey.sha256("body"));
     }
 
     @ParameterizedTest
@@ -115,7 +121,7 @@ class ObservedMethodsTests {
     void finalClassIsObservedAndTold(CapturedOutput output) {
         assertThat(ListenerRig.observed(new Final(), "handle").isObserved()).isTrue();
 
-        assertThat(output).contains("its class is final");
+        assertThat(output).contains("is final, of which there can be no proxy");
     }
 
     @ParameterizedTest
@@ -139,17 +145,5 @@ class ObservedMethodsTests {
         assertThatThrownBy(() -> ListenerRig.observed(new Listeners(), "unknown"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("mode = 'off' is none of 'enforce' and 'observe'");
-    }
-
-    @Test
-    void listenersOwnModeWins() {
-        ListenerModes observing = new ListenerModes(new MockEnvironment(), Mode.OBSERVE);
-
-        assertThat(ListenerRig.declared(Listeners.class, "fits").isObserved(observing))
-                .isTrue();
-        assertThat(ListenerRig.declared(Listeners.class, "enforced").isObserved(observing))
-                .isFalse();
-        assertThat(ListenerRig.declared(Listeners.class, "fits").isObserved(ListenerRig.ENFORCED))
-                .isFalse();
     }
 }

@@ -122,18 +122,17 @@ class TransactionAdviceTests {
     private ListenerMethod read(String method, boolean transactionOutside) {
         ProxyFactory proxies = new ProxyFactory(new Listeners());
         proxies.setProxyTargetClass(true);
-        var claiming = new ExactlyOnceAdvisor(
-                TransactionAdviceTests::noMessage, ListenerRig::classProxies, ListenerRig.ENFORCED);
+        var claiming = new ExactlyOnceAdvisor(TransactionAdviceTests::noMessage, ListenerRig.ENFORCED);
         var transactional = new DefaultPointcutAdvisor(new TransactionInterceptor(
                 (TransactionManager) first, new AnnotationTransactionAttributeSource(false)));
         proxies.addAdvisors(
                 transactionOutside ? transactional : claiming, transactionOutside ? claiming : transactional);
-        ListenerDeclaration read = ListenerRig.declared(Listeners.class, method);
+        return ListenerRig.read(reader(this::create), proxies.getProxy(), Listeners.class, method);
+    }
+
+    private ListenerMethodReader reader(ListenerMethodReader.ClaimTransactionFactory transactions) {
         return new ListenerMethodReader(
-                        ListenerRig.ENFORCED,
-                        new ListenerBeans(beans, ListenerRig.PreparingFactory.class, this::create),
-                        TestResults.NONE)
-                .read(proxies.getProxy(), read, read.method().getReturnType(), ListenerRig.arguments(read.method()));
+                beans, ListenerRig.PreparingFactory.class, ListenerRig.ENFORCED, TestResults.NONE, transactions);
     }
 
     private static <T> T noMessage() {
@@ -201,13 +200,15 @@ class TransactionAdviceTests {
     void severalManagersWithoutAPrimaryAreRefused() {
         both();
 
-        assertRefused(
-                "plain", "several transaction managers and none of them is primary: [first, second]", "name the one");
+        assertRefused("plain", "expected single matching bean but found 2: first,second", "name the one");
     }
 
     @Test
     void noManagerAtAllIsRefused() {
-        assertRefused("plain", "there is no PlatformTransactionManager", "declare a JdbcTransactionManager");
+        assertRefused(
+                "plain",
+                "needs a bean of type org.springframework.transaction.PlatformTransactionManager: No qualifying bean",
+                "declare a JdbcTransactionManager");
     }
 
     @ParameterizedTest
@@ -215,19 +216,19 @@ class TransactionAdviceTests {
     void managerThatDoesNotExistIsRefused(String method, String name) {
         both();
 
-        assertRefused(method, "there is no transaction manager '" + name + "'", "declare a JdbcTransactionManager");
+        assertRefused(method, "effects = DATABASE needs a bean of type", "declare a JdbcTransactionManager");
+        assertThatThrownBy(() -> read(method)).hasMessageContaining("named '" + name + "'");
     }
 
     @Test
     void managerThatCannotHoldClaimsIsRefusedWithTheReason() {
         onlyFirst();
-        ListenerBeans unusable = new ListenerBeans(beans, ListenerRig.PreparingFactory.class, (manager, named) -> {
+        ListenerMethodReader unusable = reader((manager, named) -> {
             throw new UnsupportedTransactionException("it is another database", "use this one", null);
         });
-        var method = ListenerRig.method(Listeners.class, "plain");
 
         assertThatThrownBy(() ->
-                        unusable.transaction(method, Effects.DATABASE, "", new TransactionAdvice(method, null, false)))
+                        ListenerRig.read(unusable, ListenerRig.advised(new Listeners()), Listeners.class, "plain"))
                 .isInstanceOfSatisfying(InvalidListenerException.class, refused -> {
                     assertThat(refused.problem()).contains("Listeners.plain", "it is another database");
                     assertThat(refused.remedy()).isEqualTo("use this one");

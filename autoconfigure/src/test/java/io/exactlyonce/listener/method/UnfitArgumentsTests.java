@@ -3,11 +3,9 @@ package io.exactlyonce.listener.method;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.CapturedLog;
-import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.listener.message.UnknownOrigin;
 import java.lang.reflect.Method;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -15,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.handler.annotation.Header;
@@ -31,17 +30,22 @@ class UnfitArgumentsTests {
 
     static class Handlers {
 
+        @ExactlyOnceListener("orders")
         void header(@Header("tenant") int tenant) {}
 
+        @ExactlyOnceListener("orders")
         void absent(@Header("absent") String absent) {}
 
+        @ExactlyOnceListener("orders")
         void payload(Integer payload) {}
 
+        @ExactlyOnceListener("orders")
         void validated(@Validated @Payload Order order) {}
 
         /** As its proxy does first of all. */
+        @ExactlyOnceListener("orders")
         void failing(String payload) {
-            CurrentDeliveries.take();
+            ListenerCall.take();
             throw new MessagingException("the handler's own");
         }
     }
@@ -67,8 +71,7 @@ class UnfitArgumentsTests {
         }
     }
 
-    private final Message<String> message = new ReceivedMessage(
-                    ListenerRig.delivery(), null, "", "body", UnknownOrigin.INSTANCE)
+    private final Message<String> message = ListenerRig.received()
             .attachTo(ListenerRig.message(Map.of("tenant", "secret-4111\nFORGED line")), Map.of());
 
     private static InvocableHandlerMethod handler(String name) {
@@ -76,7 +79,8 @@ class UnfitArgumentsTests {
         var factory = new DefaultMessageHandlerMethodFactory();
         factory.setValidator(new NameValidator());
         factory.afterPropertiesSet();
-        var listener = new ListenerMethod(method, false, null, null, InDoubtPolicy.RERUN, null, TestResults.NONE);
+        var reader = ListenerRig.reader(new StaticListableBeanFactory(), ListenerRig.ENFORCED, TestResults.NONE);
+        var listener = ListenerRig.read(reader, ListenerRig.advised(new Handlers()), Handlers.class, name);
         return new DeliveryHandlerMethod(factory.createInvocableHandlerMethod(new Handlers(), method), listener);
     }
 
@@ -119,7 +123,7 @@ class UnfitArgumentsTests {
     @ValueSource(strings = {"4111", "a]4111", "4111].b[\nFORGED", "a[4111", "a].name.b[4111"})
     void invalidPayloadShowsNoKeyThatItsSenderChose(String key) {
         Order order = new Order(Map.of(key, new Item(null)));
-        Message<Order> invalid = new ReceivedMessage(ListenerRig.delivery(), null, "", "body", UnknownOrigin.INSTANCE)
+        Message<Order> invalid = ListenerRig.received()
                 .attachTo(MessageBuilder.withPayload(order).build(), Map.of());
 
         assertThatThrownBy(() -> handler("validated").invoke(invalid))

@@ -9,8 +9,8 @@ import io.awspring.cloud.sqs.listener.errorhandler.ErrorHandler;
 import io.awspring.cloud.sqs.listener.interceptor.MessageInterceptor;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
+import io.exactlyonce.observed.ObservedCounts;
 import io.exactlyonce.primary.ClaimPool;
-import io.exactlyonce.sighting.Sightings;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
@@ -244,7 +244,8 @@ class ObserveFirstIT {
             assertThat(AopUtils.isAopProxy(application.bean(Listeners.class))).isFalse();
             assertThat(application.container("observed").getContainerComponentFactories())
                     .isEmpty();
-            assertThat(application.bean(Sightings.class).all().get(0).keys()).hasSize(1);
+            assertThat(application.bean(ObservedCounts.class).all().get(0).keys())
+                    .hasSize(1);
         }
     }
 

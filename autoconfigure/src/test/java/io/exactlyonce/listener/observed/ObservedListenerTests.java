@@ -12,15 +12,13 @@ import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.listener.method.ListenerRig;
-import io.exactlyonce.sighting.ObservedClaims;
-import io.exactlyonce.sighting.ObservedQueue;
-import io.exactlyonce.sighting.Sighting;
-import io.exactlyonce.sighting.SightingObserver;
-import io.exactlyonce.sighting.Unobserved;
-import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.observed.NotObserved;
+import io.exactlyonce.observed.ObservationCounter;
+import io.exactlyonce.observed.ObservedClaims;
+import io.exactlyonce.observed.ObservedOutcome;
+import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.util.ArrayList;
@@ -87,39 +85,57 @@ class ObservedListenerTests {
     private final ScriptedStore store = new ScriptedStore();
     private final List<String> seen = new ArrayList<>();
     private final Scripted original = new Scripted();
-    private final ObservedListener<String> listener = listener("handle");
+    private final Observed listener = listener("handle");
 
-    private ObservedListener<String> listener(String method) {
+    /** As a container has them. */
+    private record Observed(PolledKeys<String> keys, ObservedListener<String> called) {
+
+        void intercept(Message<String> polled) {
+            assertThat(keys.intercept(polled)).isCompletedWithValueMatching(same -> same == polled);
+        }
+
+        CompletableFuture<Void> onMessage(Message<String> message) {
+            return called.onMessage(message);
+        }
+
+        CompletableFuture<Void> onMessage(Collection<Message<String>> messages) {
+            return called.onMessage(messages);
+        }
+    }
+
+    private Observed listener(String method) {
         return listener(method, true);
     }
 
-    private ObservedListener<String> listener(String method, boolean tellsItsEnd) {
-        SightingObserver observer = new SightingObserver() {
+    private Observed listener(String method, boolean tellsItsEnd) {
+        ObservationCounter counter = new ObservationCounter() {
             @Override
-            public void sighted(ObservedQueue queue, ClaimKey key, Sighting sighting) {
-                seen.add(queue.queue() + " " + key.scope() + "/" + key.key() + " " + sighting.tag());
+            public void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {
+                seen.add(queue.queue() + " " + key.scope() + "/" + key.key() + " " + outcome.tag());
             }
 
             @Override
-            public void unobserved(ObservedQueue queue, Unobserved reason, @Nullable Throwable failure) {
+            public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
                 seen.add(queue.queue() + " unobserved " + reason.tag());
             }
         };
+        return listener(original, method, tellsItsEnd, counter, 10);
+    }
+
+    private Observed listener(
+            AsyncMessageListener<String> called,
+            String method,
+            boolean tellsItsEnd,
+            ObservationCounter counter,
+            int most) {
         ObservedClaims claims = new ObservedClaims(
-                new ExecutorClaimStore(store, Runnable::run),
-                new ClaimSettings("worker", null),
-                List.of(observer),
-                Runnable::run,
-                new FakeTimer(),
-                10);
-        return new ObservedListener<>(
-                original,
-                new MessageObserver(
-                        ListenerRig.observed(new Orders(), method),
-                        claims,
-                        new ObservedQueue("fulfilment", "orders"),
-                        VisibilityWindow.ofSeconds(30),
-                        () -> tellsItsEnd));
+                store, new ClaimSettings("worker", null), () -> {}, List.of(counter), Runnable::run, most);
+        PolledKeys<String> keys = new PolledKeys<>(
+                ListenerRig.observed(new Orders(), method),
+                claims,
+                new ObservedQueue("fulfilment", "orders"),
+                VisibilityWindow.ofSeconds(30));
+        return new Observed(keys, new ObservedListener<>(called, keys, claims, () -> tellsItsEnd));
     }
 
     private static Message<String> message(String payload) {
@@ -143,12 +159,8 @@ class ObservedListenerTests {
 
     /** As awspring calls it, with an interceptor of the application's own in between. */
     private CompletableFuture<Void> handle(Message<String> polled, Message<String> intercepted) {
-        assertThat(listener.intercept(polled)).isCompletedWithValueMatching(same -> same == polled);
-        try {
-            return listener.onMessage(intercepted);
-        } finally {
-            assertThat(listener.afterProcessing(intercepted, null)).isCompleted();
-        }
+        listener.intercept(polled);
+        return listener.onMessage(intercepted);
     }
 
     @Test
@@ -225,9 +237,9 @@ class ObservedListenerTests {
     }
 
     @Test
-    void whatWasReadOfAMessageThatNeverReachedItsListenerIsForgotten() {
+    void whatWasReadOfAMessageThatNeverReachedItsListenerIsForgottenWithTheNext() {
         listener.intercept(message("o1"));
-        listener.afterProcessing(message("o1"), new IllegalStateException("an interceptor's"));
+        listener.intercept(message("o2"));
 
         listener.onMessage(MessageBuilder.withPayload("other")
                 .copyHeaders(message("o1").getHeaders())
@@ -261,7 +273,7 @@ class ObservedListenerTests {
 
     @Test
     void keyThatCannotBeReadIsCountedAndTheHandlerCalled() {
-        ObservedListener<String> keyed = listener("unnamed");
+        Observed keyed = listener("unnamed");
         Message<String> binary = message(
                 "o1",
                 Map.of(
@@ -277,7 +289,7 @@ class ObservedListenerTests {
 
     @Test
     void withoutAnExpressionTheAttributeIsTheKeyAndElseTheMessagesId() {
-        ObservedListener<String> keyed = listener("unnamed");
+        Observed keyed = listener("unnamed");
 
         keyed.onMessage(message(
                 "o1",
@@ -295,11 +307,10 @@ class ObservedListenerTests {
     @Test
     void messagesOfABatchAreObservedEach() {
         List<Message<String>> batch = List.of(message("o1"), message("o2"), message("o3"));
-        ObservedListener<String> several = listener("batch");
-        assertThat(several.intercept(batch)).isCompletedWithValueMatching(same -> same == batch);
+        Observed several = listener("batch");
+        assertThat(several.keys().intercept(batch)).isCompletedWithValueMatching(same -> same == batch);
 
         several.onMessage(batch);
-        several.afterProcessing(batch, null);
 
         assertThat(original.given.get(0)).isSameAs(batch);
         assertThat(seen)
@@ -344,7 +355,7 @@ class ObservedListenerTests {
     @Test
     void listenerGetsItsThreadsAsItWould() {
         SyncTaskExecutor threads = new SyncTaskExecutor();
-        listener.setTaskExecutor(threads);
+        listener.called().setTaskExecutor(threads);
         assertThat(original.executor).isSameAs(threads);
 
         AtomicReference<Object> given = new AtomicReference<>();
@@ -352,19 +363,21 @@ class ObservedListenerTests {
             given.set(message);
             return CompletableFuture.completedFuture(null);
         };
-        new ObservedListener<>(unaware, messageObserverOfNothing()).setTaskExecutor(threads);
+        listener(unaware, "handle", true, new ObservationCounter() {}, 10)
+                .called()
+                .setTaskExecutor(threads);
         assertThat(given.get()).isNull();
     }
 
     @Test
     void handlerIsCalledWhateverObserversThrow() {
-        SightingObserver broken = new SightingObserver() {
+        ObservationCounter broken = new ObservationCounter() {
             @Override
-            public void unobserved(ObservedQueue queue, Unobserved reason, @Nullable Throwable failure) {
+            public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
                 throw new IllegalStateException("an observer's");
             }
         };
-        ObservedListener<String> observed = new ObservedListener<>(original, messageObserverOfNothing(broken));
+        Observed observed = listener(original, "handle", true, broken, 0);
         Message<String> bare = MessageBuilder.withPayload("bare").build();
         Message<String> beyondTheBound = message("o1");
 
@@ -374,30 +387,10 @@ class ObservedListenerTests {
         assertThat(original.given).containsExactly(bare, beyondTheBound);
     }
 
-    private MessageObserver messageObserverOfNothing() {
-        return messageObserverOfNothing(new SightingObserver() {});
-    }
-
-    private MessageObserver messageObserverOfNothing(SightingObserver observer) {
-        ObservedClaims none = new ObservedClaims(
-                new ExecutorClaimStore(store, Runnable::run),
-                new ClaimSettings("worker", null),
-                List.of(observer),
-                Runnable::run,
-                new FakeTimer(),
-                0);
-        return new MessageObserver(
-                ListenerRig.observed(new Orders(), "handle"),
-                none,
-                new ObservedQueue("fulfilment", "orders"),
-                VisibilityWindow.ofSeconds(30),
-                () -> true);
-    }
-
     /** A handler that acknowledges by hand, and has not: its message comes again, and enforced it must be handled then. */
     @Test
     void handlerThatMayHaveLeftItsWorkUndoneCompletesNoKey() {
-        ObservedListener<String> manual = listener("handle", false);
+        Observed manual = listener("handle", false);
 
         manual.onMessage(message("o1"));
         original.end = CompletableFuture.failedFuture(new UnsupportedOperationException());

@@ -3,43 +3,39 @@ package io.exactlyonce.listener.observed;
 import io.awspring.cloud.sqs.config.AbstractEndpoint;
 import io.awspring.cloud.sqs.config.Endpoint;
 import io.awspring.cloud.sqs.config.HandlerMethodEndpoint;
-import io.awspring.cloud.sqs.listener.ContainerComponentFactory;
-import io.awspring.cloud.sqs.listener.ContainerOptions;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
-import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
 import io.exactlyonce.listener.container.ListenerEndpoint;
 import io.exactlyonce.listener.container.ScopeConflicts;
 import io.exactlyonce.listener.method.ContainerSettings;
-import io.exactlyonce.sighting.ObservedClaims;
-import io.exactlyonce.sighting.ObservedQueue;
+import io.exactlyonce.observed.ObservedClaims;
+import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.visibility.VisibilityWindow;
-import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectFactory;
-import org.springframework.util.ClassUtils;
 
 /**
  * Has containers of observed listeners look at their messages. Their components, options and acknowledgements stay as the
  * application's factory makes them.
  */
-public final class ObservedContainers {
+public final class ObservedListeners {
 
     /** SQS's default, for a window that only the queue knows: reading it would need a right that a plain listener does not. */
     private static final Duration USUAL_WINDOW = Duration.ofSeconds(30);
 
-    private static final Logger log = LoggerFactory.getLogger(ObservedContainers.class);
+    private static final Logger log = LoggerFactory.getLogger(ObservedListeners.class);
 
     private final ObjectFactory<ObservedClaims> claims;
 
     /** @param claims beside handlers; made when the first listener is observed */
-    public ObservedContainers(ObjectFactory<ObservedClaims> claims) {
+    public ObservedListeners(ObjectFactory<ObservedClaims> claims) {
         this.claims = claims;
     }
 
@@ -70,32 +66,27 @@ public final class ObservedContainers {
                 .toList();
         ObservedClaims observing = claims.getObject();
         queues.forEach(observing::observing);
-        MessageObserver.HandlerEnds ends = () -> settings.tellsItsEnd() && deletesWhatIsDone(container);
-        if (!ends.areTold()) {
+        BooleanSupplier tellsItsEnd = () -> settings.tellsItsEnd() && deletesWhatIsDone(container);
+        if (!tellsItsEnd.getAsBoolean()) {
             log.warn(
                     "Whether the work of listener '{}' is done when its handler returns is not known: its keys are not recorded "
                             + "as completed, so that duplicates of what has ended are not seen",
                     id);
         }
         VisibilityWindow lease = lease(container.getContainerOptions().getMessageVisibility());
-        MessageObserver observer = new MessageObserver(settings, observing, queues.get(0), lease, ends);
-        ObservedListener<T> observed = new ObservedListener<>(container.getMessageListener(), observer);
-        container.setAsyncMessageListener(observed);
-        container.addMessageInterceptor((AsyncMessageInterceptor<T>) observed);
+        PolledKeys<T> keys = new PolledKeys<>(settings, observing, queues.get(0), lease);
+        container.setAsyncMessageListener(
+                new ObservedListener<>(container.getMessageListener(), keys, observing, tellsItsEnd));
+        container.addMessageInterceptor(keys);
     }
 
-    /** Asked of each message: options and components may be exchanged after the container is set up, until it starts. */
+    /**
+     * Asked of each message: options and components may be exchanged after the container is set up, until it starts. Component
+     * factories of the application's own may decide on deleting.
+     */
     private static boolean deletesWhatIsDone(SqsMessageListenerContainer<?> container) {
         return container.getContainerOptions().getAcknowledgementMode() != AcknowledgementMode.MANUAL
-                && container.getContainerComponentFactories().stream()
-                        .noneMatch(components -> decidesOnDeleting(components.getClass()));
-    }
-
-    /** Whether awspring's own choice by the mode is overridden; in doubt, it is. */
-    private static boolean decidesOnDeleting(Class<?> components) {
-        Method chooses =
-                ClassUtils.getMethodIfAvailable(components, "createAcknowledgementHandler", ContainerOptions.class);
-        return chooses == null || chooses.getDeclaringClass() != ContainerComponentFactory.class;
+                && container.getContainerComponentFactories().isEmpty();
     }
 
     /**

@@ -15,12 +15,10 @@ import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHan
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.NeverAcknowledgementHandler;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
-import io.exactlyonce.sighting.ObservedClaims;
-import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
@@ -35,12 +33,12 @@ import org.springframework.messaging.handler.annotation.support.DefaultMessageHa
 import org.springframework.messaging.support.MessageBuilder;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 
-class ObservedContainersTests {
+class ObservedListenersTests {
 
     @ParameterizedTest
     @CsvSource({",27", "PT30S,27", "PT10S,9", "PT2S,1", "PT1S,1", "PT0S,1", "PT1.5S,1", "PT12H,38880", "PT24H,43200"})
     void leaseEndsBeforeTheWindowThatIsConfiguredOrUsual(@Nullable Duration window, long seconds) {
-        assertThat(ObservedContainers.lease(window).length()).isEqualTo(Duration.ofSeconds(seconds));
+        assertThat(ObservedListeners.lease(window).length()).isEqualTo(Duration.ofSeconds(seconds));
     }
 
     static class Orders {
@@ -93,13 +91,8 @@ class ObservedContainersTests {
         DefaultMessageHandlerMethodFactory methods = new DefaultMessageHandlerMethodFactory();
         methods.afterPropertiesSet();
         endpoint.setHandlerMethodFactory(methods);
-        ObservedContainers observing = new ObservedContainers(() -> new ObservedClaims(
-                new ExecutorClaimStore(store, Runnable::run),
-                new ClaimSettings("worker", null),
-                List.of(),
-                Runnable::run,
-                new FakeTimer(),
-                10));
+        ObservedListeners observing = new ObservedListeners(() ->
+                new ObservedClaims(store, new ClaimSettings("worker", null), () -> {}, List.of(), Runnable::run, 10));
         ContainerSettings settings = ListenerRig.observed(new Orders(), "handle");
         return SqsMessageListenerContainerFactory.builder()
                 .sqsAsyncClient(new NoClient())
@@ -133,7 +126,7 @@ class ObservedContainersTests {
     }
 
     @Test
-    void handlerOfAContainerWhoseOwnComponentsDecideOnDeletingCompletesNoKey() {
+    void handlerOfAContainerWithComponentFactoriesOfTheApplicationsCompletesNoKey() {
         SqsMessageListenerContainer<Object> container = container();
         container.setComponentFactories(List.of(new Unacknowledging()));
 

@@ -1,0 +1,332 @@
+package io.exactlyonce.listener.method;
+
+import io.awspring.cloud.sqs.listener.BatchVisibility;
+import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
+import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
+import io.exactlyonce.Claim;
+import io.exactlyonce.Effects;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.lang.reflect.Proxy;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.aopalliance.aop.Advice;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.core.env.PropertyResolver;
+import org.springframework.messaging.Message;
+import org.springframework.scheduling.annotation.Async;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.interceptor.TransactionAttribute;
+import org.springframework.transaction.interceptor.TransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
+
+/**
+ * Refuses listener methods that could run unclaimed, whose claims could be completed before their work is done, or whose
+ * messages could be deleted before their claims are completed. All but the public methods throw {@link InvalidListenerException}.
+ *
+ * @param returned what the method returns, as far as its bean's class tells
+ * @param properties resolve {@code ${...}}
+ */
+public record ListenerRules(ListenerDeclaration declared, Class<?> returned, PropertyResolver properties) {
+
+    private static final Logger log = LoggerFactory.getLogger(ListenerRules.class);
+
+    private static final String RETURN_THE_WORK =
+            "return a CompletableFuture of the work, or return when the work is done";
+
+    private static final String TAKE_A_LIST = "take a List<T> or a List<Message<T>>";
+
+    private static final String TAKE_MESSAGES = "take a List<Message<T>>, whose messages have their own headers";
+
+    private static final Map<Class<?>, String> BESIDE_A_BATCH = Map.of(
+            Claim.class, "take a List<Claim>: one claim for each message, in the same order",
+            BatchAcknowledgement.class, "leave it out: a message is deleted when its claim is completed");
+
+    /** The propagations that leave an open transaction, or refuse to work in one. */
+    private static final Map<Integer, String> LEAVING = Map.of(
+            TransactionDefinition.PROPAGATION_REQUIRES_NEW, "REQUIRES_NEW",
+            TransactionDefinition.PROPAGATION_NOT_SUPPORTED, "NOT_SUPPORTED",
+            TransactionDefinition.PROPAGATION_NEVER, "NEVER");
+
+    private void refuseIf(boolean isUnfit, String problem, String remedy) {
+        declared.refuseIf(isUnfit, problem, remedy);
+    }
+
+    private Method method() {
+        return declared.method();
+    }
+
+    /** @param bean the proxy that containers call */
+    void requireFit(Object bean) {
+        requireSupportedShape();
+        requireNoAcknowledgement();
+        refuseIf(
+                !(bean instanceof Advised advised)
+                        || Arrays.stream(advised.getAdvisors()).noneMatch(ExactlyOnceAdvisor.class::isInstance),
+                "its bean has no proxy that could claim keys, so the handler would run unclaimed",
+                "make the class non-final and the bean an ordinary Spring bean");
+        requireInterceptable();
+        transactionWithin(bean);
+    }
+
+    /**
+     * Tells what would stop the start if a listener that is only observed were enforced.
+     *
+     * @return whether its handler's end tells that its work is done, and its message to be deleted
+     */
+    boolean tellRefusals() {
+        boolean hasFitShape = isFit(this::requireSupportedShape);
+        boolean leavesAcknowledgement = isFit(this::requireNoAcknowledgement);
+        isFit(this::requireInterceptable);
+        isFit(() -> requireProxyable(declared, method().getDeclaringClass()));
+        return hasFitShape && leavesAcknowledgement;
+    }
+
+    private static boolean isFit(Runnable check) {
+        try {
+            check.run();
+            return true;
+        } catch (InvalidListenerException refused) {
+            log.warn("It is only observed; with mode = enforce the start would be refused: {}", refused.getMessage());
+            return false;
+        }
+    }
+
+    /** A method that is only observed takes no claim: there is none. */
+    void requireNoClaim() {
+        refuseIf(
+                parameters(method()).anyMatch(ClaimArgumentResolver::isClaim),
+                "its mode is 'observe', and it takes a Claim: no claim is held while it runs, and no fencing token known",
+                "leave the parameter out while it is observed, or set mode = \"enforce\" for this listener");
+    }
+
+    static void requireProxyable(ListenerDeclaration declared, Class<?> type) {
+        declared.refuseIf(
+                Modifier.isFinal(type.getModifiers()) && !Proxy.isProxyClass(type),
+                "its class %s is %s, of which there can be no proxy that claims keys, so the handler would run unclaimed"
+                        .formatted(type.getName(), type.isRecord() ? "a record" : "final"),
+                type.isRecord() ? "make it an ordinary class" : "make the class non-final");
+    }
+
+    private void requireInterceptable() {
+        int modifiers = method().getModifiers();
+        refuseIf(
+                Modifier.isPrivate(modifiers) || Modifier.isFinal(modifiers) || Modifier.isStatic(modifiers),
+                "a private, final or static method bypasses the proxy, so the handler would run unclaimed",
+                "make it a non-final instance method that is not private");
+    }
+
+    private void requireSupportedShape() {
+        requireTellingWhenDone();
+        if (isBatch(method())) {
+            requireFitBatch();
+        }
+        refuseIf(
+                isAsync() && declared.says().effects() == Effects.DATABASE,
+                "effects = DATABASE, but it returns before its work is done: a transaction is bound to one thread",
+                "do the work in the method itself, or set effects = EXTERNAL");
+        // Awspring awaits no future of a class's handlers.
+        refuseIf(
+                isAsync() && declared.shared(),
+                "its result is asynchronous, which the handlers of a class cannot be",
+                "return when the work is done, or give the method an @ExactlyOnceListener of its own");
+    }
+
+    boolean isAsync() {
+        return CompletionStage.class.isAssignableFrom(returned);
+    }
+
+    /** A claim must not be completed before the work is done. */
+    void requireTellingWhenDone() {
+        refuseIf(
+                KotlinDetector.isSuspendingFunction(method()),
+                "it is a suspending function, which awspring cannot call",
+                "return a CompletableFuture of the work, such as that of future { ... } in kotlinx-coroutines, or return when the "
+                        + "work is done");
+        refuseIf(
+                Stream.of(method(), method().getDeclaringClass())
+                        .anyMatch(element -> AnnotatedElementUtils.hasAnnotation(element, Async.class)),
+                "@Async takes it to another thread, which has no delivery to claim a key for",
+                RETURN_THE_WORK);
+        // Containers and callers get a future of ours, which ends when the outcome is recorded.
+        refuseIf(
+                isAsync() && !returned.isAssignableFrom(CompletableFuture.class),
+                "it returns %s, in whose place no other future can be handed on".formatted(returned.getName()),
+                "declare the return type as CompletableFuture or CompletionStage");
+        boolean hidesItsEnd = returned == Object.class
+                || Future.class.isAssignableFrom(returned)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(returned) != null;
+        refuseIf(
+                !isAsync() && hidesItsEnd,
+                "it returns %s, so that its claim could be completed before its work is done"
+                        .formatted(returned.getName()),
+                returned == Object.class ? "say in its return type what it returns" : RETURN_THE_WORK);
+    }
+
+    /** Returns whether a method takes more than one message at a time, or seems to. */
+    static boolean isBatch(Method method) {
+        return Arrays.stream(method.getParameterTypes()).anyMatch(Collection.class::isAssignableFrom);
+    }
+
+    /** Returns the parameter by which a batch's method takes the messages; {@code null} if there is none. */
+    static @Nullable MethodParameter list(Method method) {
+        return parameters(method)
+                .filter(parameter ->
+                        parameter.getParameterType() == List.class && !ClaimArgumentResolver.isClaims(parameter))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static Stream<MethodParameter> parameters(Method method) {
+        return IntStream.range(0, method.getParameterCount()).mapToObj(index -> new MethodParameter(method, index));
+    }
+
+    /** Returns what the messages of a batch carry; {@code Object} where the list does not say. */
+    static Class<?> itemType(MethodParameter list) {
+        ResolvableType item = ResolvableType.forMethodParameter(list).getGeneric(0);
+        return (Message.class.isAssignableFrom(item.toClass()) ? item.getGeneric(0) : item).toClass();
+    }
+
+    private void requireFitBatch() {
+        Set<String> taken = new HashSet<>();
+        parameters(method()).forEach(parameter -> {
+            String kind = kind(parameter);
+            refuseIf(!taken.add(kind), "it takes more than one " + kind, "take it once");
+        });
+        MethodParameter list = list(method());
+        refuseIf(list == null, "it takes claims, but no messages", TAKE_A_LIST);
+        refuseIf(
+                isAsync(),
+                "it takes batches, and its result is asynchronous: the claims would be completed before the work is done",
+                "return when the work is done");
+        refuseIf(
+                list != null && itemType(list) == Object.class,
+                "its list does not say what the messages carry",
+                TAKE_A_LIST + " with a type in the place of T");
+    }
+
+    private String kind(MethodParameter parameter) {
+        Class<?> type = parameter.getParameterType();
+        if (type == List.class) {
+            return ClaimArgumentResolver.isClaims(parameter) ? "List<Claim>" : "list of messages";
+        }
+        boolean isCollection = Collection.class.isAssignableFrom(type);
+        refuseIf(
+                type != BatchVisibility.class,
+                (isCollection ? "it takes its messages as a %s" : "it takes batches of messages, and a %s besides")
+                        .formatted(type.getSimpleName()),
+                isCollection ? TAKE_A_LIST : BESIDE_A_BATCH.getOrDefault(type, TAKE_MESSAGES));
+        return type.getSimpleName();
+    }
+
+    /**
+     * Awspring chooses among the handlers of a class by the one payload of a message.
+     *
+     * @throws InvalidListenerException if one of them takes batches
+     */
+    public static void requireSingleMessages(List<Method> handlersOfAClass) {
+        handlersOfAClass.stream().filter(ListenerRules::isBatch).findFirst().ifPresent(method -> {
+            throw new InvalidListenerException(
+                    method,
+                    "it takes batches, which the handlers of a class cannot",
+                    "take a single message, or give the method an @ExactlyOnceListener of its own");
+        });
+    }
+
+    /**
+     * The engine alone deletes a message, once its key's completion is recorded. A handler that deletes it earlier, or a mode that
+     * deletes it after a failure, would lose it.
+     */
+    void requireNoAcknowledgement() {
+        String mode = properties.resolveRequiredPlaceholders(declared.seen().acknowledgementMode());
+        refuseIf(
+                !mode.isEmpty() && !mode.equals(AcknowledgementMode.ON_SUCCESS.name()),
+                "its acknowledgementMode is %s, but a message may be deleted only when its key is completed"
+                        .formatted(mode),
+                "leave acknowledgementMode out");
+        refuseIf(
+                Arrays.stream(method().getParameterTypes())
+                        .anyMatch(type -> Acknowledgement.class.isAssignableFrom(type)
+                                || BatchAcknowledgement.class.isAssignableFrom(type)),
+                "it takes an Acknowledgement, by which it could delete its message before its key is completed",
+                "leave the parameter out: the message is deleted when the handler has succeeded, and never if it fails");
+    }
+
+    /**
+     * Returns the transaction that the application's own advice begins within the claim, whatever annotation or configuration it
+     * comes from; {@code null} if there is none. Begun before the claim, it would be committed after the claim is completed.
+     */
+    private @Nullable TransactionAttribute transactionWithin(Object bean) {
+        boolean isWithin = false;
+        for (Advisor advisor : ((Advised) bean).getAdvisors()) {
+            isWithin |= advisor instanceof ExactlyOnceAdvisor;
+            TransactionAttribute attribute = attribute(advisor.getAdvice(), AopUtils.getTargetClass(bean));
+            refuseIf(
+                    attribute != null && !isWithin,
+                    "its transaction is begun before its key is claimed, so its writes would be committed after the claim is"
+                            + " completed",
+                    "give @EnableTransactionManagement an order above %d, for example its default"
+                            .formatted(ExactlyOnceAdvisor.ORDER));
+            if (attribute != null) {
+                return attribute;
+            }
+        }
+        return null;
+    }
+
+    private @Nullable TransactionAttribute attribute(Advice advice, Class<?> type) {
+        TransactionAttributeSource source = advice instanceof TransactionInterceptor transactions
+                ? transactions.getTransactionAttributeSource()
+                : null;
+        return source == null ? null : source.getTransactionAttribute(method(), type);
+    }
+
+    /** @param manager begins the claim's transaction, which a transaction of the method's own must join */
+    void requireJoining(Object bean, BeanFactory beans, PlatformTransactionManager manager) {
+        TransactionAttribute own = transactionWithin(bean);
+        if (own == null) {
+            return;
+        }
+        String but = "effects = DATABASE, but @Transactional: its ";
+        String leaving = LEAVING.get(own.getPropagationBehavior());
+        refuseIf(
+                leaving != null,
+                but + "propagation %s leaves the transaction of the claim".formatted(leaving),
+                "leave @Transactional off the method, or use propagation REQUIRED");
+        refuseIf(
+                own.getIsolationLevel() != TransactionDefinition.ISOLATION_DEFAULT || own.isReadOnly(),
+                but + "isolation level or readOnly cannot be applied any more when the claim's transaction has begun",
+                "leave them out; set the isolation level on the DataSource");
+        String other = own.getQualifier() == null ? "" : own.getQualifier();
+        refuseIf(
+                !other.isEmpty()
+                        && BeanFactoryAnnotationUtils.qualifiedBeanOfType(beans, TransactionManager.class, other)
+                                != manager,
+                but + "transaction manager '%s' is not the one of the claim".formatted(other),
+                "give the listener the same one: transactionManager = \"%s\"".formatted(other));
+    }
+}
