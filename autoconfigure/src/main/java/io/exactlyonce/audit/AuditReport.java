@@ -25,18 +25,24 @@ public record AuditReport(Subscription subscription, List<Finding> findings) {
                 .toList();
     }
 
+    /** Returns what is compared with an earlier report: counts in a finding's words change all the time. */
+    List<String> outline() {
+        return findings.stream()
+                .map(finding -> finding.rule() + finding.severity())
+                .toList();
+    }
+
     /** Returns a line for each finding, in columns. */
     String table() {
-        int widest = 1;
-        int longest = 1;
-        for (Finding finding : findings) {
-            widest = Math.max(widest, finding.severity().name().length());
-            longest = Math.max(longest, finding.rule().length());
-        }
-        String line = "  %-" + widest + "s  %-" + longest + "s  %s | bound: %s | remedy: %s";
+        int severity = findings.stream()
+                .mapToInt(each -> each.severity().name().length())
+                .max()
+                .orElse(1);
+        int rule =
+                findings.stream().mapToInt(each -> each.rule().length()).max().orElse(1);
+        String line = "  %-" + severity + "s  %-" + rule + "s  %s | bound: %s | remedy: %s";
         return findings.stream()
-                .map(finding -> line.formatted(
-                        finding.severity(), finding.rule(), finding.found(), finding.bound(), finding.remedy()))
+                .map(each -> line.formatted(each.severity(), each.rule(), each.found(), each.bound(), each.remedy()))
                 .collect(Collectors.joining("\n"));
     }
 }

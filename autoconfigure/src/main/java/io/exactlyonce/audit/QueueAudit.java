@@ -1,18 +1,16 @@
 package io.exactlyonce.audit;
 
 import io.exactlyonce.audit.Finding.Severity;
-import io.exactlyonce.audit.QueueFacts.Attributes;
-import io.exactlyonce.audit.QueueFacts.Redrive;
 import io.exactlyonce.boundary.Boundary;
-import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.SubscriptionObserver;
 import io.exactlyonce.time.Timer;
-import io.exactlyonce.visibility.SqsQueueVisibility;
+import io.exactlyonce.visibility.QueueAttributes.Redrive;
+import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * Judges the queues of running listeners, one after the other: a second after a listener starts or what it goes by has changed, and
  * with each {@link #tick()}. What is new is logged, as are attributes that were changed meanwhile, with their old and new values.
  */
-public final class QueueAudit implements DeliveryObserver {
+public final class QueueAudit implements SubscriptionObserver {
 
     private static final Logger log = LoggerFactory.getLogger(QueueAudit.class);
 
@@ -41,7 +39,8 @@ public final class QueueAudit implements DeliveryObserver {
     private final Function<Subscription, Optional<Duration>> p99;
     private final List<QueueObserver> observers;
     private final Timer timer;
-    private final Map<Subscription, Audited> queues = new ConcurrentHashMap<>();
+    private final Map<Subscription, AuditedQueue> queues = new ConcurrentHashMap<>();
+    private final Map<Subscription, AuditReport> reports = new ConcurrentHashMap<>();
 
     /**
      * The application's settings that the rules hold queues against.
@@ -68,20 +67,6 @@ public final class QueueAudit implements DeliveryObserver {
                 sum = sum.plus(backoff.after(receive, 0));
             }
             return sum;
-        }
-    }
-
-    /** One listener on one queue, as it was last read and judged. Its lock is held while it is read. */
-    private static final class Audited {
-
-        final QueueReader reader;
-        volatile Subscription subscription;
-        volatile @Nullable QueueFacts facts;
-        volatile @Nullable AuditReport report;
-
-        Audited(Subscription subscription, SqsQueueVisibility queue) {
-            this.subscription = subscription;
-            this.reader = new QueueReader(queue);
         }
     }
 
@@ -113,9 +98,9 @@ public final class QueueAudit implements DeliveryObserver {
      * @throws QueueAuditException if there is a finding of severity {@link Severity#ERROR}
      */
     public void require(Subscription subscription) {
-        Audited queue = mode == AuditMode.FAIL ? audited(subscription) : null;
+        AuditedQueue queue = mode == AuditMode.FAIL ? audited(subscription) : null;
         if (queue != null) {
-            AuditReport report = read(queue);
+            AuditReport report = judge(subscription, queue);
             if (!report.errors().isEmpty()) {
                 unsubscribed(subscription);
                 throw new QueueAuditException(report);
@@ -125,12 +110,12 @@ public final class QueueAudit implements DeliveryObserver {
 
     @Override
     public void subscribed(Subscription subscription) {
-        Audited queue = audited(subscription);
+        AuditedQueue queue = audited(subscription);
         if (queue != null) {
-            queue.subscription = subscription;
+            queue.revise(subscription);
             timer.after(AFTER_START, () -> {
                 if (queues.get(subscription) == queue) {
-                    read(queue);
+                    judge(subscription, queue);
                 }
             });
         }
@@ -139,33 +124,30 @@ public final class QueueAudit implements DeliveryObserver {
     @Override
     public void unsubscribed(Subscription subscription) {
         queues.remove(subscription);
+        reports.remove(subscription);
         Boundary.tell(observers, observer -> observer.forgotten(subscription));
     }
 
     /** Reads and judges all queues again. */
     public void tick() {
-        queues.values().forEach(this::read);
+        queues.forEach(this::judge);
     }
 
-    /** Returns the last report on each listener and queue that is known already. */
+    /** Returns the latest report on each listener and queue that has one. */
     public List<AuditReport> reports() {
-        return queues.values().stream()
-                .map(queue -> queue.report)
-                .filter(Objects::nonNull)
-                .toList();
+        return List.copyOf(reports.values());
     }
 
-    /** Returns the last report on a listener's queue, if there is one already. */
+    /** Returns the latest report on a listener's queue, if there is one already. */
     public Optional<AuditReport> report(Subscription subscription) {
-        return Optional.ofNullable(queues.get(subscription)).map(queue -> queue.report);
+        return Optional.ofNullable(reports.get(subscription));
     }
 
     /** Returns the ARN of the dead-letter queue of a listener's queue, if it has one and that is known. */
     public Optional<String> deadLetterQueue(Subscription subscription) {
-        return Optional.ofNullable(queues.get(subscription))
-                .map(queue -> queue.facts)
-                .map(facts -> facts.queue().redrive())
-                .map(Redrive::target);
+        return subscription.visibility() instanceof SqsQueue queue
+                ? Optional.ofNullable(queue.attributes().redrive()).map(Redrive::target)
+                : Optional.empty();
     }
 
     /** Returns for how long, at least, attempts at a message that fails go on before it is dead; empty without a dead-letter queue. */
@@ -173,57 +155,30 @@ public final class QueueAudit implements DeliveryObserver {
         return Optional.ofNullable(subscription.maxReceiveCount()).map(terms::retriesLast);
     }
 
-    private @Nullable Audited audited(Subscription subscription) {
-        return mode != AuditMode.OFF && subscription.visibility() instanceof SqsQueueVisibility queue
-                ? queues.computeIfAbsent(subscription, key -> new Audited(key, queue))
+    private @Nullable AuditedQueue audited(Subscription subscription) {
+        return mode != AuditMode.OFF && subscription.visibility() instanceof SqsQueue queue
+                ? queues.computeIfAbsent(subscription, key -> new AuditedQueue(key, queue))
                 : null;
     }
 
-    private AuditReport read(Audited queue) {
+    private AuditReport judge(Subscription subscription, AuditedQueue queue) {
         synchronized (queue) {
-            Subscription subscription = queue.subscription;
-            QueueFacts facts = queue.reader.read(
-                    subscription, terms, polls(queue), p99.apply(subscription).orElse(null));
-            AuditReport report = new AuditReport(subscription, AuditRules.findings(facts, silenced));
-            QueueFacts before = queue.facts;
-            if (before != null) {
-                tellDrift("queue", subscription, before.queue(), facts.queue());
-                tellDrift("dead-letter queue", subscription, before.deadLetters(), facts.deadLetters());
-            }
-            if (!outline(queue.report).equals(outline(report))) {
-                tell(report);
-            }
-            queue.facts = facts;
-            queue.report = report;
+            int polls = (int) queues.values().stream()
+                    .filter(other -> other.client() == queue.client())
+                    .count();
+            QueueFacts facts = queue.read(terms, polls, p99.apply(subscription).orElse(null));
+            AuditReport report = new AuditReport(facts.subscription(), AuditRules.findings(facts, silenced));
             // Not of a listener that has stopped meanwhile: removing it waits for this.
             queues.computeIfPresent(subscription, (known, read) -> {
+                AuditReport before = reports.put(subscription, report);
+                if (!report.outline().equals(before == null ? List.of() : before.outline())) {
+                    tell(report);
+                }
                 Boundary.tell(observers, observer -> observer.observed(subscription, facts.levels()));
                 return read;
             });
             return report;
         }
-    }
-
-    private int polls(Audited queue) {
-        return (int) queues.values().stream()
-                .filter(other -> other.reader.client() == queue.reader.client())
-                .count();
-    }
-
-    private static void tellDrift(String what, Subscription subscription, Attributes before, Attributes now) {
-        List<String> changes = before.unknown() == null && now.unknown() == null ? before.changesUntil(now) : List.of();
-        if (!changes.isEmpty()) {
-            log.warn("The {} of {} was changed: {}", what, subscription, String.join(", ", changes));
-        }
-    }
-
-    /** What is compared of a report: a count in a finding's words changes all the time. */
-    private static List<String> outline(@Nullable AuditReport report) {
-        return report == null
-                ? List.of()
-                : report.findings().stream()
-                        .map(finding -> finding.rule() + finding.severity())
-                        .toList();
     }
 
     private static void tell(AuditReport report) {

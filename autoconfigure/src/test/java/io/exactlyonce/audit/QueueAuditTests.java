@@ -9,13 +9,15 @@ import static org.awaitility.Awaitility.await;
 import io.exactlyonce.audit.Finding.Severity;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.visibility.QueueAttributes;
 import io.exactlyonce.visibility.ScriptedQueue;
-import io.exactlyonce.visibility.SqsQueueVisibility;
+import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -27,6 +29,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 @ExtendWith(OutputCaptureExtension.class)
 class QueueAuditTests {
@@ -60,8 +63,7 @@ class QueueAuditTests {
 
     private Subscription orders() {
         VisibilityWindow length = VisibilityWindow.ofSeconds(window);
-        return new Subscription(
-                "fulfilment", queue, length, timeout, new SqsQueueVisibility(sqs, ScriptedSqs.ORDERS, length), 5);
+        return new Subscription("fulfilment", queue, length, timeout, new SqsQueue(sqs, ScriptedSqs.ORDERS, length), 5);
     }
 
     private List<Finding> findings(String... silenced) {
@@ -442,6 +444,15 @@ class QueueAuditTests {
         assertThat(audit.reports()).isEmpty();
     }
 
+    @Test
+    void deadLetterQueueThatTheListenerHasReadIsKnownWhereTheAuditIsOff() {
+        Subscription orders = orders();
+        ((SqsQueue) orders.visibility()).readAttributes(Duration.ofSeconds(1)).join();
+
+        assertThat(audit(AuditMode.OFF).deadLetterQueue(orders))
+                .hasValue("arn:aws:sqs:eu-central-1:123456789012:orders-dead");
+    }
+
     @ParameterizedTest
     @EnumSource(AuditMode.class)
     void queueOfAnotherKindIsLeftAlone(AuditMode mode) {
@@ -542,6 +553,47 @@ class QueueAuditTests {
 
         assertThat(finding.severity()).isEqualTo(Severity.UNKNOWN);
         assertThat(finding.found()).contains("could not be read").contains(code);
+    }
+
+    @Test
+    void attributesThatTheListenerHasReadMeanwhileAreNotAskedForAgain() {
+        QueueAudit audit = audit(AuditMode.WARN);
+        Subscription orders = orders();
+        SqsQueue listener = (SqsQueue) orders.visibility();
+        listener.watch(
+                new QueueAttributes(Map.of(QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES, "11")), read -> {});
+        audit.subscribed(orders);
+        assertThat(reads()).isZero();
+        assertThat(observed).last().returns(11L, QueueObserver.Levels::visible);
+
+        audit.tick();
+        assertThat(reads()).isOne();
+
+        sqs.with(ScriptedSqs.ORDERS, "ApproximateNumberOfMessages", "12");
+        listener.readAttributes(Duration.ofSeconds(1)).join();
+        audit.tick();
+        assertThat(reads()).isEqualTo(2);
+        assertThat(observed).last().returns(12L, QueueObserver.Levels::visible);
+    }
+
+    private long reads() {
+        return sqs.asked.stream()
+                .filter(("attributes " + ScriptedSqs.ORDERS)::equals)
+                .count();
+    }
+
+    @Test
+    void attributesThatWereJudgedBeforeAreNoAnswerWhereTheyCanBeReadNoMore() {
+        QueueAudit audit = audit(AuditMode.WARN);
+        audit.subscribed(orders());
+        sqs.attributesRefusal = ScriptedSqs.failure(403, "AccessDenied");
+
+        for (int minute = 1; minute <= 3; minute++) {
+            audit.tick();
+            assertThat(audit.reports().get(0).findings())
+                    .extracting(Finding::rule, Finding::severity)
+                    .contains(tuple("redrive-policy", Severity.UNKNOWN));
+        }
     }
 
     @Test

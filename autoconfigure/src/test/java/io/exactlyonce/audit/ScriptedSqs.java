@@ -7,10 +7,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.awscore.AwsRequest;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.http.HttpMetric;
 import software.amazon.awssdk.metrics.MetricCollector;
-import software.amazon.awssdk.metrics.MetricPublisher;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityResponse;
@@ -77,7 +77,7 @@ public final class ScriptedSqs implements SqsAsyncClient {
     @Override
     public CompletableFuture<GetQueueAttributesResponse> getQueueAttributes(GetQueueAttributesRequest request) {
         asked.add("attributes " + request.queueUrl());
-        request.overrideConfiguration().ifPresent(limits -> measure(limits.metricPublishers()));
+        measure(request);
         if (attributesRefusal != null) {
             return CompletableFuture.failedFuture(attributesRefusal);
         }
@@ -88,13 +88,15 @@ public final class ScriptedSqs implements SqsAsyncClient {
                 GetQueueAttributesResponse.builder().attributes(answered).build());
     }
 
-    private void measure(List<MetricPublisher> publishers) {
+    private void measure(AwsRequest request) {
         if (connections != null) {
             MetricCollector call = MetricCollector.create("ApiCall");
             call.createChild("ApiCallAttempt")
                     .createChild("HttpClient")
                     .reportMetric(HttpMetric.MAX_CONCURRENCY, connections);
-            publishers.forEach(publisher -> publisher.publish(call.collect()));
+            request.overrideConfiguration()
+                    .ifPresent(limits ->
+                            limits.metricPublishers().forEach(publisher -> publisher.publish(call.collect())));
         }
     }
 
@@ -109,6 +111,7 @@ public final class ScriptedSqs implements SqsAsyncClient {
     public CompletableFuture<ChangeMessageVisibilityResponse> changeMessageVisibility(
             ChangeMessageVisibilityRequest request) {
         asked.add("visibility " + request.receiptHandle());
+        measure(request);
         return CompletableFuture.failedFuture(renewalAnswer);
     }
 

@@ -1,0 +1,174 @@
+package io.exactlyonce.audit;
+
+import io.exactlyonce.visibility.QueueAttributes;
+import io.exactlyonce.visibility.QueueAttributes.Redrive;
+import io.exactlyonce.visibility.SqsQueue;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.http.HttpMetric;
+import software.amazon.awssdk.metrics.MetricCollection;
+import software.amazon.awssdk.metrics.MetricPublisher;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.SqsException;
+
+/**
+ * Reads the queue of one listener, request by request, with the listener's own client. The listener reads the queue's attributes, too;
+ * the audit asks for them only if the listener has not since the audit's last look.
+ */
+final class AuditedQueue implements MetricPublisher {
+
+    private static final Logger log = LoggerFactory.getLogger(AuditedQueue.class);
+
+    private static final Duration LONGEST_REQUEST = Duration.ofSeconds(2);
+
+    /** SQS never gives out this handle: it calls the handle invalid if the listener may change visibility, and refuses access if not. */
+    private static final String NO_HANDLE = "exactly-once-audit";
+
+    /** ElasticMQ calls the handle a parameter. */
+    private static final Set<String> HANDLE_REFUSED =
+            Set.of("ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight");
+
+    /** The log does not name counts, and not what the listener itself logs when it changes. */
+    private static final List<String> NOT_TOLD =
+            List.of("VisibilityTimeout", "RedrivePolicy", "ApproximateNumberOf", "LastModifiedTimestamp");
+
+    private static final int ACCOUNT_OF_ARN = 4;
+    private static final int NAME_OF_ARN = 5;
+
+    private final SqsQueue queue;
+    private volatile Subscription subscription;
+    private QueueAttributes attributes = QueueAttributes.UNKNOWN;
+    private QueueAttributes deadLetters = QueueAttributes.UNKNOWN;
+    private boolean mayRenew;
+    private volatile @Nullable Integer connections;
+
+    AuditedQueue(Subscription subscription, SqsQueue queue) {
+        this.subscription = subscription;
+        this.queue = queue;
+    }
+
+    SqsAsyncClient client() {
+        return queue.client();
+    }
+
+    /** The listener's window or redrive policy is another one from now on. */
+    void revise(Subscription revised) {
+        subscription = revised;
+    }
+
+    /**
+     * Reads what the rules judge.
+     *
+     * @param polls how many queues the client polls
+     * @param p99 of the listener's deliveries; {@code null} if too few have been measured
+     */
+    QueueFacts read(QueueAudit.Terms terms, int polls, @Nullable Duration p99) {
+        QueueAttributes read = QueueAttributes.UNKNOWN;
+        QueueAttributes dead = QueueAttributes.UNKNOWN;
+        String unknown = null;
+        try {
+            QueueAttributes latest = queue.attributes();
+            read = latest == attributes ? queue.readAttributes(LONGEST_REQUEST).join() : latest;
+            tellChanges("queue", attributes, read);
+            attributes = read;
+            if (read.redrive() != null) {
+                dead = QueueAttributes.read(client(), urlOf(read.redrive().target()), this::measure)
+                        .join();
+                tellChanges("dead-letter queue", deadLetters, dead);
+                deadLetters = dead;
+            }
+        } catch (RuntimeException failure) {
+            unknown = "its attributes could not be read: " + reason(failure);
+        }
+        // Asked until it is allowed: a denied right may be granted, and a granted one is seldom taken away.
+        String refusal = mayRenew ? null : renewalRefusal();
+        mayRenew = refusal == null;
+        return new QueueFacts(subscription, terms, read, dead, unknown, refusal, polls, connections, p99);
+    }
+
+    private String urlOf(String arn) {
+        String[] parts = arn.split(":", -1);
+        return client().getQueueUrl(request -> request.queueName(parts[NAME_OF_ARN])
+                        .queueOwnerAWSAccountId(parts[ACCOUNT_OF_ARN])
+                        .overrideConfiguration(this::measure))
+                .join()
+                .queueUrl();
+    }
+
+    /** Returns why SQS refuses renewals, or why that is unknown; {@code null} if it allows them. */
+    private @Nullable String renewalRefusal() {
+        try {
+            client().changeMessageVisibility(request -> request.queueUrl(queue.queueUrl())
+                            .receiptHandle(NO_HANDLE)
+                            .visibilityTimeout(0)
+                            .overrideConfiguration(this::measure))
+                    .join();
+            return null;
+        } catch (RuntimeException failure) {
+            // Another error, such as an expired token's, says nothing about the right.
+            return HANDLE_REFUSED.contains(code(failure)) ? null : reason(failure);
+        }
+    }
+
+    private static String reason(RuntimeException failure) {
+        return code(failure).contains("AccessDenied") ? QueueFacts.DENIED : String.valueOf(cause(failure));
+    }
+
+    private static String code(RuntimeException failure) {
+        return cause(failure) instanceof SqsException answer && answer.awsErrorDetails() != null
+                ? String.valueOf(answer.awsErrorDetails().errorCode())
+                : "";
+    }
+
+    private static Throwable cause(RuntimeException failure) {
+        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
+    }
+
+    /** A client publishes its HTTP client's limit only with the metrics of a request; its own publishers miss a measured one. */
+    private void measure(AwsRequestOverrideConfiguration.Builder request) {
+        request.apiCallTimeout(LONGEST_REQUEST);
+        if (connections == null) {
+            request.addMetricPublisher(this);
+        }
+    }
+
+    @Override
+    public void publish(MetricCollection measured) {
+        measured.metricValues(HttpMetric.MAX_CONCURRENCY).forEach(most -> connections = most);
+        measured.children().forEach(this::publish);
+    }
+
+    @Override
+    public void close() {}
+
+    private void tellChanges(String what, QueueAttributes before, QueueAttributes now) {
+        Map<String, String> old = settings(before);
+        Map<String, String> current = settings(now);
+        old.keySet().forEach(name -> current.putIfAbsent(name, "unset"));
+        String changes = current.entrySet().stream()
+                .filter(setting -> !setting.getValue().equals(old.get(setting.getKey())))
+                .map(setting -> "%s %s -> %s"
+                        .formatted(setting.getKey(), old.getOrDefault(setting.getKey(), "unset"), setting.getValue()))
+                .collect(Collectors.joining(", "));
+        if (before != QueueAttributes.UNKNOWN && !changes.isEmpty()) {
+            log.warn("The {} of {} was changed: {}", what, subscription, changes);
+        }
+    }
+
+    private static Map<String, String> settings(QueueAttributes attributes) {
+        Map<String, String> settings = attributes.values();
+        settings.keySet().removeIf(name -> NOT_TOLD.stream().anyMatch(name::startsWith));
+        Redrive redrive = attributes.redrive();
+        settings.put("dead-letter queue", redrive == null ? "none" : redrive.target());
+        return settings;
+    }
+}
