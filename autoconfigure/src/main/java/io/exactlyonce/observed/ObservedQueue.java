@@ -1,7 +1,7 @@
-package io.exactlyonce.sighting;
+package io.exactlyonce.observed;
 
 /**
- * A listener that is observed, on one of its queues.
+ * An observed listener, on one of its queues.
  *
  * @param listener the listener's id
  * @param queue the queue's name

@@ -1,0 +1,27 @@
+package io.exactlyonce.observed;
+
+import io.exactlyonce.claim.ClaimKey;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Counts what is observed of listeners. {@link #notObserved} may be called on handlers' threads, so it must not block. An exception
+ * is logged and disturbs nothing.
+ */
+public interface ObservationCounter {
+
+    /** A listener is observed from its next start on. */
+    default void observing(ObservedQueue queue) {}
+
+    /** A delivery was observed. */
+    default void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {}
+
+    /**
+     * A delivery was not observed, or its end was not.
+     *
+     * @param failure why, if something failed
+     */
+    default void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {}
+
+    /** Claims cannot be kept at this moment. */
+    default void unavailable(RuntimeException failure) {}
+}

@@ -1,0 +1,267 @@
+package io.exactlyonce.observed;
+
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
+import io.exactlyonce.delivery.ClaimSettings;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Claims beside handlers that run anyway. Handlers put their begins and ends into one queue, and one thread asks the store, in that
+ * order and for many at a time.
+ *
+ * <p>Guaranteed: no call on a handler's thread waits or throws; at most a fixed number of observations is under way, and others are
+ * counted as not observed; a key is recorded as completed only if its handler succeeded while it had the claim.
+ *
+ * <p>Not guaranteed: that everything is observed. Leases are not renewed: a handler that outlives its lease on another instance is reported by
+ * that instance when it ends.
+ */
+public final class ObservedClaims implements AutoCloseable {
+
+    /** Handlers that run, and begins and ends that wait for the store. */
+    public static final int MOST_UNDER_WAY = 5_000;
+
+    private static final int MOST_TOGETHER = 100;
+
+    private static final Duration LONGEST_STOP = Duration.ofSeconds(2);
+
+    private static final Logger log = LoggerFactory.getLogger(ObservedClaims.class);
+
+    private final ClaimStore store;
+    private final ClaimSettings terms;
+    private final Runnable readiness;
+    private final List<ObservationCounter> counters;
+    private final Executor thread;
+    private final int most;
+    private final AtomicInteger underWay = new AtomicInteger();
+    private final Queue<Step> steps = new ConcurrentLinkedQueue<>();
+
+    /**
+     * Runs that have begun and not ended, which only the thread uses. They show an overlap that leases do not show, because nothing
+     * renews leases here.
+     */
+    private final Map<ClaimKey, List<ObservedRun>> running = new HashMap<>();
+
+    /** A handler has begun, or ended. */
+    private record Step(ObservedRun run, boolean isEnd) {}
+
+    /**
+     * @param store keeps the claims; asked on the thread only
+     * @param terms on which keys are claimed where listeners are enforced
+     * @param readiness proves that the store can be used, or throws
+     * @param counters are told what is observed
+     * @param thread one thread, which takes everything that it is given, in order
+     * @param most observations under way, from 1
+     */
+    public ObservedClaims(
+            ClaimStore store,
+            ClaimSettings terms,
+            Runnable readiness,
+            List<ObservationCounter> counters,
+            Executor thread,
+            int most) {
+        this.store = store;
+        this.terms = terms;
+        this.readiness = readiness;
+        this.counters = List.copyOf(counters);
+        this.thread = thread;
+        this.most = most;
+    }
+
+    /** A listener is observed from its next start on, which does not wait for the store. */
+    public void observing(ObservedQueue queue) {
+        Boundary.tell(counters, counter -> counter.observing(queue));
+        thread.execute(() -> ask(() -> {
+            readiness.run();
+            return queue;
+        }));
+    }
+
+    /** A handler is about to be called. */
+    public void begin(ObservedRun run) {
+        run.isBegun = underWay.addAndGet(run.room) <= most;
+        if (run.isBegun) {
+            add(new Step(run, false));
+        } else {
+            underWay.addAndGet(-run.room);
+            notObserved(run.queue, NotObserved.OVERLOAD, null);
+        }
+    }
+
+    /**
+     * A handler has ended. Each run ends once.
+     *
+     * @param failure why it failed; {@code null} if it has not
+     */
+    public void ended(ObservedRun run, @Nullable Throwable failure) {
+        if (run.isBegun) {
+            run.failure = failure;
+            add(new Step(run, true));
+        }
+    }
+
+    /** A handler is about to be called of which nothing can be observed, or its outcome is not known. */
+    public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
+        Boundary.tell(counters, counter -> counter.notObserved(queue, reason, failure));
+    }
+
+    private void observed(ObservedRun run, ObservedOutcome outcome) {
+        Boundary.tell(counters, counter -> counter.observed(run.queue, run.key, outcome));
+    }
+
+    /** Returns how much room observations take. */
+    int underWay() {
+        return underWay.get();
+    }
+
+    private void add(Step step) {
+        steps.add(step);
+        thread.execute(() -> Boundary.guard("Observing", this::work));
+    }
+
+    /** Takes steps up to the next begin of a key that is among them: its claim must follow the end of the run before it. */
+    private void work() {
+        Set<ClaimKey> keys = new HashSet<>();
+        List<ObservedRun> begun = new ArrayList<>();
+        List<ObservedRun> ended = new ArrayList<>();
+        for (Step next = steps.peek();
+                next != null && keys.size() < MOST_TOGETHER && (next.isEnd() || !keys.contains(next.run().key));
+                next = steps.peek()) {
+            keys.add(next.run().key);
+            (next.isEnd() ? ended : begun).add(steps.remove().run());
+        }
+        try {
+            claim(begun);
+            end(ended);
+        } finally {
+            ended.forEach(this::forget);
+        }
+    }
+
+    private void claim(List<ObservedRun> begun) {
+        if (begun.isEmpty()) {
+            return;
+        }
+        List<ClaimRequest> requests =
+                begun.stream().map(run -> run.request(terms)).toList();
+        List<ClaimOutcome> outcomes = ask(() -> {
+            readiness.run();
+            return store.claim(requests);
+        });
+        for (int index = 0; index < begun.size(); index++) {
+            claimed(begun.get(index), outcomes == null ? null : outcomes.get(index));
+        }
+    }
+
+    private void claimed(ObservedRun run, @Nullable ClaimOutcome outcome) {
+        underWay.addAndGet(1 - run.room);
+        List<ObservedRun> others = running.computeIfAbsent(run.key, key -> new ArrayList<>(1));
+        if (outcome == null && others.isEmpty()) {
+            notObserved(run.queue, NotObserved.STORE, null);
+        } else {
+            observed(run, outcome == null ? ObservedOutcome.OVERLAP : met(outcome, !others.isEmpty()));
+        }
+        run.isHeld = outcome instanceof ClaimOutcome.Acquired;
+        if (run.isHeld) {
+            others.forEach(other -> other.isTakenOverHere = true);
+        } else if (outcome != null) {
+            run.claim = null;
+        }
+        others.add(run);
+    }
+
+    private static ObservedOutcome met(ClaimOutcome outcome, boolean overlaps) {
+        return outcome.match(
+                acquired -> overlaps
+                        ? ObservedOutcome.OVERLAP
+                        : acquired.ambiguous() ? ObservedOutcome.TAKEOVER : ObservedOutcome.ALONE,
+                completed -> overlaps ? ObservedOutcome.OVERLAP : ObservedOutcome.DUPLICATE,
+                mismatch -> ObservedOutcome.MISMATCH,
+                held -> ObservedOutcome.OVERLAP,
+                parked -> ObservedOutcome.PARKED);
+    }
+
+    /** A claim that was held, and is no more, was taken over while its handler ran. */
+    private void end(List<ObservedRun> ended) {
+        List<ObservedRun> open = ended.stream().filter(run -> run.claim != null).toList();
+        ClaimBatch.Result ends = open.isEmpty() ? null : ask(() -> record(open));
+        for (ObservedRun run : open) {
+            if (ends == null || ends.unanswered().contains(run.claim)) {
+                notObserved(run.queue, NotObserved.OUTCOME, null);
+            } else if (run.isHeld && !ends.recorded().contains(run.claim) && !run.isTakenOverHere) {
+                observed(run, ObservedOutcome.OVERLAP);
+            }
+        }
+    }
+
+    private ClaimBatch.Result record(List<ObservedRun> ended) {
+        try {
+            return new ClaimBatch.Result(
+                    store.end(ended.stream().map(ObservedRun::end).toList()), List.of());
+        } catch (ClaimsPartlyAnsweredException some) {
+            return new ClaimBatch.Result(some.granted(), List.of(), some.unanswered());
+        }
+    }
+
+    /** Asks twice, since a claim whose reply was lost is found by its id. Returns {@code null} if there is no answer. */
+    private <T> @Nullable T ask(Supplier<T> question) {
+        try {
+            return question.get();
+        } catch (RuntimeException lost) {
+            try {
+                return question.get();
+            } catch (RuntimeException away) {
+                Boundary.tell(counters, counter -> counter.unavailable(away));
+                return null;
+            }
+        }
+    }
+
+    private void forget(ObservedRun run) {
+        underWay.decrementAndGet();
+        running.computeIfPresent(run.key, (key, others) -> {
+            others.remove(run);
+            return others.isEmpty() ? null : others;
+        });
+    }
+
+    /** Waits, 2 s at most, until it is on record how handlers have ended; handlers that still run are not waited for. */
+    @Override
+    public void close() {
+        close(LONGEST_STOP);
+    }
+
+    void close(Duration longest) {
+        CountDownLatch recorded = new CountDownLatch(1);
+        thread.execute(recorded::countDown);
+        try {
+            if (!recorded.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
+                log.warn(
+                        "The claims' database does not answer; how up to {} observed handlers ended is not on record",
+                        underWay.get());
+            }
+        } catch (InterruptedException hurried) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

@@ -1,0 +1,194 @@
+package io.exactlyonce.observed;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.time.NanoClock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Counts of this instance since its start, for the endpoint, and lines in the log: each kind once an hour for each listener, and an
+ * unavailable store once an hour in all.
+ */
+public final class ObservedCounts implements ObservationCounter {
+
+    static final int MOST_KEYS = 100;
+
+    private static final Duration INTERVAL = Duration.ofHours(1);
+
+    private static final Logger log = LoggerFactory.getLogger(ObservedCounts.class);
+
+    private final NanoClock clock;
+
+    /** By listener and queue. */
+    private final Map<ObservedQueue, Counts> listeners =
+            new TreeMap<>(Comparator.comparing(ObservedQueue::listener).thenComparing(ObservedQueue::queue));
+
+    /** When each kind of line was logged last. */
+    private final Map<List<?>, Long> logged = new HashMap<>();
+
+    /**
+     * One listener on one queue, as the endpoint shows it: of this instance alone, since its start.
+     *
+     * @param summary what enforcing would have prevented, as a sentence
+     * @param sinceStart how often, by {@link ObservedOutcome#tag()}
+     * @param unobserved what was not observed, by {@link NotObserved#tag()}
+     * @param keys what enforcing would have handled in another way, the latest first
+     */
+    public record Seen(
+            String listener,
+            String queue,
+            String summary,
+            Map<String, Long> sinceStart,
+            Map<String, Long> unobserved,
+            List<SeenKey> keys) {}
+
+    /**
+     * A key that enforcing would have handled in another way.
+     *
+     * @param key its hash, as logs have it
+     * @param outcome the latest {@link ObservedOutcome#tag()}
+     * @param times how often, as far back as it is remembered
+     * @param secondsAgo since the latest
+     */
+    public record SeenKey(String key, String outcome, long times, double secondsAgo) {}
+
+    private record KeyCount(ObservedOutcome latest, long times, long at) {}
+
+    private static final class Counts {
+        private final Map<Enum<?>, Long> kinds = new HashMap<>();
+
+        /** By hash, the latest last. */
+        private final Map<String, KeyCount> keys = new LinkedHashMap<>();
+
+        long of(Enum<?> kind) {
+            return kinds.getOrDefault(kind, 0L);
+        }
+    }
+
+    /** @param clock monotonic, in nanoseconds */
+    public ObservedCounts(NanoClock clock) {
+        this.clock = clock;
+    }
+
+    @Override
+    public void observing(ObservedQueue queue) {
+        counts(queue);
+        log.info(
+                "Only observed: {}. Its handlers run as they would without claims, and claims are recorded beside them; with "
+                        + "exactly-once.mode=enforce what is told of it from now on would be prevented",
+                queue);
+    }
+
+    @Override
+    public void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {
+        count(queue, outcome);
+        if (outcome != ObservedOutcome.ALONE) {
+            remember(queue, key.shortHash(), outcome);
+            if (isDue(List.of(queue, outcome))) {
+                log.warn(
+                        "The handler of {} for {} {} (exactly-once.mode=observe). Said once an hour of this listener; meters "
+                                + "count all, and the endpoint shows their keys",
+                        queue,
+                        key,
+                        outcome.story());
+            }
+        }
+    }
+
+    @Override
+    public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
+        count(queue, reason);
+        boolean isOfTheStore = reason == NotObserved.STORE || reason == NotObserved.OUTCOME;
+        if (!isOfTheStore && isDue(List.of(queue, reason))) {
+            log.warn(
+                    "A message of {} {}: {}. It is handled as always, but not observed. Said once an hour; meters count all",
+                    queue,
+                    reason.story(),
+                    failure == null ? "wait, or run more instances" : failure.getMessage());
+        }
+    }
+
+    @Override
+    public void unavailable(RuntimeException failure) {
+        if (isDue(List.of(NotObserved.STORE))) {
+            log.warn(
+                    "The claims' database cannot be asked: what listeners would be spared is not observed until it can. Their "
+                            + "handlers run as always. Said once an hour; meters count what is not observed",
+                    failure);
+        }
+    }
+
+    private synchronized boolean isDue(List<?> line) {
+        long now = clock.nanoTime();
+        Long last = logged.get(line);
+        if (last != null && now - last < INTERVAL.toNanos()) {
+            return false;
+        }
+        logged.put(line, now);
+        return true;
+    }
+
+    private synchronized Counts counts(ObservedQueue queue) {
+        return listeners.computeIfAbsent(queue, added -> new Counts());
+    }
+
+    private synchronized void count(ObservedQueue queue, Enum<?> kind) {
+        counts(queue).kinds.merge(kind, 1L, Long::sum);
+    }
+
+    private synchronized void remember(ObservedQueue queue, String hash, ObservedOutcome outcome) {
+        Map<String, KeyCount> keys = counts(queue).keys;
+        KeyCount before = keys.remove(hash);
+        keys.put(hash, new KeyCount(outcome, before == null ? 1 : before.times() + 1, clock.nanoTime()));
+        if (keys.size() > MOST_KEYS) {
+            keys.remove(keys.keySet().iterator().next());
+        }
+    }
+
+    /** Returns what was observed of each listener, by listener and queue. */
+    public synchronized List<Seen> all() {
+        return listeners.entrySet().stream()
+                .map(listener -> seen(listener.getKey(), listener.getValue()))
+                .toList();
+    }
+
+    private Seen seen(ObservedQueue queue, Counts counts) {
+        long prevented = counts.of(ObservedOutcome.DUPLICATE) + counts.of(ObservedOutcome.OVERLAP);
+        return new Seen(
+                queue.listener(),
+                queue.queue(),
+                "would have prevented %d double %s since the start"
+                        .formatted(prevented, prevented == 1 ? "effect" : "effects"),
+                byTag(ObservedOutcome.values(), ObservedOutcome::tag, counts),
+                byTag(NotObserved.values(), NotObserved::tag, counts),
+                keys(counts));
+    }
+
+    private static <K extends Enum<K>> Map<String, Long> byTag(K[] kinds, Function<K, String> tag, Counts counts) {
+        Map<String, Long> all = new LinkedHashMap<>();
+        Stream.of(kinds).forEach(kind -> all.put(tag.apply(kind), counts.of(kind)));
+        return all;
+    }
+
+    private List<SeenKey> keys(Counts counts) {
+        long now = clock.nanoTime();
+        List<SeenKey> latestFirst = new ArrayList<>();
+        counts.keys.forEach((hash, key) -> latestFirst.add(new SeenKey(
+                hash, key.latest().tag(), key.times(), (now - key.at()) / (double) TimeUnit.SECONDS.toNanos(1))));
+        Collections.reverse(latestFirst);
+        return latestFirst;
+    }
+}

@@ -1,0 +1,90 @@
+package io.exactlyonce.observed;
+
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.nio.channels.ClosedByInterruptException;
+import java.util.Objects;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A run of a handler, and the claim beside it. {@link ObservedClaims} begins and ends it. */
+public final class ObservedRun {
+
+    /** A body may have 1 MiB: one that waits for its claim takes the room of one more run for each of so many characters. */
+    private static final int CHARACTERS_OF_A_RUN = 8_192;
+
+    /** Bounds the causes, since they may form a circle. */
+    private static final int MOST_CAUSES = 20;
+
+    final ObservedQueue queue;
+    final ClaimKey key;
+    final int room;
+    private final VisibilityWindow lease;
+    private Supplier<String> payload;
+
+    /** Whether there was room for it. */
+    boolean isBegun;
+
+    /** Why its handler failed; {@code null} if it has not. */
+    @Nullable Throwable failure;
+
+    /** The claim to end: one that is held, or got no answer. */
+    @Nullable ClaimId claim;
+
+    /** Whether the store has answered that the claim is held. */
+    boolean isHeld;
+
+    /** Whether another run of this instance has acquired the key since, and was counted for it. */
+    boolean isTakenOverHere;
+
+    /**
+     * @param key its key, made on the handler's thread before the handler may change the payload
+     * @param characters how long the message's body is
+     * @param payload its fingerprint is made of this; read on another thread, since it may be long
+     * @param lease of its claim, unless leases are configured
+     */
+    public ObservedRun(
+            ObservedQueue queue, ClaimKey key, int characters, Supplier<String> payload, VisibilityWindow lease) {
+        this.queue = queue;
+        this.key = key;
+        this.room = 1 + characters / CHARACTERS_OF_A_RUN;
+        this.payload = payload;
+        this.lease = lease;
+    }
+
+    /**
+     * Returns the request for its key, once. Doubts are run again, whatever the listener says of them: the handler runs, so its key
+     * must not be parked.
+     */
+    ClaimRequest request(ClaimSettings terms) {
+        ClaimRequest request = terms.request(new ClaimSpec(key, payload.get(), InDoubtPolicy.RERUN), lease);
+        payload = () -> "";
+        claim = request.id();
+        return request;
+    }
+
+    /** Returns how its claim ends. */
+    ClaimEnd end() {
+        ClaimId held = Objects.requireNonNull(claim);
+        Throwable thrown = failure;
+        if (thrown == null) {
+            return new ClaimEnd.Completed(held, null);
+        }
+        Throwable root = causes(thrown).reduce(thrown, (outer, inner) -> inner);
+        boolean isInterrupted = causes(thrown)
+                .anyMatch(
+                        cause -> cause instanceof InterruptedException || cause instanceof ClosedByInterruptException);
+        return new ClaimEnd.Released(held, root.getClass().getName(), isInterrupted);
+    }
+
+    private static Stream<Throwable> causes(Throwable thrown) {
+        return Stream.iterate(thrown, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
+    }
+}
