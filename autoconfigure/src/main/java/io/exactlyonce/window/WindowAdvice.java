@@ -1,7 +1,6 @@
 package io.exactlyonce.window;
 
 import io.exactlyonce.visibility.VisibilityWindow;
-import io.exactlyonce.window.foresight.Latencies;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -74,19 +73,9 @@ public record WindowAdvice(
         /** More deliveries would hardly change it. */
         HIGH;
 
-        private static final long MEDIAN_KNOWN = 20;
-        private static final long TAIL_KNOWN = 200;
-        private static final long WELL_KNOWN = 10;
-
         private static Confidence of(Rule rule, long deliveries) {
-            long enough = rule == Rule.RENEWED ? MEDIAN_KNOWN : TAIL_KNOWN;
-            if (deliveries >= WELL_KNOWN * enough) {
-                return HIGH;
-            }
-            if (deliveries >= enough) {
-                return MEDIUM;
-            }
-            return deliveries > 0 ? LOW : NONE;
+            long enough = rule == Rule.RENEWED ? 20 : 200;
+            return deliveries >= 10 * enough ? HIGH : deliveries >= enough ? MEDIUM : deliveries > 0 ? LOW : NONE;
         }
     }
 

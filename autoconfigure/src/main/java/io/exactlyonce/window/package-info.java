@@ -1,6 +1,6 @@
 /**
- * The visibility window against the time that deliveries take. How long it should be, by which
- * rule. Pure arithmetic.
+ * The visibility timeout of queues (the window) and the time that deliveries take: a warning before deliveries outlast it, and
+ * how long it should be.
  */
 @NullMarked
 package io.exactlyonce.window;

@@ -3,8 +3,6 @@ package io.exactlyonce.window;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.visibility.VisibilityWindow;
-import io.exactlyonce.window.foresight.Latencies;
-import io.exactlyonce.window.foresight.WindowForesight;
 import java.time.Duration;
 import java.util.Random;
 import java.util.function.DoubleSupplier;
@@ -112,7 +110,7 @@ class WindowAdviceTests {
     }
 
     private static Latencies measure(int deliveries, DoubleSupplier seconds) {
-        WindowForesight foresight = new WindowForesight(WINDOW.length());
+        WindowForesight foresight = new WindowForesight(WINDOW.length(), 0);
         for (int i = 0; i < deliveries; i++) {
             foresight.record(i * NANOS_PER_SECOND, seconds.getAsDouble());
         }

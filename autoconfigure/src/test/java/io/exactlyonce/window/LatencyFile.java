@@ -1,4 +1,4 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 import java.io.BufferedReader;
 import java.io.IOException;

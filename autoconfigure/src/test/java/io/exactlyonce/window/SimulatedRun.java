@@ -1,8 +1,9 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Feeds the advisor, through its one entry, and keeps what it told and when. */
@@ -15,11 +16,16 @@ final class SimulatedRun implements Shape.Sink {
     private long samples;
 
     /** A warning, and its second. */
-    record Told(double second, WindowWarning.Kind kind) {}
+    record Told(double second, WindowWarning warning) {
+
+        WindowWarning.Kind kind() {
+            return warning.kind();
+        }
+    }
 
     SimulatedRun(double window) {
         this.window = window;
-        foresight = new WindowForesight(Duration.ofNanos(Math.round(window * 1e9)));
+        foresight = new WindowForesight(Duration.ofNanos(Math.round(window * 1e9)), 0);
         overruns = new Overruns(window);
     }
 
@@ -33,9 +39,10 @@ final class SimulatedRun implements Shape.Sink {
     public void accept(double second, double latency) {
         samples++;
         overruns.note(second, latency);
-        foresight
-                .record(Math.round(second * 1e9), latency)
-                .ifPresent(warning -> told.add(new Told(second, warning.kind())));
+        WindowWarning warning = foresight.record(Math.round(second * 1e9), latency);
+        if (warning != null) {
+            told.add(new Told(second, warning));
+        }
     }
 
     List<Told> told() {
@@ -72,6 +79,15 @@ final class SimulatedRun implements Shape.Sink {
     /** Returns how long before the drift the first warning came, in seconds; negative if it came after it. */
     double lead() {
         return overrunAt() - warnedAt();
+    }
+
+    /** Returns the first warning that told a time, ahead of the drift; empty if none did. */
+    Optional<Told> timeTold() {
+        return told.stream()
+                .filter(each -> each.second() < overrunAt() && each.kind() != WindowWarning.Kind.RECOVERED)
+                .filter(each ->
+                        each.warning().timeToBreach().orElse(Duration.ZERO).compareTo(Duration.ZERO) > 0)
+                .findFirst();
     }
 
     /** Ten windows, or five minutes. */

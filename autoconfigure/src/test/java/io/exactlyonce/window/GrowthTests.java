@@ -1,4 +1,4 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

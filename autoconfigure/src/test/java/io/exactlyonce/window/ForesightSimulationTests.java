@@ -1,13 +1,16 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.window.foresight.Report.Played;
+import io.exactlyonce.window.Report.Played;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -20,21 +23,32 @@ class ForesightSimulationTests {
     private static final Path REPORT = Path.of("target", "foresight.md");
     private static final Path DOCS = Path.of("..", "docs", "performance.md");
 
+    private static final int SEEDS = 3;
+
     private static List<Played> gradual = List.of();
+    private static List<Played> further = List.of();
     private static List<Played> jumps = List.of();
     private static List<Played> steady = List.of();
 
     @BeforeAll
     static void play() throws IOException {
-        gradual = Shapes.GRADUAL.parallelStream().map(Played::of).toList();
-        jumps = Shapes.JUMPS.parallelStream().map(Played::of).toList();
-        steady = Shapes.STEADY.parallelStream().map(Played::of).toList();
+        gradual = Shapes.GRADUAL.parallelStream()
+                .map(shape -> Played.of(shape, 1))
+                .toList();
+        further = LongStream.rangeClosed(1, SEEDS)
+                .boxed()
+                .flatMap(seed -> Shapes.FURTHER.stream().map(shape -> Played.of(shape, seed)))
+                .toList();
+        jumps = Shapes.JUMPS.parallelStream().map(shape -> Played.of(shape, 1)).toList();
+        steady =
+                Shapes.STEADY.parallelStream().map(shape -> Played.of(shape, 1)).toList();
         Files.createDirectories(REPORT.getParent());
         Files.writeString(REPORT, String.join("\n", sections()));
     }
 
     private static List<String> sections() {
         List<Played> drifts = new ArrayList<>(gradual);
+        drifts.addAll(further.subList(0, Shapes.FURTHER.size()));
         drifts.addAll(jumps);
         return List.of(Report.leads(drifts), Report.alarms(steady));
     }
@@ -52,6 +66,36 @@ class ForesightSimulationTests {
                         .as(each.shape().name())
                         .isNotNaN());
         assertThat(late).hasSizeLessThanOrEqualTo(gradual.size() / 20);
+    }
+
+    @Test
+    void timeIsToldAheadOfTheOverrunWhereAllDeliveriesBecomeSlower() {
+        assertThat(further).hasSize(30).allSatisfy(each -> {
+            String name = each.shape().name() + ": " + each.run().story();
+            assertThat(each.run().isEarly()).as(name).isTrue();
+            assertThat(each.run().timeTold())
+                    .as(name)
+                    .hasValueSatisfying(
+                            told -> assertThat(told.warning().timeToBreach().orElseThrow())
+                                    .isPositive());
+        });
+        assertThat(gradual.stream().filter(each -> each.run().timeTold().isEmpty()))
+                .extracting(each -> each.shape().name())
+                .containsExactlyInAnyOrder(
+                        "slow partner takes ever longer (bimodal, 1 in 5)",
+                        "slow partner serves ever more (bimodal, share grows)",
+                        "growing tail, flat median",
+                        "silent night between two days of a ramp");
+    }
+
+    @Test
+    void timeOfABreachThatHasHappenedIsZero() {
+        assertThat(Stream.of(gradual, further, jumps)
+                        .flatMap(List::stream)
+                        .flatMap(each -> each.run().told().stream())
+                        .filter(told -> told.kind() == WindowWarning.Kind.BREACHED))
+                .hasSizeGreaterThan(50)
+                .allSatisfy(told -> assertThat(told.warning().timeToBreach()).hasValue(Duration.ZERO));
     }
 
     @Test

@@ -1,7 +1,6 @@
-package io.exactlyonce.window.watch;
+package io.exactlyonce.window;
 
 import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.window.foresight.WindowWarning;
 
 /**
  * Learns what is to be told of windows. Called by a thread that ends a delivery: it must not block. What it throws is logged

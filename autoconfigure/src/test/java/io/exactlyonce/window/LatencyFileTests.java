@@ -1,9 +1,9 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.exactlyonce.window.foresight.Report.Played;
+import io.exactlyonce.window.Report.Played;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -88,7 +88,7 @@ class LatencyFileTests {
         try {
             String name = String.valueOf(file.getFileName());
             return new Played(
-                    new Shape(name, window, Double.NaN, Double.NaN, false, (t, r) -> Double.NaN), played(file, window));
+                    new Shape(name, window, Double.NaN, Double.NaN, (t, r) -> Double.NaN), played(file, window));
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }

@@ -1,4 +1,4 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 /**
  * Means of the logarithms of latencies with longer and longer memories: where a shorter one is above the next, latency

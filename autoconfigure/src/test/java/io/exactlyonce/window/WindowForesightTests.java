@@ -1,9 +1,9 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.exactlyonce.window.foresight.WindowWarning.Kind;
+import io.exactlyonce.window.WindowWarning.Kind;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,14 +18,17 @@ class WindowForesightTests {
 
     private static final long SECOND = 1_000_000_000;
 
-    private final WindowForesight foresight = new WindowForesight(Duration.ofSeconds(30));
     private long now = -7 * SECOND;
+    private final WindowForesight foresight = new WindowForesight(Duration.ofSeconds(30), now);
 
     private List<Kind> feed(int seconds, IntToDoubleFunction latency) {
         List<Kind> told = new ArrayList<>();
         for (int i = 0; i < seconds; i++) {
             now += SECOND;
-            foresight.record(now, latency.applyAsDouble(i)).ifPresent(warning -> told.add(warning.kind()));
+            WindowWarning warning = foresight.record(now, latency.applyAsDouble(i));
+            if (warning != null) {
+                told.add(warning.kind());
+            }
         }
         return told;
     }
@@ -33,12 +36,13 @@ class WindowForesightTests {
     @Test
     void eachThresholdIsToldOnceUntilThereWasARecovery() {
         assertThat(feed(600, i -> 10)).isEmpty();
-        assertThat(feed(1_200, i -> 26)).containsExactly(Kind.NEAR);
+        assertThat(feed(1_200, i -> 26)).containsExactly(Kind.NEAR, Kind.BREACH_AHEAD);
         assertThat(feed(1_200, i -> 33)).containsExactly(Kind.BREACHED);
         // Up and down across a threshold: nothing is told again.
         assertThat(feed(3_600, i -> i / 600 % 2 == 0 ? 23 : 33)).isEmpty();
         assertThat(feed(1_800, i -> 10)).containsExactly(Kind.RECOVERED);
-        assertThat(feed(600, i -> 26)).containsExactly(Kind.NEAR);
+        // A jump looks like growth for some minutes.
+        assertThat(feed(600, i -> 26)).containsExactly(Kind.NEAR, Kind.BREACH_AHEAD);
     }
 
     @Test
@@ -46,6 +50,40 @@ class WindowForesightTests {
         feed(600, i -> 5);
 
         assertThat(feed(1_500, i -> 5 + 30.0 * i / 1_500)).containsExactly(Kind.BREACH_AHEAD, Kind.NEAR, Kind.BREACHED);
+    }
+
+    @Test
+    void timeOfABreachIsToldAlsoAfterItWasNear() {
+        feed(7_200, i -> 10);
+        List<WindowWarning> warnings = new ArrayList<>();
+        for (int i = 0; i < 14_400; i++) {
+            now += SECOND;
+            WindowWarning warning = foresight.record(now, 10 + 24.0 * i / 14_400);
+            if (warning != null) {
+                warnings.add(warning);
+            }
+        }
+
+        assertThat(warnings)
+                .extracting(WindowWarning::kind)
+                .containsExactly(Kind.NEAR, Kind.BREACH_AHEAD, Kind.BREACHED);
+        // p95 grows by 6 s an hour: from 24 s on it takes an hour to 30 s.
+        assertThat(warnings.get(0).timeToBreach())
+                .hasValueSatisfying(time -> assertThat(time).isBetween(Duration.ofMinutes(45), Duration.ofMinutes(75)));
+        assertThat(warnings.get(1).timeToBreach())
+                .hasValueSatisfying(time -> assertThat(time).isBetween(Duration.ofMinutes(11), Duration.ofMinutes(12)));
+        assertThat(warnings.get(2).timeToBreach()).hasValue(Duration.ZERO);
+    }
+
+    @Test
+    void breachThatHasHappenedHasATimeOfZeroWhileThereAreDeliveries() {
+        feed(1_200, i -> 33);
+        assertThat(foresight.outlook(now).timeToBreach()).hasValue(Duration.ZERO);
+
+        Outlook silent = foresight.outlook(now + 301 * SECOND);
+        assertThat(silent.timeToBreach()).isEmpty();
+        assertThat(silent.utilization()).isZero();
+        assertThat(silent.sinceLast()).isEqualTo(Duration.ofSeconds(301));
     }
 
     @Test
@@ -115,7 +153,7 @@ class WindowForesightTests {
     void timeThatStepsBackCountsAsNow() {
         feed(100, i -> 5);
 
-        assertThat(foresight.record(now - 50 * SECOND, 5)).isEmpty();
+        assertThat(foresight.record(now - 50 * SECOND, 5)).isNull();
         assertThat(foresight.outlook(now).latencies().count()).isEqualTo(101);
     }
 
@@ -125,8 +163,8 @@ class WindowForesightTests {
                 .isThrownBy(() -> foresight.record(0, -1))
                 .withMessageContaining("-1.0 s");
         assertThatIllegalArgumentException().isThrownBy(() -> foresight.record(0, Double.NaN));
-        assertThat(foresight.record(0, 1e12)).isEmpty();
-        assertThat(foresight.record(0, 0)).isEmpty();
+        assertThat(foresight.record(0, 1e12)).isNull();
+        assertThat(foresight.record(0, 0)).isNull();
     }
 
     @Test

@@ -1,4 +1,4 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 /**
  * Whether the share of deliveries that took longer than a bound is more than chance: it is kept over an hour, six hours and
@@ -22,25 +22,21 @@ final class ExceedanceTest {
 
     private final double[] totals = new double[MEMORY_SECONDS.length];
     private final double[] beyond = new double[MEMORY_SECONDS.length];
-    private int sliceTotal;
-    private int sliceBeyond;
     private int run;
 
-    void note(boolean isBeyond) {
-        sliceTotal++;
-        sliceBeyond += isBeyond ? 1 : 0;
-        run = isBeyond ? run + 1 : 0;
-    }
-
-    /** Counts what was noted since the last slice. */
-    void endSlice(double elapsedSeconds) {
+    /**
+     * Notes a delivery.
+     *
+     * @param elapsedSeconds since the one before it
+     * @param isBeyond whether it took longer than the bound
+     */
+    void note(double elapsedSeconds, boolean isBeyond) {
         for (int i = 0; i < totals.length; i++) {
             double kept = Math.exp(-elapsedSeconds / MEMORY_SECONDS[i]);
-            totals[i] = totals[i] * kept + sliceTotal;
-            beyond[i] = beyond[i] * kept + sliceBeyond;
+            totals[i] = totals[i] * kept + 1;
+            beyond[i] = beyond[i] * kept + (isBeyond ? 1 : 0);
         }
-        sliceTotal = 0;
-        sliceBeyond = 0;
+        run = isBeyond ? run + 1 : 0;
     }
 
     /** Returns the share of the last hour. */

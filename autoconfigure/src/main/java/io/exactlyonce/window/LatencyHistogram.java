@@ -1,4 +1,4 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 /**
  * How many latencies fell into each of 832 buckets, 32 to an octave, from 1 ms to 65,536 s: a quantile is off by 3 % at
@@ -23,12 +23,12 @@ final class LatencyHistogram {
         total++;
     }
 
-    /** Adds another one so many times: -1 takes it away. */
-    void add(LatencyHistogram other, int times) {
+    /** Takes away what was added to both. */
+    void subtract(LatencyHistogram other) {
         for (int i = 0; i < SIZE; i++) {
-            counts[i] += times * other.counts[i];
+            counts[i] -= other.counts[i];
         }
-        total += times * other.total;
+        total -= other.total;
     }
 
     void halve() {
@@ -55,22 +55,32 @@ final class LatencyHistogram {
     }
 
     /**
-     * Returns a quantile in seconds by nearest rank, placed within its bucket; 0 if there is no latency.
+     * Returns quantiles in seconds by nearest rank, placed within their buckets; 0 if there is no latency.
      *
-     * @param part from 0 to 1
+     * @param parts from 0 to 1, in ascending order
      */
-    double quantile(double part) {
-        double rank = Math.min(total, Math.max(1, Math.ceil(part * total - 1e-9)));
+    double[] quantiles(double... parts) {
+        double[] found = new double[parts.length];
+        int part = 0;
+        double rank = rank(parts[part]);
         double before = 0;
         for (int i = 0; i < SIZE; i++) {
-            float count = counts[i];
-            if (count > 0 && before + count >= rank) {
-                double lower = edge(i);
-                return lower + (edge(i + 1) - lower) * Math.max(0, rank - before - 0.5) / count;
+            double after = before + counts[i];
+            while (after > before && after >= rank) {
+                double inside = Math.max(0, rank - before - 0.5) / counts[i];
+                found[part] = edge(i) + (edge(i + 1) - edge(i)) * inside;
+                if (++part == parts.length) {
+                    return found;
+                }
+                rank = rank(parts[part]);
             }
-            before += count;
+            before = after;
         }
-        return 0;
+        return found;
+    }
+
+    private double rank(double part) {
+        return Math.min(total, Math.max(1, Math.ceil(part * total - 1e-9)));
     }
 
     /** The bits of a positive double grow with it: exponent and first bits of the mantissa are the bucket. */

@@ -1,7 +1,8 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.assertj.core.data.Offset;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -17,9 +18,11 @@ class LatencyHistogramTests {
             histogram.add(i * 0.1);
         }
 
-        assertThat(histogram.quantile(0.5)).isCloseTo(50, Percentage.withPercentage(3));
-        assertThat(histogram.quantile(0.95)).isCloseTo(95, Percentage.withPercentage(3));
-        assertThat(new LatencyHistogram().quantile(0.95)).isZero();
+        assertThat(histogram.quantiles(0, 0.5, 0.95, 1))
+                .containsExactly(new double[] {0.1, 50, 95, 100}, Offset.offset(1.5));
+        assertThat(histogram.quantiles(0.5)[0]).isCloseTo(50, Percentage.withPercentage(3));
+        assertThat(histogram.quantiles(0.95)[0]).isCloseTo(95, Percentage.withPercentage(3));
+        assertThat(new LatencyHistogram().quantiles(0.95)).containsExactly(0);
     }
 
     @ParameterizedTest
@@ -44,10 +47,10 @@ class LatencyHistogramTests {
         LatencyHistogram other = new LatencyHistogram();
         other.add(60);
         histogram.add(5);
-        histogram.add(other, 1);
+        histogram.add(60);
         assertThat(histogram.above(30)).isEqualTo(1);
 
-        histogram.add(other, -1);
+        histogram.subtract(other);
 
         assertThat(histogram.total()).isEqualTo(1);
         assertThat(histogram.above(30)).isZero();

@@ -1,19 +1,22 @@
-package io.exactlyonce.window.watch;
+package io.exactlyonce.window;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
-import io.exactlyonce.window.WindowAdvice;
-import io.exactlyonce.window.foresight.WindowWarning;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.mockito.Mockito;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
+@ExtendWith(OutputCaptureExtension.class)
 class WindowWatchTests {
 
     private static final long SECOND = 1_000_000_000;
@@ -38,7 +41,7 @@ class WindowWatchTests {
     private void deliver(Subscription subscription, int count, Duration elapsed) {
         for (int i = 0; i < count; i++) {
             now.addAndGet(SECOND);
-            watch.delivered(subscription, elapsed);
+            watch.on(new DeliveryEvent.Delivered(subscription, elapsed));
         }
     }
 
@@ -54,6 +57,24 @@ class WindowWatchTests {
     }
 
     @Test
+    void lineSaysWhen(CapturedOutput output) {
+        deliver(orders, 7_200, Duration.ofSeconds(10));
+        for (int i = 0; i < 14_400; i++) {
+            deliver(orders, 1, Duration.ofMillis(10_000 + 24_000L * i / 14_400));
+        }
+
+        assertThat(output.toString().lines().filter(line -> line.contains("their window")))
+                .satisfiesExactly(
+                        near -> assertThat(near)
+                                .containsPattern(
+                                        "orders.*come near their window, and will outlast it in \\d\\d min at this"
+                                                + " rate: p95 of recent deliveries is 24.\\d s, 8\\d % of the window of 30 s"),
+                        ahead -> assertThat(ahead)
+                                .containsPattern("will outlast their window in 11 min at this rate: p95"),
+                        breached -> assertThat(breached).contains("deliveries outlast their window: p95"));
+    }
+
+    @Test
     void subscribedListenerHasAWindowBeforeItsFirstDelivery() {
         watch.subscribed(orders);
 
@@ -62,7 +83,6 @@ class WindowWatchTests {
             assertThat(window.outlook().latencies().count()).isZero();
             assertThat(window.advice().confidence()).isEqualTo(WindowAdvice.Confidence.NONE);
         });
-        assertThat(watch.window("listener", "other")).isEmpty();
     }
 
     @Test
@@ -75,10 +95,9 @@ class WindowWatchTests {
         assertThat(watch.windows())
                 .extracting(each -> each.subscription().queue())
                 .containsExactly("orders", "parcels");
-        assertThat(watch.window("listener", "parcels")).hasValueSatisfying(window -> {
-            assertThat(window.advice().rule()).isEqualTo(WindowAdvice.Rule.RENEWED);
-            assertThat(window.advice().recommended()).isBetween(Duration.ofSeconds(70), Duration.ofSeconds(72));
-        });
+        WindowAdvice advice = watch.window(parcels).advice();
+        assertThat(advice.rule()).isEqualTo(WindowAdvice.Rule.RENEWED);
+        assertThat(advice.recommended()).isBetween(Duration.ofSeconds(70), Duration.ofSeconds(72));
     }
 
     @Test
@@ -91,8 +110,18 @@ class WindowWatchTests {
         assertThat(told)
                 .extracting(WindowWarning::kind)
                 .containsExactly(WindowWarning.Kind.BREACHED, WindowWarning.Kind.RECOVERED);
-        assertThat(watch.window("listener", "orders").orElseThrow().outlook().window())
-                .isEqualTo(Duration.ofSeconds(120));
+        assertThat(watch.window(orders).outlook().window()).isEqualTo(Duration.ofSeconds(120));
+    }
+
+    @Test
+    void handlersTimesAreKnownForFiveMinutes() {
+        watch.on(new DeliveryEvent.Handled(orders, Duration.ofSeconds(2)));
+        assertThat(watch.window(orders).handlers().count()).isOne();
+        assertThat(watch.window(orders).handlers().p95()).isBetween(Duration.ofMillis(1_900), Duration.ofMillis(2_100));
+
+        now.addAndGet(301 * SECOND);
+
+        assertThat(watch.window(orders).handlers().p95()).isZero();
     }
 
     @Test

@@ -1,4 +1,4 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 import java.util.List;
 import java.util.Locale;
@@ -13,14 +13,15 @@ final class Report {
     /** Returns the table of runs that are said to drift. */
     static String leads(List<Played> runs) {
         return table(
-                "| Shape | Warned at | Overrun at | Lead | Strays in 1,000 |\n|---|---|---|---|---|\n",
+                "| Shape | Warned at | Overrun at | Lead | Time told | Strays in 1,000 |\n|---|---|---|---|---|---|\n",
                 runs,
-                each -> "| %s | %s | %s | %s | %s |"
+                each -> "| %s | %s | %s | %s | %s | %s |"
                         .formatted(
                                 each.shape().name(),
                                 time(each.run().warnedAt()),
                                 time(each.run().overrunAt()),
                                 time(each.run().lead()),
+                                timeTold(each.run()),
                                 number(each.run().straysPerThousand())));
     }
 
@@ -41,6 +42,15 @@ final class Report {
         return runs.stream().map(row).collect(Collectors.joining("\n", head, "\n"));
     }
 
+    private static String timeTold(SimulatedRun run) {
+        return run.timeTold()
+                .map(told -> "%s, %s ahead"
+                        .formatted(
+                                time(told.warning().timeToBreach().orElseThrow().toSeconds()),
+                                time(run.overrunAt() - told.second())))
+                .orElse("none");
+    }
+
     static String time(double seconds) {
         if (Double.isNaN(seconds)) {
             return "never";
@@ -59,8 +69,8 @@ final class Report {
     /** A shape and what came of it. */
     record Played(Shape shape, SimulatedRun run) {
 
-        static Played of(Shape shape) {
-            return new Played(shape, SimulatedRun.of(shape, 1));
+        static Played of(Shape shape, long seed) {
+            return new Played(shape, SimulatedRun.of(shape, seed));
         }
     }
 }

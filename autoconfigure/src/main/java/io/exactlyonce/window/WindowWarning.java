@@ -1,4 +1,4 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 import java.time.Duration;
 import java.util.Optional;
@@ -9,7 +9,8 @@ import java.util.Optional;
  * @param kind what it is about
  * @param p95 of the deliveries of the last five minutes, or of the last twenty where those are fewer
  * @param window the visibility window
- * @param timeToBreach until p95 reaches the window if it goes on to grow as it does; empty if it does not grow
+ * @param timeToBreach until p95 reaches the window if it goes on to grow as it does; zero if it has reached it; empty if
+ *     no growth is certain
  * @param shareBeyond part of the last hour's deliveries that outlasted the window, from 0 to 1
  */
 public record WindowWarning(

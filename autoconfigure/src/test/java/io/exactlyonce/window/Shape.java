@@ -1,4 +1,4 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 import java.util.Random;
 
@@ -9,10 +9,9 @@ import java.util.Random;
  * @param window in seconds
  * @param perSecond deliveries per second
  * @param hours how long it goes on
- * @param isJump whether latency, or p95, leaps over the window in one step
  * @param course of the latency
  */
-record Shape(String name, double window, double perSecond, double hours, boolean isJump, Course course) {
+record Shape(String name, double window, double perSecond, double hours, Course course) {
 
     /** What the latency is at a time. */
     @FunctionalInterface

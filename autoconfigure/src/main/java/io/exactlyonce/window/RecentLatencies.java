@@ -1,4 +1,4 @@
-package io.exactlyonce.window.foresight;
+package io.exactlyonce.window;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -18,20 +18,21 @@ final class RecentLatencies {
 
     private record Chunk(double begun, LatencyHistogram latencies) {}
 
-    /** Adds the latencies of a time that has just ended, and forgets those that are old. */
-    void add(double now, LatencyHistogram latencies) {
+    /** Adds a latency, and forgets those that are old. */
+    void add(double now, double seconds) {
         if (chunks.isEmpty() || now - chunks.getLast().begun() >= CHUNK_SECONDS) {
             chunks.addLast(new Chunk(now, new LatencyHistogram()));
         }
-        chunks.getLast().latencies().add(latencies, 1);
-        all.add(latencies, 1);
+        chunks.getLast().latencies().add(seconds);
+        all.add(seconds);
         while (isOld(chunks.getFirst(), now)) {
-            all.add(chunks.removeFirst().latencies(), -1);
+            all.subtract(chunks.removeFirst().latencies());
         }
     }
 
     private boolean isOld(Chunk chunk, double now) {
-        return chunk.begun() <= now - SECONDS && all.total() - chunk.latencies().total() >= FEWEST;
+        return chunk.begun() <= now - SECONDS - CHUNK_SECONDS
+                && all.total() - chunk.latencies().total() >= FEWEST;
     }
 
     LatencyHistogram all() {

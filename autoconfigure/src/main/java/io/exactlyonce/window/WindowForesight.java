@@ -1,0 +1,233 @@
+package io.exactlyonce.window;
+
+import io.exactlyonce.window.WindowWarning.Kind;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Watches the latencies of one listener on one queue, and says when they are about to outlast its visibility timeout (the
+ * window). All that it learns comes through {@link #record}: time passes from call to call, so that a listener without traffic
+ * never warns.
+ *
+ * <p>What it keeps is bounded, some 80 KB. Thread-safe. What it has learnt is gone with the process.
+ */
+final class WindowForesight {
+
+    /** Part of the window above which p95 is near it: from incident reports, and the threshold of the alerts. */
+    private static final double NEAR = 0.8;
+
+    /** Part of the window below which p95 has recovered: well below where it was near. */
+    private static final double RECOVERED = 0.7;
+
+    private static final double CALM_SECONDS = 600;
+    private static final double SHORTEST_SLICE_SECONDS = 1;
+    private static final double LONGEST_SLICE_SECONDS = 15;
+    private static final double HALF_LIFE_SECONDS = 6 * 3_600;
+
+    /** Growth is not reported any more once there was no delivery for so long. */
+    private static final double MEANINGFUL_SECONDS = 3_600;
+
+    /** p95 is above a bound if more than this share is. */
+    private static final double FIVE_PERCENT = 0.05;
+
+    /** Half of what makes p95 outlast the window. */
+    private static final double MANY_STRAYS = FIVE_PERCENT / 2;
+
+    /** Strays that come at one moment are an accident, not growth. */
+    private static final int CHUNKS_OF_STRAYS = 5;
+
+    /** Where p95 is near the window, growth that reaches it within this time confirms that. */
+    private static final double HOURS_AHEAD = 2 * 3_600;
+
+    private static final double MINUTES_AHEAD = 12 * 60;
+    private static final double LONGEST_AHEAD = 3_600;
+
+    /** Where deliveries are few, p95 is one of twenty, and known so much later. */
+    private static final double DELIVERIES_AHEAD = 30;
+
+    private final Lock lock = new ReentrantLock();
+    private final LatencyHistogram usual = new LatencyHistogram();
+    private final RecentLatencies recent = new RecentLatencies();
+    private final Growth growth = new Growth();
+    private final Set<Kind> told = EnumSet.noneOf(Kind.class);
+    private final long begun;
+    private ExceedanceTest near = new ExceedanceTest();
+    private ExceedanceTest beyond = new ExceedanceTest();
+    private double window;
+    private double last;
+    private double judgedAt;
+    private double halvedAt;
+    private double troubledAt;
+
+    /**
+     * @param window the visibility timeout
+     * @param nanos now, by the clock of {@link #record}
+     */
+    WindowForesight(Duration window, long nanos) {
+        this.window = seconds(window);
+        begun = nanos;
+    }
+
+    /** From now on the window is another one. Latencies stay known; shares beyond the window are counted anew. */
+    void windowChanged(Duration changed) {
+        lock.lock();
+        try {
+            if (window != seconds(changed)) {
+                window = seconds(changed);
+                near = new ExceedanceTest();
+                beyond = new ExceedanceTest();
+            }
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
+     * Notes a delivery that has ended.
+     *
+     * @param nanos when, by a monotonic clock; a time before an earlier call's counts as that call's
+     * @param seconds how long the delivery took
+     * @return what is to be told now; {@code null} if there is nothing new
+     * @throws IllegalArgumentException if the latency is negative or not a number
+     */
+    @Nullable WindowWarning record(long nanos, double seconds) {
+        if (!(seconds >= 0)) {
+            throw new IllegalArgumentException("latency (%s s) must be 0 s or longer".formatted(seconds));
+        }
+        lock.lock();
+        try {
+            double elapsed = Math.max(0, sinceLast(nanos));
+            last += elapsed;
+            usual.add(seconds);
+            recent.add(last, seconds);
+            growth.add(last, seconds);
+            near.note(elapsed, seconds > NEAR * window);
+            beyond.note(elapsed, seconds > window);
+            if (last - halvedAt >= HALF_LIFE_SECONDS) {
+                usual.halve();
+                halvedAt = last;
+            }
+            if (last - judgedAt < Math.max(SHORTEST_SLICE_SECONDS, Math.min(LONGEST_SLICE_SECONDS, window / 2))) {
+                return null;
+            }
+            judgedAt = last;
+            return judge();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private double sinceLast(long nanos) {
+        return (nanos - begun) * 1e-9 - last;
+    }
+
+    /** Each kind is told once until there was a recovery. What is worse comes first, and a breach includes the others. */
+    private @Nullable WindowWarning judge() {
+        double p95 = p95();
+        double toBreach = secondsToBreach();
+        boolean isGrowing = growth.perSecond() > 0;
+        boolean areStraysGrowing = areStraysGrowing();
+        boolean isBreached = p95 >= window && (isGrowing || areStraysGrowing || isMoreThanChance(beyond, window));
+        boolean isAhead = (isGrowing && toBreach < ahead()) || areStraysGrowing;
+        boolean isNear =
+                p95 > NEAR * window && ((isGrowing && toBreach < HOURS_AHEAD) || isMoreThanChance(near, NEAR * window));
+        if (isBreached || isAhead || isNear) {
+            troubledAt = last;
+            if (isBreached && told.add(Kind.BREACHED)) {
+                return warning(Kind.BREACHED);
+            }
+            if (told.contains(Kind.BREACHED)) {
+                return null;
+            }
+            if (isAhead && told.add(Kind.BREACH_AHEAD)) {
+                return warning(Kind.BREACH_AHEAD);
+            }
+            return isNear && told.add(Kind.NEAR) ? warning(Kind.NEAR) : null;
+        }
+        if (p95 > RECOVERED * window) {
+            troubledAt = last;
+        }
+        if (told.isEmpty() || last - troubledAt < CALM_SECONDS) {
+            return null;
+        }
+        told.clear();
+        return warning(Kind.RECOVERED);
+    }
+
+    private double p95() {
+        return recent.all().quantiles(0.95)[0];
+    }
+
+    private double ahead() {
+        double between = RecentLatencies.SECONDS / recent.all().total();
+        return Math.min(LONGEST_AHEAD, Math.max(MINUTES_AHEAD, DELIVERIES_AHEAD * between));
+    }
+
+    /** Returns when p95 reaches the window if it goes on to grow by as much per second as now: 0 if it has, infinite if it does not grow. */
+    private double secondsToBreach() {
+        double left = window / p95() - 1;
+        return left <= 0 ? 0 : left / growth.perSecond();
+    }
+
+    private boolean isMoreThanChance(ExceedanceTest test, double bound) {
+        return test.isMoreThan(FIVE_PERCENT, recent.all().total(), recent.all().above(bound));
+    }
+
+    /** Where a slow mode grows to a twentieth of the deliveries, p95 leaps; its share shows that before. */
+    private boolean areStraysGrowing() {
+        double total = recent.all().total();
+        double strays = recent.all().above(window);
+        boolean now = strays > MANY_STRAYS * total
+                && recent.chunksAbove(window) >= CHUNKS_OF_STRAYS
+                && beyond.isUnusual(total, strays);
+        boolean lately = Math.max(beyond.ofHour(), beyond.ofSixHours()) > MANY_STRAYS && beyond.grows();
+        return now || lately;
+    }
+
+    private WindowWarning warning(Kind kind) {
+        return new WindowWarning(kind, duration(p95()), duration(window), timeToBreach(), beyond.ofHour());
+    }
+
+    private Optional<Duration> timeToBreach() {
+        double seconds = secondsToBreach();
+        return Double.isInfinite(seconds) ? Optional.empty() : Optional.of(duration(seconds));
+    }
+
+    /**
+     * Returns what is known.
+     *
+     * @param nanos now, by the clock of {@link #record}
+     */
+    Outlook outlook(long nanos) {
+        lock.lock();
+        try {
+            double sinceLast = Math.max(0, sinceLast(nanos));
+            boolean isRecent = sinceLast < RecentLatencies.SECONDS;
+            // What stands still does not go on to grow, and has not breached the window now.
+            boolean isForeseen = isRecent || (sinceLast < MEANINGFUL_SECONDS && p95() < window);
+            return new Outlook(
+                    duration(window),
+                    Latencies.of(usual),
+                    isRecent ? Latencies.of(recent.all()) : Latencies.NONE,
+                    duration(sinceLast),
+                    isForeseen ? timeToBreach() : Optional.empty(),
+                    beyond.ofHour(),
+                    beyond.grows());
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private static double seconds(Duration duration) {
+        return duration.toNanos() * 1e-9;
+    }
+
+    private static Duration duration(double seconds) {
+        return Duration.ofNanos((long) (seconds * 1e9));
+    }
+}
