@@ -1,6 +1,6 @@
 package io.exactlyonce.actuate;
 
-import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.renewal.Renewer;
 import java.time.Duration;
 import java.util.List;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
@@ -16,7 +16,7 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator {
     private static final Duration LATE = Duration.ofSeconds(2);
 
     private final Store store;
-    private final RenewalSupervisor supervisor;
+    private final Renewer supervisor;
     private final ListenerStates listeners;
 
     /** Asks what keeps the claims. */
@@ -37,7 +37,7 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator {
      * @param store what keeps the claims
      * @param supervisor renews
      */
-    public ClaimHealthIndicator(Store store, RenewalSupervisor supervisor, ListenerStates listeners) {
+    public ClaimHealthIndicator(Store store, Renewer supervisor, ListenerStates listeners) {
         super("Claims cannot be kept");
         this.store = store;
         this.supervisor = supervisor;
@@ -48,9 +48,9 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator {
     protected void doHealthCheck(Health.Builder builder) throws Exception {
         Duration sinceTick = supervisor.sinceLastTick();
         List<String> paused = listeners.all().stream()
-                .filter(state -> !state.pausedBy().isEmpty())
-                .map(state -> "%s: no answer to claims by %s"
-                        .formatted(state.subscription(), String.join(", ", state.pausedBy())))
+                .filter(listener -> listener.gate().isPaused())
+                .map(listener -> "%s: no answer to claims by %s"
+                        .formatted(listener, listener.gate().way()))
                 .toList();
         builder.withDetail("renewalsLookedForBeforeMillis", sinceTick.toMillis())
                 .withDetail("pausedListeners", paused);

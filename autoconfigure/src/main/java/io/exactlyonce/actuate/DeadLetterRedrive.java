@@ -1,20 +1,18 @@
 package io.exactlyonce.actuate;
 
 import io.exactlyonce.audit.QueueAudit;
-import io.exactlyonce.visibility.SqsQueueVisibility;
+import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /** Has SQS move the messages of dead-letter queues back to the queues that they came from. */
@@ -65,76 +63,60 @@ public final class DeadLetterRedrive {
      * none, or whose dead-letter queue is not known, is left out.
      */
     public Redrives start(List<Subscription> subscriptions) {
-        Map<String, SqsQueueVisibility> queues = new LinkedHashMap<>();
+        Map<String, SqsQueue> queues = new LinkedHashMap<>();
         for (Subscription subscription : subscriptions) {
-            if (subscription.visibility() instanceof SqsQueueVisibility queue) {
+            if (subscription.visibility() instanceof SqsQueue queue) {
                 audit.deadLetterQueue(subscription).ifPresent(source -> queues.putIfAbsent(source, queue));
             }
         }
         List<String> redriven = new ArrayList<>();
         List<Refusal> refused = new ArrayList<>();
-        queues.forEach(
-                (source, queue) -> begin(queue, source).ifPresentOrElse(refused::add, () -> redriven.add(source)));
+        queues.forEach((source, queue) -> {
+            try {
+                var unused = queue.client()
+                        .startMessageMoveTask(request -> request.sourceArn(source)
+                                .overrideConfiguration(limits -> limits.apiCallTimeout(LONGEST_REQUEST)))
+                        .join();
+                redriven.add(source);
+            } catch (CompletionException failure) {
+                refused.add(refusal(source, failure.getCause() == null ? failure : failure.getCause()));
+            } catch (RuntimeException failure) {
+                refused.add(refusal(source, failure));
+            }
+        });
         return new Redrives(redriven, refused);
     }
 
-    private static Optional<Refusal> begin(SqsQueueVisibility queue, String source) {
-        try {
-            var unused = queue.client()
-                    .startMessageMoveTask(request -> request.sourceArn(source))
-                    .get(LONGEST_REQUEST.toMillis(), TimeUnit.MILLISECONDS);
-            return Optional.empty();
-        } catch (InterruptedException stopped) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted while a redrive was started", stopped);
-        } catch (ExecutionException failure) {
-            return Optional.of(refusal(source, failure.getCause() == null ? failure : failure.getCause()));
-        } catch (TimeoutException | RuntimeException failure) {
-            return Optional.of(refusal(source, failure));
-        }
-    }
-
+    /** Of an answer only the first line, since what follows may quote the request; of any other failure only what it is. */
     private static Refusal refusal(String source, Throwable failure) {
-        Refusal refusal = new Refusal(source, reason(failure), remedy(failure, source));
+        String reason = "SQS could not be asked, which the log tells more of: "
+                + failure.getClass().getSimpleName();
+        String remedy = LOOK.formatted(source);
+        if (failure instanceof ApiCallTimeoutException) {
+            reason = "no answer within %d s: it may have begun".formatted(LONGEST_REQUEST.toSeconds());
+        } else if (failure instanceof SqsException answer) {
+            AwsErrorDetails details = answer.awsErrorDetails();
+            String code = details == null ? null : details.errorCode();
+            reason = code == null
+                    ? "SQS answered with status " + answer.statusCode()
+                    : code + ": "
+                            + String.valueOf(details.errorMessage())
+                                    .lines()
+                                    .findFirst()
+                                    .orElse("");
+            if (code != null && code.contains("AccessDenied")) {
+                remedy = RIGHTS;
+            } else if (answer.statusCode() == FORBIDDEN) {
+                remedy = CREDENTIALS;
+            }
+        }
         // The exception of an answer says no more than its first line does, but for what that leaves out.
         log.warn(
                 "Redriving {} failed: {}; {}",
                 source,
-                refusal.reason(),
-                refusal.remedy(),
+                reason,
+                remedy,
                 failure instanceof SqsException ? null : failure);
-        return refusal;
-    }
-
-    /** Of an answer only the first line, since what follows may quote the request; of any other failure only what it is. */
-    private static String reason(Throwable failure) {
-        if (failure instanceof SqsException answer) {
-            AwsErrorDetails details = answer.awsErrorDetails();
-            return details == null || details.errorCode() == null
-                    ? "SQS answered with status " + answer.statusCode()
-                    : "%s: %s"
-                            .formatted(
-                                    details.errorCode(),
-                                    String.valueOf(details.errorMessage())
-                                            .lines()
-                                            .findFirst()
-                                            .orElse(""));
-        }
-        return failure instanceof TimeoutException
-                ? "no answer within %d s: it may have begun".formatted(LONGEST_REQUEST.toSeconds())
-                : "SQS could not be asked, which the log tells more of: "
-                        + failure.getClass().getSimpleName();
-    }
-
-    private static String remedy(Throwable failure, String source) {
-        if (!(failure instanceof SqsException answer)) {
-            return LOOK.formatted(source);
-        }
-        AwsErrorDetails details = answer.awsErrorDetails();
-        String code = details == null ? "" : String.valueOf(details.errorCode());
-        if (code.contains("AccessDenied")) {
-            return RIGHTS;
-        }
-        return answer.statusCode() == FORBIDDEN ? CREDENTIALS : LOOK.formatted(source);
+        return new Refusal(source, reason, remedy);
     }
 }

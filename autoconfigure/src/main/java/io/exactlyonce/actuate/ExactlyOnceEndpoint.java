@@ -9,8 +9,9 @@ import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.sighting.Sightings;
-import io.exactlyonce.window.watch.WindowWatch;
+import io.exactlyonce.observed.ObservedCounts;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.window.WindowWatch;
 import java.security.Principal;
 import java.util.List;
 import java.util.Locale;
@@ -19,6 +20,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
@@ -44,7 +46,7 @@ public final class ExactlyOnceEndpoint {
     private final ListenerStates listeners;
     private final WindowWatch windows;
     private final QueueAudit audit;
-    private final Sightings sightings;
+    private final ObjectFactory<ObservedCounts> observed;
     private final DeadLetterRedrive redrives;
     private final @Nullable ParkedClaims claims;
     private final @Nullable ExactlyOnceOperations operations;
@@ -52,7 +54,7 @@ public final class ExactlyOnceEndpoint {
     /**
      * Makes the endpoint.
      *
-     * @param sightings of listeners that are only observed
+     * @param observed counts of listeners that are only observed; asked for at the first read
      * @param claims {@code null} for a store that shows none
      * @param operations decide on parked claims; {@code null} with a store that shows none
      */
@@ -60,13 +62,13 @@ public final class ExactlyOnceEndpoint {
             ListenerStates listeners,
             WindowWatch windows,
             QueueAudit audit,
-            Sightings sightings,
+            ObjectFactory<ObservedCounts> observed,
             @Nullable ParkedClaims claims,
             @Nullable ExactlyOnceOperations operations) {
         this.listeners = listeners;
         this.windows = windows;
         this.audit = audit;
-        this.sightings = sightings;
+        this.observed = observed;
         this.redrives = new DeadLetterRedrive(audit);
         this.claims = claims;
         this.operations = operations;
@@ -78,22 +80,22 @@ public final class ExactlyOnceEndpoint {
      * @param listeners those that are enforced
      * @param observed those that are only observed
      */
-    public record Listeners(List<ListenerDescription> listeners, List<Sightings.Seen> observed) {}
+    public record Listeners(List<ListenerDescription> listeners, List<ObservedCounts.Seen> observed) {}
 
     /** Returns what runs. */
     @ReadOperation
     public Listeners listeners() {
-        return new Listeners(listeners.all().stream().map(this::describe).toList(), sightings.all());
+        return new Listeners(
+                listeners.all().stream().map(this::describe).toList(),
+                observed.getObject().all());
     }
 
-    private ListenerDescription describe(ListenerStates.State state) {
-        String listener = state.subscription().listener();
-        String queue = state.subscription().queue();
+    private ListenerDescription describe(Subscription subscription) {
         return ListenerDescription.of(
-                state,
-                audit.retriesLast(state.subscription()).orElse(null),
-                windows.window(listener, queue).orElse(null),
-                audit.report(state.subscription()).orElse(null));
+                subscription,
+                audit.retriesLast(subscription).orElse(null),
+                windows.window(subscription),
+                audit.report(subscription).orElse(null));
     }
 
     /** Returns the life of a key's claim; {@code null}, which is 404, if there is none. */
@@ -157,15 +159,14 @@ public final class ExactlyOnceEndpoint {
             throw new InvalidEndpointRequestException(
                     "action '%s' must be 'redrive'".formatted(action), "action must be 'redrive'");
         }
-        List<ListenerStates.State> named = listeners.all().stream()
-                .filter(state -> state.subscription().listener().equals(listener))
+        List<Subscription> named = listeners.all().stream()
+                .filter(subscription -> subscription.listener().equals(listener))
                 .toList();
         // A name that no listener has is any text of the caller's: it makes no line.
         if (!named.isEmpty()) {
             log.warn("{} asked to redrive the dead letters of listener '{}'", asking(security), listener);
         }
-        Redrives begun = redrives.start(
-                named.stream().map(ListenerStates.State::subscription).toList());
+        Redrives begun = redrives.start(named);
         return new WebEndpointResponse<>(
                 begun, begun.refused().isEmpty() ? WebEndpointResponse.STATUS_OK : BAD_GATEWAY);
     }

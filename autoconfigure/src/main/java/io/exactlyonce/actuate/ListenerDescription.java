@@ -3,9 +3,9 @@ package io.exactlyonce.actuate;
 import io.exactlyonce.audit.AuditReport;
 import io.exactlyonce.audit.Finding;
 import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.window.Outlook;
 import io.exactlyonce.window.WindowAdvice;
-import io.exactlyonce.window.foresight.Outlook;
-import io.exactlyonce.window.watch.ListenerWindow;
+import io.exactlyonce.window.WindowWatch.ListenerWindow;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -20,7 +20,6 @@ import org.jspecify.annotations.Nullable;
  * @param pausedBy the ways to claim on which there is no answer, which is why it does not poll
  * @param maxReceiveCount receives before the dead-letter queue; {@code null} without one
  * @param retriesLast for how long, at least, attempts at a message that fails go on before it is there
- * @param window {@code null} until the listener has begun
  * @param audit {@code null} until the queue was read, or if the audit is off
  */
 public record ListenerDescription(
@@ -33,7 +32,7 @@ public record ListenerDescription(
         Set<String> pausedBy,
         @Nullable Integer maxReceiveCount,
         @Nullable Double retriesLast,
-        @Nullable Window window,
+        Window window,
         @Nullable List<Finding> audit) {
 
     private static final double MILLIS_PER_SECOND = 1_000;
@@ -43,7 +42,7 @@ public record ListenerDescription(
      *
      * @param deliveries that the percentiles are of
      * @param utilization p95 of the last minutes / window
-     * @param timeToBreach until p95 reaches the window as it grows; {@code null} if it does not
+     * @param timeToBreach until p95 reaches the window as it grows; 0 if it has; {@code null} if no growth is known
      */
     public record Window(
             long deliveries,
@@ -66,22 +65,21 @@ public record ListenerDescription(
             String cli) {}
 
     static ListenerDescription of(
-            ListenerStates.State state,
+            Subscription subscription,
             @Nullable Duration retriesLast,
-            @Nullable ListenerWindow window,
+            ListenerWindow window,
             @Nullable AuditReport report) {
-        Subscription subscription = state.subscription();
         return new ListenerDescription(
                 subscription.listener(),
                 subscription.queue(),
                 subscription.window().length().toSeconds(),
                 seconds(subscription.timeout()),
-                state.inFlight(),
-                state.waiting(),
-                state.pausedBy(),
+                subscription.levels().inFlight().get(),
+                subscription.levels().waiting().get(),
+                subscription.gate().isPaused() ? Set.of(subscription.gate().way()) : Set.of(),
                 subscription.maxReceiveCount(),
                 seconds(retriesLast),
-                window == null ? null : window(window.outlook(), window.advice()),
+                window(window.outlook(), window.advice()),
                 report == null ? null : report.findings());
     }
 

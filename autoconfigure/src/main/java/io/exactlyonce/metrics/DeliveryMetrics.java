@@ -1,18 +1,13 @@
 package io.exactlyonce.metrics;
 
-import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.ClaimOutcome;
-import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.window.watch.WindowWatch;
+import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
-import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentMap;
-import org.jspecify.annotations.Nullable;
 
 /** Measures deliveries, listener by listener and queue by queue. */
 public final class DeliveryMetrics implements DeliveryObserver {
@@ -20,9 +15,9 @@ public final class DeliveryMetrics implements DeliveryObserver {
     private final MeterRegistry registry;
     private final WindowWatch watch;
     private final Timer pauses;
-    private final ConcurrentMap<Key, SubscriptionMeters> meters = new ConcurrentHashMap<>();
 
-    private record Key(String listener, String queue) {}
+    /** By listener, and by queue. */
+    private final Map<String, Map<String, ListenerMeters>> meters = new ConcurrentHashMap<>();
 
     /**
      * @param registry where the meters are registered
@@ -31,96 +26,49 @@ public final class DeliveryMetrics implements DeliveryObserver {
     public DeliveryMetrics(MeterRegistry registry, WindowWatch watch) {
         this.registry = registry;
         this.watch = watch;
-        this.pauses = Timer.builder("exactly.once.renewal.pauses")
-                .description(
-                        "How much later than planned renewals were looked for: pauses of the JVM or its machine that"
-                                + " cost headroom. A pause hits all listeners")
-                .register(registry);
+        this.pauses = new Meters(registry).timer("exactly.once.renewal.pauses");
     }
 
     @Override
     public void subscribed(Subscription subscription) {
-        metersOf(subscription).subscribed(subscription);
+        of(subscription).subscribed(subscription);
     }
 
     @Override
-    public void received(Subscription subscription, int receiveCount, @Nullable Duration age) {
-        metersOf(subscription).receives.received(receiveCount, age);
+    public void unsubscribed(Subscription subscription) {
+        of(subscription).unsubscribed();
     }
 
     @Override
-    public void inFlight(Subscription subscription, int change) {
-        metersOf(subscription).inFlight.addAndGet(change);
+    public void on(DeliveryEvent event) {
+        if (event instanceof DeliveryEvent.Received received) {
+            of(received.subscription()).received(received.receiveCount(), received.age());
+        } else if (event instanceof DeliveryEvent.Claimed claimed) {
+            of(claimed.subscription()).claimed(claimed.outcome());
+        } else if (event instanceof DeliveryEvent.Handled handled) {
+            of(handled.subscription()).handler.record(handled.elapsed());
+        } else if (event instanceof DeliveryEvent.Settled settled) {
+            of(settled.delivery().subscription()).settled(settled.delivery(), settled.state());
+        } else if (event instanceof DeliveryEvent.Acknowledged acknowledged) {
+            of(acknowledged.delivery().subscription()).acknowledgements.increment();
+        } else if (event instanceof DeliveryEvent.Delivered delivered) {
+            of(delivered.subscription())
+                    .delivered(delivered.elapsed(), delivered.subscription().window());
+        } else if (event instanceof DeliveryEvent.Renewed renewed) {
+            of(renewed.subscription()).renewed(renewed.target(), renewed.result());
+        } else if (event instanceof DeliveryEvent.TimedOut timedOut) {
+            of(timedOut.subscription()).timeouts.increment();
+        } else if (event instanceof DeliveryEvent.CompletionLost lost) {
+            of(lost.subscription()).completionsLost.increment();
+        } else if (event instanceof DeliveryEvent.ReceivesRunOut runOut) {
+            of(runOut.subscription()).receivesRunOut.increment();
+        } else if (event instanceof DeliveryEvent.Paused paused) {
+            pauses.record(paused.length());
+        }
     }
 
-    @Override
-    public void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
-        metersOf(subscription).claimed(outcome);
-    }
-
-    @Override
-    public void handled(Subscription subscription, Duration elapsed) {
-        metersOf(subscription).window.handled(elapsed);
-    }
-
-    @Override
-    public void delivered(Subscription subscription, Duration elapsed) {
-        metersOf(subscription).window.delivered(elapsed, subscription.window());
-    }
-
-    @Override
-    public void settled(Delivery delivery, DeliveryState state) {
-        metersOf(delivery.subscription()).settled(delivery, state);
-    }
-
-    @Override
-    public void acknowledged(Delivery delivery) {
-        metersOf(delivery.subscription()).acknowledgements.increment();
-    }
-
-    @Override
-    public void renewed(Subscription subscription, Target target, Result result) {
-        metersOf(subscription).renewed(target, result);
-    }
-
-    @Override
-    public void timedOut(Subscription subscription) {
-        metersOf(subscription).handlerTimeouts.increment();
-    }
-
-    @Override
-    public void paused(Duration length) {
-        pauses.record(length);
-    }
-
-    @Override
-    public void completionLost(Subscription subscription) {
-        metersOf(subscription).completionsLost.increment();
-    }
-
-    @Override
-    public void completing(Subscription subscription, int deliveries) {
-        metersOf(subscription).completing.set(deliveries);
-    }
-
-    @Override
-    public void waiting(Subscription subscription, int deliveries) {
-        metersOf(subscription).waiting(subscription, deliveries);
-    }
-
-    @Override
-    public void receivesRunOut(Subscription subscription) {
-        metersOf(subscription).receivesRunOut.increment();
-    }
-
-    @Override
-    public void pollingPaused(Subscription subscription, String way, boolean paused) {
-        metersOf(subscription).paused(way, paused);
-    }
-
-    private SubscriptionMeters metersOf(Subscription subscription) {
-        return meters.computeIfAbsent(
-                new Key(subscription.listener(), subscription.queue()),
-                key -> new SubscriptionMeters(registry, subscription, watch));
+    private ListenerMeters of(Subscription subscription) {
+        return meters.computeIfAbsent(subscription.listener(), listener -> new ConcurrentHashMap<>())
+                .computeIfAbsent(subscription.queue(), queue -> new ListenerMeters(registry, subscription, watch));
     }
 }

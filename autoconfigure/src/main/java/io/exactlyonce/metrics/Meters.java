@@ -2,63 +2,90 @@ package io.exactlyonce.metrics;
 
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
-import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.ResourceBundle;
+import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Registers meters that share their tags.
- *
- * @param registry where they are registered
- * @param tags of all of them
- */
-record Meters(MeterRegistry registry, Tags tags) {
+/** Registers meters that share their tags. What each says is in {@code meters.properties}, by its name. */
+class Meters {
 
-    /** Percentiles cover this much of the past: the time over which the advice on windows is to be judged. */
+    /** Maxima cover this much of the past: the time over which the advice on windows is to be judged. */
     static final Duration MEMORY = Duration.ofMinutes(5);
 
-    static Meters of(MeterRegistry registry, String listener, String queue) {
-        return new Meters(registry, Tags.of("listener", listener, "queue", queue));
+    private static final ResourceBundle TEXTS = ResourceBundle.getBundle("io.exactlyonce.metrics.meters");
+
+    private final MeterRegistry registry;
+    private final Tags tags;
+
+    Meters(MeterRegistry registry, String... tags) {
+        this(registry, Tags.of(tags));
     }
 
-    Counter counter(String name, String description, String... more) {
+    private Meters(MeterRegistry registry, Tags tags) {
+        this.registry = registry;
+        this.tags = tags;
+    }
+
+    final Counter counter(String name, String... more) {
         return Counter.builder(name)
-                .description(description)
+                .description(TEXTS.getString(name))
                 .tags(tags.and(more))
                 .register(registry);
     }
 
-    /** The supplier is kept for as long as the meter is. */
-    Meter gauge(String name, @Nullable String unit, String description, Supplier<Number> value, String... more) {
-        return Gauge.builder(name, value)
-                .description(description)
+    /** Returns a counter for each value of a tag. */
+    final <T> Map<T, Counter> counters(
+            String name, String tag, List<T> values, Function<T, String> named, String... more) {
+        Meters each = new Meters(registry, tags.and(more));
+        return values.stream()
+                .collect(Collectors.toMap(value -> value, value -> each.counter(name, tag, named.apply(value))));
+    }
+
+    static <T> void increment(Map<T, Counter> counters, T value) {
+        Objects.requireNonNull(counters.get(value)).increment();
+    }
+
+    /** The supplier is kept for as long as the gauge is. */
+    final void gauge(String name, @Nullable String unit, Supplier<Number> value, String... more) {
+        Gauge.builder(name, value)
+                .description(TEXTS.getString(name))
                 .baseUnit(unit)
                 .tags(tags.and(more))
                 .strongReference(true)
                 .register(registry);
     }
 
-    /**
-     * A timer whose buckets can be added up over instances.
-     *
-     * @param bounds of the buckets
-     * @param percentiles that the timer itself knows, of this instance
-     */
-    Timer timer(String name, String description, Duration[] bounds, double... percentiles) {
+    /** Gauges that come and go. */
+    final MultiGauge gauges(String name, @Nullable String unit) {
+        return MultiGauge.builder(name)
+                .description(TEXTS.getString(name))
+                .baseUnit(unit)
+                .tags(tags)
+                .register(registry);
+    }
+
+    /** A timer whose buckets, which have these bounds, can be added up over instances. */
+    final Timer timer(String name, Duration... bounds) {
         return Timer.builder(name)
-                .description(description)
+                .description(TEXTS.getString(name))
                 .serviceLevelObjectives(bounds)
-                .publishPercentiles(percentiles)
                 .distributionStatisticExpiry(MEMORY)
                 .tags(tags)
                 .register(registry);
     }
 
-    void remove(Meter meter) {
-        registry.remove(meter);
+    /** Returns the time by the registry's monotonic clock. */
+    final long nanoTime() {
+        return registry.config().clock().monotonicTime();
     }
 }

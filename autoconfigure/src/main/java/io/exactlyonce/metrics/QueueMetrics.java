@@ -2,11 +2,11 @@ package io.exactlyonce.metrics;
 
 import io.exactlyonce.audit.QueueObserver;
 import io.exactlyonce.visibility.Subscription;
-import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.MultiGauge.Row;
 import io.micrometer.core.instrument.Tags;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,75 +20,63 @@ public final class QueueMetrics implements QueueObserver {
 
     private static final String IN_FLIGHT = "in_flight";
 
-    private final MeterRegistry registry;
-    private final Map<Shown, Level> levels = new HashMap<>();
+    private final MultiGauge messages;
+    private final MultiGauge utilization;
 
-    private record Shown(String queue, String state) {}
-
-    private record Level(Map<Subscription, Long> told, List<Meter> gauges) {
-
-        double most() {
-            long most = 0;
-            for (long each : told.values()) {
-                most = Math.max(most, each);
-            }
-            return most;
-        }
-    }
+    /** By state: what was not told again is as it was. */
+    private final Map<Subscription, Map<String, Long>> told = new ConcurrentHashMap<>();
 
     /** @param registry where the meters are registered */
     public QueueMetrics(MeterRegistry registry) {
-        this.registry = registry;
+        Meters meters = new Meters(registry);
+        messages = meters.gauges("exactly.once.queue.messages", null);
+        utilization = meters.gauges("exactly.once.queue.in.flight.utilization", "ratio");
     }
 
     @Override
-    public synchronized void observed(Subscription subscription, Levels levels) {
+    public void observed(Subscription subscription, Levels levels) {
         note(subscription, "visible", levels.visible());
         note(subscription, IN_FLIGHT, levels.inFlight());
         note(subscription, "delayed", levels.delayed());
         note(subscription, "dead", levels.deadLetters());
+        show();
     }
 
     private void note(Subscription subscription, String state, @Nullable Long number) {
         if (number != null) {
-            levels.computeIfAbsent(new Shown(subscription.queue(), state), this::show)
-                    .told()
-                    .put(subscription, number);
+            told.computeIfAbsent(subscription, key -> new ConcurrentHashMap<>()).put(state, number);
         }
-    }
-
-    private Level show(Shown shown) {
-        Meters meters = new Meters(registry, Tags.of("queue", shown.queue()));
-        Level level = new Level(new ConcurrentHashMap<>(), new ArrayList<>(2));
-        level.gauges()
-                .add(meters.gauge(
-                        "exactly.once.queue.messages",
-                        null,
-                        "Messages of a queue, approximately: visible, in_flight, delayed, and dead (visible in its dead-letter"
-                                + " queue). SQS's own numbers, read each minute; every instance reports the same",
-                        level::most,
-                        "state",
-                        shown.state()));
-        if (shown.state().equals(IN_FLIGHT)) {
-            level.gauges()
-                    .add(meters.gauge(
-                            "exactly.once.queue.in.flight.utilization",
-                            "ratio",
-                            "Messages in flight / 120,000, which SQS allows for all consumers of a queue",
-                            () -> level.most() / IN_FLIGHT_CAP));
-        }
-        return level;
     }
 
     @Override
-    public synchronized void forgotten(Subscription subscription) {
-        levels.values().removeIf(level -> {
-            boolean wasLast =
-                    level.told().remove(subscription) != null && level.told().isEmpty();
-            if (wasLast) {
-                level.gauges().forEach(registry::remove);
+    public void forgotten(Subscription subscription) {
+        told.remove(subscription);
+        show();
+    }
+
+    private synchronized void show() {
+        List<Row<?>> states = new ArrayList<>();
+        List<Row<?>> shares = new ArrayList<>();
+        told.forEach((subscription, numbers) -> {
+            String queue = subscription.queue();
+            for (String state : numbers.keySet()) {
+                states.add(Row.of(Tags.of("queue", queue, "state", state), () -> most(queue, state)));
             }
-            return wasLast;
+            if (numbers.containsKey(IN_FLIGHT)) {
+                shares.add(Row.of(Tags.of("queue", queue), () -> most(queue, IN_FLIGHT) / (double) IN_FLIGHT_CAP));
+            }
         });
+        messages.register(states);
+        utilization.register(shares);
+    }
+
+    private long most(String queue, String state) {
+        long most = 0;
+        for (Map.Entry<Subscription, Map<String, Long>> each : told.entrySet()) {
+            if (each.getKey().queue().equals(queue)) {
+                most = Math.max(most, each.getValue().getOrDefault(state, 0L));
+            }
+        }
+        return most;
     }
 }

@@ -18,14 +18,9 @@ public final class ReplicaLagMetrics implements ReplicaObserver {
 
     /** @param registry where the meters are registered */
     public ReplicaLagMetrics(MeterRegistry registry) {
-        seconds = MultiGauge.builder("exactly.once.replica.lag")
-                .description("Age of the newest commit on the primary that a replica does not show yet")
-                .baseUnit("seconds")
-                .register(registry);
-        bytes = MultiGauge.builder("exactly.once.replica.lag.bytes")
-                .description("Write-ahead log that a replica has not replayed yet")
-                .baseUnit("bytes")
-                .register(registry);
+        Meters meters = new Meters(registry);
+        seconds = meters.gauges("exactly.once.replica.lag", "seconds");
+        bytes = meters.gauges("exactly.once.replica.lag.bytes", "bytes");
     }
 
     @Override

@@ -15,13 +15,7 @@ import org.slf4j.MDC;
  */
 public final class DeliveryLogContext implements DeliveryObserver {
 
-    private static final String LISTENER = "listener";
-    private static final String RECEIVE_COUNT = "receiveCount";
-    private static final String KEY = "key";
-    private static final String ATTEMPT = "attempt";
-    private static final String CLAIM = "claim";
-
-    static final Set<String> NAMES = Set.of(LISTENER, RECEIVE_COUNT, KEY, ATTEMPT, CLAIM);
+    static final Set<String> NAMES = Set.of("listener", "receiveCount", "key", "attempt", "claim");
 
     @Override
     public HandlerScope handling(List<HandlerCall> calls) {
@@ -32,20 +26,15 @@ public final class DeliveryLogContext implements DeliveryObserver {
 
     private static Map<String, String> describe(List<HandlerCall> calls) {
         HandlerCall first = calls.get(0);
-        String listener = first.delivery().subscription().listener();
-        return calls.size() > 1
-                ? Map.of(LISTENER, listener)
-                : Map.of(
-                        LISTENER,
-                        listener,
-                        RECEIVE_COUNT,
-                        Integer.toString(first.delivery().receiveCount()),
-                        KEY,
-                        first.claim().key().shortHash(),
-                        ATTEMPT,
-                        Integer.toString(first.attempt()),
-                        CLAIM,
-                        first.claim().value().toString());
+        Map<String, String> values = new HashMap<>();
+        values.put("listener", first.delivery().subscription().listener());
+        if (calls.size() == 1) {
+            values.put("receiveCount", Integer.toString(first.delivery().receiveCount()));
+            values.put("key", first.claim().key().shortHash());
+            values.put("attempt", Integer.toString(first.attempt()));
+            values.put("claim", first.claim().value().toString());
+        }
+        return values;
     }
 
     /** Returns what this thread's context has under our names. */
@@ -62,13 +51,7 @@ public final class DeliveryLogContext implements DeliveryObserver {
 
     /** Gives this thread's context these values, and none other, under our names. */
     static void set(Map<String, String> values) {
-        for (String name : NAMES) {
-            String value = values.get(name);
-            if (value == null) {
-                MDC.remove(name);
-            } else {
-                MDC.put(name, value);
-            }
-        }
+        NAMES.forEach(MDC::remove);
+        values.forEach(MDC::put);
     }
 }

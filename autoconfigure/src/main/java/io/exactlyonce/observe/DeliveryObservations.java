@@ -4,7 +4,6 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.observe.MessagingConvention.Operation;
 import io.micrometer.common.KeyValues;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -68,7 +67,7 @@ public final class DeliveryObservations implements DeliveryObserver {
         Observation claim = current()
                 .map(message -> Observation.createNotStarted(CLAIM, registry).parentObservation(message))
                 .orElseGet(() -> Observation.createNotStarted(CLAIM, () -> sent(call.delivery()), registry));
-        return describe(claim, Operation.RECEIVE, call.delivery())
+        return describe(claim, MessagingConvention.RECEIVE, call.delivery())
                 .highCardinalityKeyValue("exactly.once.key", call.key().toString());
     }
 
@@ -91,7 +90,7 @@ public final class DeliveryObservations implements DeliveryObserver {
         return Optional.ofNullable(registry.getCurrentObservation()).filter(message -> !message.isNoop());
     }
 
-    private Observation describe(Observation observation, Operation operation, Delivery delivery) {
+    private Observation describe(Observation observation, String operation, Delivery delivery) {
         return observation
                 .lowCardinalityKeyValue(
                         "exactly.once.listener", delivery.subscription().listener())
@@ -119,7 +118,8 @@ public final class DeliveryObservations implements DeliveryObserver {
         Handling(Observation message, List<HandlerCall> calls) {
             this.message = message;
             this.calls = calls;
-            this.handler = within(HANDLER, Operation.PROCESS, calls.get(0).delivery());
+            this.handler =
+                    within(HANDLER, MessagingConvention.PROCESS, calls.get(0).delivery());
             if (calls.size() == 1) {
                 HandlerCall call = calls.get(0);
                 ClaimKey key = call.claim().key();
@@ -130,7 +130,7 @@ public final class DeliveryObservations implements DeliveryObserver {
             this.scope = handler.start().openScope();
         }
 
-        private Observation within(String name, Operation operation, Delivery delivery) {
+        private Observation within(String name, String operation, Delivery delivery) {
             return describe(
                     Observation.createNotStarted(name, registry).parentObservation(message), operation, delivery);
         }
@@ -154,7 +154,7 @@ public final class DeliveryObservations implements DeliveryObserver {
         /** Nothing keeps the completion but its delivery: one that is never answered is ended by its listener's stop, or goes with it. */
         private void complete(Delivery delivery) {
             Observation completion =
-                    within(COMPLETION, Operation.SETTLE, delivery).start();
+                    within(COMPLETION, MessagingConvention.SETTLE, delivery).start();
             var unused = CompletableFuture.anyOf(delivery.left(), delivery.gone())
                     .thenRun(() -> completion
                             .lowCardinalityKeyValue(

@@ -3,11 +3,12 @@ package io.exactlyonce.observe;
 import io.exactlyonce.ExactlyOnceEvent;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.window.foresight.WindowWarning;
-import io.exactlyonce.window.watch.WindowObserver;
+import io.exactlyonce.window.WindowObserver;
+import io.exactlyonce.window.WindowWarning;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -30,6 +31,11 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
     private long dropped;
     private @Nullable Long told;
 
+    /** An event of a key, which has the key's hash. */
+    private interface KeyEvent {
+        ExactlyOnceEvent of(String listener, String queue, String key);
+    }
+
     /**
      * @param events where they are published
      * @param thread calls the application's listeners, one event after the other; refuses what it cannot keep
@@ -41,26 +47,31 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
     }
 
     @Override
-    public void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
-        if (outcome instanceof ClaimOutcome.Acquired acquired && acquired.ambiguous()) {
-            publish(new ExactlyOnceEvent.TakenOver(
-                    subscription.listener(), subscription.queue(), key.shortHash(), acquired.attempt()));
-        } else if (outcome instanceof ClaimOutcome.AlreadyCompleted) {
-            publish(new ExactlyOnceEvent.DuplicateSuppressed(
-                    subscription.listener(), subscription.queue(), key.shortHash()));
-        } else if (outcome instanceof ClaimOutcome.Parked) {
-            parked(subscription, key);
+    public void on(DeliveryEvent event) {
+        if (event instanceof DeliveryEvent.Claimed claimed) {
+            claimed(claimed.subscription(), claimed.key(), claimed.outcome());
+        } else if (event instanceof DeliveryEvent.Parked parked) {
+            publish(parked.subscription(), parked.key(), ExactlyOnceEvent.KeyParked::new);
+        } else if (event instanceof DeliveryEvent.ClaimLost lost) {
+            publish(lost.subscription(), lost.key(), ExactlyOnceEvent.ClaimLost::new);
         }
     }
 
-    @Override
-    public void parked(Subscription subscription, ClaimKey key) {
-        publish(new ExactlyOnceEvent.KeyParked(subscription.listener(), subscription.queue(), key.shortHash()));
+    private void claimed(Subscription subscription, ClaimKey claimed, ClaimOutcome outcome) {
+        if (outcome instanceof ClaimOutcome.Acquired acquired && acquired.ambiguous()) {
+            publish(
+                    subscription,
+                    claimed,
+                    (listener, queue, key) -> new ExactlyOnceEvent.TakenOver(listener, queue, key, acquired.attempt()));
+        } else if (outcome instanceof ClaimOutcome.AlreadyCompleted) {
+            publish(subscription, claimed, ExactlyOnceEvent.DuplicateSuppressed::new);
+        } else if (outcome instanceof ClaimOutcome.Parked) {
+            publish(subscription, claimed, ExactlyOnceEvent.KeyParked::new);
+        }
     }
 
-    @Override
-    public void claimLost(Subscription subscription, ClaimKey key) {
-        publish(new ExactlyOnceEvent.ClaimLost(subscription.listener(), subscription.queue(), key.shortHash()));
+    private void publish(Subscription subscription, ClaimKey key, KeyEvent event) {
+        publish(event.of(subscription.listener(), subscription.queue(), key.shortHash()));
     }
 
     @Override
@@ -68,6 +79,10 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
         if (warning.kind() == WindowWarning.Kind.BREACHED) {
             publish(new ExactlyOnceEvent.WindowBreached(
                     subscription.listener(), subscription.queue(), warning.p95(), warning.window()));
+        } else if (warning.kind() != WindowWarning.Kind.RECOVERED) {
+            warning.timeToBreach()
+                    .ifPresent(time -> publish(new ExactlyOnceEvent.WindowBreachAhead(
+                            subscription.listener(), subscription.queue(), warning.p95(), warning.window(), time)));
         }
     }
 

@@ -23,45 +23,34 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
 
     static final String PROCESS_DURATION = "messaging.process.duration";
 
-    private static final KeyValue SYSTEM = KeyValue.of("messaging.system", "aws_sqs");
-    private static final String OPERATION_TYPE = "messaging.operation.type";
-    private static final String OPERATION_NAME = "messaging.operation.name";
-    private static final String DESTINATION = "messaging.destination.name";
-    private static final String MESSAGE_ID = "messaging.message.id";
-    private static final String ERROR_TYPE = "error.type";
+    static final String RECEIVE = "receive";
+    static final String PROCESS = "process";
+    static final String SETTLE = "settle";
 
-    /** What is done with a message, as OpenTelemetry tells it apart. */
-    enum Operation {
-        RECEIVE("receive"),
-        PROCESS("process"),
-        SETTLE("settle");
-
-        private final String type;
-
-        Operation(String type) {
-            this.type = type;
-        }
-    }
-
-    /** Returns the attributes of few values. */
-    static KeyValues describe(Operation operation, Delivery delivery) {
+    /** Returns the attributes of few values; the operation is one of OpenTelemetry's. */
+    static KeyValues describe(String operation, Delivery delivery) {
         return KeyValues.of(
-                SYSTEM,
-                KeyValue.of(OPERATION_TYPE, operation.type),
-                KeyValue.of(OPERATION_NAME, operation.type),
-                KeyValue.of(DESTINATION, delivery.subscription().queue()));
+                KeyValue.of("messaging.system", "aws_sqs"),
+                KeyValue.of("messaging.operation.type", operation),
+                KeyValue.of("messaging.operation.name", operation),
+                KeyValue.of(
+                        "messaging.destination.name", delivery.subscription().queue()));
     }
 
     /** Awspring's context holds the message, and the message its delivery. */
-    private static Optional<Delivery> delivery(Observation.Context context) {
+    private static Optional<Delivery> find(Observation.Context context) {
         return context instanceof ReceiverContext<?> received && received.getCarrier() instanceof Message<?> message
                 ? ReceivedMessage.of(message).map(ReceivedMessage::delivery)
                 : Optional.empty();
     }
 
+    private static Delivery delivery(ReceiverContext<?> context) {
+        return find(context).orElseThrow();
+    }
+
     @Override
     public boolean supportsContext(Observation.Context context) {
-        return delivery(context).isPresent();
+        return find(context).isPresent();
     }
 
     @Override
@@ -71,28 +60,21 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
 
     @Override
     public String getContextualName(ReceiverContext<?> context) {
-        return delivery(context)
-                .map(delivery ->
-                        Operation.PROCESS.type + " " + delivery.subscription().queue())
-                .orElse(Operation.PROCESS.type);
+        return "process " + delivery(context).subscription().queue();
     }
 
     /** Always with an {@code error.type}: meters of one name have the same tags. */
     @Override
     public KeyValues getLowCardinalityKeyValues(ReceiverContext<?> context) {
         Throwable error = context.getError();
-        return delivery(context)
-                .map(delivery -> describe(Operation.PROCESS, delivery))
-                .orElseGet(KeyValues::empty)
+        return describe(PROCESS, delivery(context))
                 .and(
-                        ERROR_TYPE,
+                        "error.type",
                         error == null ? KeyValue.NONE_VALUE : error.getClass().getName());
     }
 
     @Override
     public KeyValues getHighCardinalityKeyValues(ReceiverContext<?> context) {
-        return delivery(context)
-                .map(delivery -> KeyValues.of(MESSAGE_ID, delivery.messageId()))
-                .orElseGet(KeyValues::empty);
+        return KeyValues.of("messaging.message.id", delivery(context).messageId());
     }
 }

@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.renewal.RenewalSchedule;
-import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.ScriptedGate;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
@@ -19,16 +20,12 @@ import org.springframework.boot.health.contributor.Status;
 class ClaimHealthIndicatorTests {
 
     private final FakeClock clock = new FakeClock();
-    private final RenewalSupervisor supervisor = new RenewalSupervisor(
-            new ScriptedStore(),
-            new RenewalSchedule(0.5, 0, 3),
-            new RenewalObserver() {},
-            Runnable::run,
-            clock,
-            () -> 0);
+    private final Renewer supervisor = new Renewer(
+            new ScriptedStore(), new RenewalSchedule(0.5, 0), new RenewalObserver() {}, Runnable::run, clock, () -> 0);
     private final ListenerStates listeners = new ListenerStates();
-    private final Subscription orders =
-            new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+    private final ScriptedGate gate = new ScriptedGate("claims");
+    private final Subscription orders = new Subscription(
+            "fulfilment", "orders", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), null, gate);
 
     private Health health() {
         return new ClaimHealthIndicator(
@@ -56,7 +53,7 @@ class ClaimHealthIndicatorTests {
     @Test
     void pausedListenerIsDownAndSaysWhy() {
         listeners.subscribed(orders);
-        listeners.pollingPaused(orders, "claims", true);
+        gate.pause(true);
 
         assertThat(health().getStatus()).isEqualTo(Status.DOWN);
         assertThat(health().getDetails())

@@ -8,7 +8,7 @@ import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.ScriptedSqs;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.visibility.FakeTimer;
-import io.exactlyonce.visibility.SqsQueueVisibility;
+import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,6 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
@@ -53,8 +53,8 @@ class DeadLetterRedriveTests {
     private final ScriptedSqs sqs = new ScriptedSqs().redrives(5);
 
     private Subscription subscribed(String queue, ScriptedSqs server) {
-        Subscription subscription = new Subscription(
-                "fulfilment", queue, WINDOW, new SqsQueueVisibility(server, ScriptedSqs.ORDERS, WINDOW));
+        Subscription subscription =
+                new Subscription("fulfilment", queue, WINDOW, new SqsQueue(server, ScriptedSqs.ORDERS, WINDOW));
         audit.subscribed(subscription);
         return subscription;
     }
@@ -126,7 +126,8 @@ class DeadLetterRedriveTests {
                         .reason())
                 .endsWith(": SdkClientException")
                 .doesNotContain("hunter2");
-        assertThat(refused(new TimeoutException()).reason()).isEqualTo("no answer within 5 s: it may have begun");
+        assertThat(refused(ApiCallTimeoutException.create(5_000)).reason())
+                .isEqualTo("no answer within 5 s: it may have begun");
     }
 
     @Test

@@ -11,17 +11,19 @@ import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.RetryBackoff;
-import io.exactlyonce.sighting.ObservedQueue;
-import io.exactlyonce.sighting.Sighting;
-import io.exactlyonce.sighting.Sightings;
-import io.exactlyonce.sighting.Unobserved;
+import io.exactlyonce.observed.NotObserved;
+import io.exactlyonce.observed.ObservedCounts;
+import io.exactlyonce.observed.ObservedOutcome;
+import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.visibility.ScriptedGate;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
-import io.exactlyonce.window.watch.WindowWatch;
+import io.exactlyonce.window.WindowWatch;
 import java.security.Principal;
 import java.time.Duration;
 import java.util.List;
@@ -55,11 +57,12 @@ class ExactlyOnceEndpointTests {
             subscription -> Optional.empty(),
             List.of(),
             new FakeTimer());
-    private final Sightings sightings = new Sightings(clock);
+    private final ObservedCounts counts = new ObservedCounts(clock);
     private final ExactlyOnceEndpoint endpoint =
-            new ExactlyOnceEndpoint(listeners, windows, audit, sightings, null, null);
-    private final Subscription orders =
-            new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+            new ExactlyOnceEndpoint(listeners, windows, audit, () -> counts, null, null);
+    private final ScriptedGate gate = new ScriptedGate("claims");
+    private final Subscription orders = new Subscription(
+            "fulfilment", "orders", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), null, gate);
 
     private static final SecurityContext OPERATOR = named("operator");
 
@@ -86,11 +89,9 @@ class ExactlyOnceEndpointTests {
     void listenerIsDescribedFromItsStartUntilItsStop() {
         assertThat(endpoint.listeners().listeners()).isEmpty();
         listeners.subscribed(orders);
-        listeners.inFlight(orders, 1);
-        listeners.inFlight(orders, 1);
-        listeners.inFlight(orders, -1);
-        listeners.waiting(orders, 1);
-        listeners.pollingPaused(orders, "claims", true);
+        orders.levels().inFlight().set(1);
+        orders.levels().waiting().set(1);
+        gate.pause(true);
         listeners.subscribed(orders.revised(VisibilityWindow.ofSeconds(60), 5));
 
         ListenerDescription description = only();
@@ -106,10 +107,9 @@ class ExactlyOnceEndpointTests {
         // 1 + 2 + 4 + 8 s, of which chance may take a half.
         assertThat(description.retriesLast()).isEqualTo(7.5);
         assertThat(description.audit()).isNull();
-        listeners.pollingPaused(orders, "claims", false);
+        gate.pause(false);
         assertThat(only().pausedBy()).isEmpty();
         listeners.unsubscribed(orders);
-        listeners.inFlight(orders, -1);
         assertThat(endpoint.listeners().listeners()).isEmpty();
     }
 
@@ -119,7 +119,7 @@ class ExactlyOnceEndpointTests {
         windows.subscribed(orders);
         for (int delivery = 0; delivery < 300; delivery++) {
             clock.advance(Duration.ofSeconds(1));
-            windows.delivered(orders, Duration.ofSeconds(20));
+            windows.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(20)));
         }
 
         ListenerDescription.Window window = only().window();
@@ -138,24 +138,21 @@ class ExactlyOnceEndpointTests {
     void observedListenerIsShownWithWhatItWouldHaveBeenSparedAndTheHashesOfTheKeys() {
         ObservedQueue queue = new ObservedQueue("fulfilment", "orders");
         ClaimKey key = new ClaimKey("orders", "o1");
-        sightings.observing(queue);
-        sightings.sighted(queue, key, Sighting.ALONE);
-        sightings.sighted(queue, key, Sighting.OVERLAP);
-        sightings.sighted(queue, key, Sighting.DUPLICATE);
-        sightings.sighted(queue, key, Sighting.MISMATCH);
-        sightings.unobserved(queue, Unobserved.STORE, null);
+        counts.observing(queue);
+        counts.observed(queue, key, ObservedOutcome.ALONE);
+        counts.observed(queue, key, ObservedOutcome.OVERLAP);
+        counts.observed(queue, key, ObservedOutcome.DUPLICATE);
+        counts.observed(queue, key, ObservedOutcome.MISMATCH);
+        counts.notObserved(queue, NotObserved.STORE, null);
         clock.advance(Duration.ofSeconds(2));
 
         assertThat(endpoint.listeners().listeners()).isEmpty();
-        Sightings.Seen observed = endpoint.listeners().observed().get(0);
+        ObservedCounts.Seen observed = endpoint.listeners().observed().get(0);
 
-        assertThat(observed.summary()).isEqualTo("would have prevented 2 double effects in the last 24 hours");
-        assertThat(observed.lastDay())
-                .containsEntry("alone", 1L)
-                .containsEntry("mismatch", 1L)
-                .containsEntry("unobserved", 1L);
+        assertThat(observed.summary()).isEqualTo("would have prevented 2 double effects since the start");
+        assertThat(observed.sinceStart()).containsEntry("alone", 1L).containsEntry("mismatch", 1L);
         assertThat(observed.unobserved()).containsEntry("store", 1L).containsEntry("key", 0L);
-        assertThat(observed.keys()).containsExactly(new Sightings.SeenKey(key.shortHash(), "mismatch", 3, 2.0));
+        assertThat(observed.keys()).containsExactly(new ObservedCounts.SeenKey(key.shortHash(), "mismatch", 3, 2.0));
     }
 
     @Test
@@ -183,7 +180,8 @@ class ExactlyOnceEndpointTests {
         ExactlyOnceOperations operations = mock(ExactlyOnceOperations.class);
         when(operations.findParked("orders", "o1")).thenReturn(Optional.of(parked));
         when(operations.releaseParked(parked)).thenThrow(new IllegalStateException("connection reset"));
-        ExactlyOnceEndpoint deciding = new ExactlyOnceEndpoint(listeners, windows, audit, sightings, null, operations);
+        ExactlyOnceEndpoint deciding =
+                new ExactlyOnceEndpoint(listeners, windows, audit, () -> counts, null, operations);
 
         assertThatThrownBy(() -> deciding.decide(OPERATOR, "orders", "o1", "release"))
                 .hasMessage("connection reset");

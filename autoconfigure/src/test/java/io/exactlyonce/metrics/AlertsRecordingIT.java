@@ -188,14 +188,7 @@ class AlertsRecordingIT {
                     "    promql_expr_test:",
                     firing("2m"),
                     firing("6m", "BreachAhead", "DeadLetters"),
-                    firing(
-                            "12m",
-                            "BreachAhead",
-                            "DeadLetters",
-                            "DeletesExceedCompletions",
-                            "Parked",
-                            "WindowNear",
-                            "WindowOverrun"))
+                    firing("12m", "DeadLetters", "DeletesExceedCompletions", "Parked", "WindowNear", "WindowOverrun"))
             .collect(Collectors.joining("\n", "", "\n"));
 
     private static String firing(String time, String... alerts) {

@@ -9,15 +9,18 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryState;
-import io.exactlyonce.delivery.HandlerRun;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.ScriptedGate;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
-import io.exactlyonce.window.watch.WindowWatch;
+import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
@@ -45,7 +48,8 @@ class DeliveryMetricsTests {
     private final SimpleMeterRegistry simple = new SimpleMeterRegistry();
     private final PrometheusMeterRegistry prometheus = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
     private final WindowWatch watch = new WindowWatch(true, List.of(), () -> 0);
-    private final Subscription orders = subscription("orders", 30);
+    private final ScriptedGate gate = new ScriptedGate("claims");
+    private final Subscription orders = subscription("orders", 30, gate);
 
     @ParameterizedTest
     @ValueSource(
@@ -96,7 +100,6 @@ class DeliveryMetricsTests {
     void everyMeterIsScrapedFromTheSubscriptionOn(String line) {
         DeliveryMetrics metrics = new DeliveryMetrics(prometheus, watch);
         metrics.subscribed(orders);
-        metrics.pollingPaused(orders, "claims", false);
 
         assertThat(prometheus.scrape().lines()).anyMatch(scraped -> scraped.startsWith(line));
     }
@@ -112,19 +115,20 @@ class DeliveryMetricsTests {
     @Test
     void deliveriesInFlightAreCountedAcrossARestart() {
         DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
+        metrics.subscribed(orders);
         Subscription restarted = subscription("orders", 30);
-        metrics.inFlight(orders, 1);
-        metrics.inFlight(orders, 1);
-        metrics.waiting(orders, 2);
+        orders.levels().inFlight().addAndGet(1);
+        orders.levels().inFlight().addAndGet(1);
+        orders.levels().waiting().set(2);
 
         metrics.subscribed(restarted);
-        metrics.inFlight(restarted, 1);
-        metrics.waiting(restarted, 1);
+        restarted.levels().inFlight().addAndGet(1);
+        restarted.levels().waiting().set(1);
         assertThat(gauge("exactly.once.in.flight", "orders")).isEqualTo(3);
         assertThat(gauge("exactly.once.waiting", "orders")).isEqualTo(3);
-        metrics.inFlight(orders, -1);
-        metrics.inFlight(orders, -1);
-        metrics.waiting(orders, 0);
+        orders.levels().inFlight().addAndGet(-1);
+        orders.levels().inFlight().addAndGet(-1);
+        orders.levels().waiting().set(0);
         assertThat(gauge("exactly.once.in.flight", "orders")).isOne();
         assertThat(gauge("exactly.once.waiting", "orders")).isOne();
     }
@@ -134,9 +138,10 @@ class DeliveryMetricsTests {
         DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders.revised(VisibilityWindow.ofSeconds(60), null));
 
-        metrics.delivered(orders, Duration.ofSeconds(30));
-        metrics.delivered(orders, Duration.ofSeconds(31));
-        metrics.delivered(orders.revised(VisibilityWindow.ofSeconds(60), null), Duration.ofSeconds(59));
+        metrics.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(30)));
+        metrics.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(31)));
+        metrics.on(new DeliveryEvent.Delivered(
+                orders.revised(VisibilityWindow.ofSeconds(60), null), Duration.ofSeconds(59)));
 
         assertThat(count("exactly.once.window.exceeded")).isOne();
     }
@@ -145,8 +150,8 @@ class DeliveryMetricsTests {
     void headroomIsWhatP95LeavesOfTheWindow() {
         DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
-        metrics.delivered(orders, Duration.ofSeconds(45));
-        watch.delivered(orders, Duration.ofSeconds(45));
+        metrics.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(45)));
+        watch.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(45)));
 
         assertThat(gauge("exactly.once.window.headroom", "orders")).isCloseTo(-15, within(3.0));
         assertThat(simple.get("exactly.once.delivery.quantile")
@@ -162,10 +167,10 @@ class DeliveryMetricsTests {
         metrics.subscribed(orders.revised(orders.window(), 8));
         assertThat(gauge("exactly.once.receives.left", "orders")).isEqualTo(8);
 
-        metrics.received(orders, 1, Duration.ofSeconds(2));
-        metrics.received(orders, 2, null);
-        metrics.received(orders, 7, Duration.ofSeconds(90));
-        metrics.received(orders, 5, Duration.ofSeconds(3));
+        metrics.on(new DeliveryEvent.Received(orders, 1, Duration.ofSeconds(2)));
+        metrics.on(new DeliveryEvent.Received(orders, 2, null));
+        metrics.on(new DeliveryEvent.Received(orders, 7, Duration.ofSeconds(90)));
+        metrics.on(new DeliveryEvent.Received(orders, 5, Duration.ofSeconds(3)));
 
         assertThat(receives("1")).isOne();
         assertThat(receives("2")).isOne();
@@ -175,7 +180,7 @@ class DeliveryMetricsTests {
         Timer age = simple.get("exactly.once.message.age").timer();
         assertThat(age.count()).isEqualTo(3);
         assertThat(age.max(TimeUnit.SECONDS)).isEqualTo(90);
-        metrics.received(orders, 9, null);
+        metrics.on(new DeliveryEvent.Received(orders, 9, null));
         assertThat(gauge("exactly.once.receives.left", "orders")).isZero();
     }
 
@@ -199,33 +204,58 @@ class DeliveryMetricsTests {
     }
 
     @Test
+    void stoppedListenerHasNoReceivesLeftAndIsNotPaused() {
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
+        metrics.subscribed(orders.revised(orders.window(), 5));
+        gate.pause(true);
+        orders.stop();
+
+        metrics.unsubscribed(orders);
+
+        assertThat(simple.find("exactly.once.receives.left").gauge()).isNull();
+        assertThat(gauge("exactly.once.listener.paused", "orders")).isZero();
+        assertThat(count("exactly.once.takeovers")).as("counters go on").isZero();
+    }
+
+    @Test
+    void levelsOfARevisedSubscriptionAreKeptForAsLongAsItRuns() {
+        DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
+        metrics.subscribed(orders.revised(orders.window(), 5));
+        orders.levels().inFlight().set(2);
+
+        System.gc();
+
+        assertThat(gauge("exactly.once.in.flight", "orders")).isEqualTo(2);
+    }
+
+    @Test
     void endsOfDeliveriesAreCountedApart() {
         DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         Delivery handled = new Delivery(orders, "m1", "r1", 1, 0);
         handled.step(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
         handled.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
-        handled.enterHandler(new HandlerRun());
+        handled.enter(new Cancellation());
         Delivery duplicate = new Delivery(orders, "m2", "r2", 2, 0);
 
-        metrics.settled(handled, DeliveryState.DELETING);
-        metrics.settled(duplicate, DeliveryState.DELETING);
-        metrics.settled(handled, DeliveryState.RETURNED);
-        metrics.acknowledged(handled);
-        metrics.acknowledged(duplicate);
+        metrics.on(new DeliveryEvent.Settled(handled, DeliveryState.DELETING));
+        metrics.on(new DeliveryEvent.Settled(duplicate, DeliveryState.DELETING));
+        metrics.on(new DeliveryEvent.Settled(handled, DeliveryState.RETURNED));
+        metrics.on(new DeliveryEvent.Acknowledged(handled));
+        metrics.on(new DeliveryEvent.Acknowledged(duplicate));
         assertThat(count("exactly.once.completions")).isOne();
         assertThat(count("exactly.once.acknowledgements")).isEqualTo(2);
         assertThat(count("exactly.once.handlers.abandoned")).isZero();
-        metrics.settled(handled, DeliveryState.ABANDONED);
+        metrics.on(new DeliveryEvent.Settled(handled, DeliveryState.ABANDONED));
         assertThat(count("exactly.once.handlers.abandoned")).isOne();
     }
 
     @Test
     void claimsInDoubtAreTakeovers() {
         DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
-        metrics.claimed(orders, KEY, new Acquired(1, 1, false));
-        metrics.claimed(orders, KEY, new Acquired(2, 2, false));
+        metrics.on(new DeliveryEvent.Claimed(orders, KEY, new Acquired(1, 1, false)));
+        metrics.on(new DeliveryEvent.Claimed(orders, KEY, new Acquired(2, 2, false)));
         assertThat(count("exactly.once.takeovers")).isZero();
-        metrics.claimed(orders, KEY, new Acquired(2, 2, true));
+        metrics.on(new DeliveryEvent.Claimed(orders, KEY, new Acquired(2, 2, true)));
         assertThat(count("exactly.once.takeovers")).isOne();
     }
 
@@ -238,12 +268,12 @@ class DeliveryMetricsTests {
         DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
 
-        metrics.waiting(orders, 3);
-        metrics.completing(orders, 4);
-        metrics.completionLost(orders);
-        metrics.pollingPaused(orders, "claims", true);
-        metrics.receivesRunOut(orders);
-        metrics.receivesRunOut(orders);
+        orders.levels().waiting().set(3);
+        orders.levels().recording().set(4);
+        metrics.on(new DeliveryEvent.CompletionLost(orders));
+        gate.pause(true);
+        metrics.on(new DeliveryEvent.ReceivesRunOut(orders));
+        metrics.on(new DeliveryEvent.ReceivesRunOut(orders));
 
         assertThat(simple.get("exactly.once.waiting").gauge().value()).isEqualTo(3);
         assertThat(simple.get("exactly.once.listener.paused").gauge().value()).isEqualTo(1);
@@ -253,19 +283,23 @@ class DeliveryMetricsTests {
                 .isEqualTo(4);
         assertThat(simple.get("exactly.once.completions.lost").counter().count())
                 .isOne();
-        metrics.waiting(orders, 0);
-        metrics.pollingPaused(orders, "claims", false);
+        orders.levels().waiting().set(0);
+        gate.pause(false);
         assertThat(simple.get("exactly.once.waiting").gauge().value()).isZero();
         assertThat(simple.get("exactly.once.listener.paused").gauge().value()).isZero();
+        gate.pause(true);
+        orders.stop();
+        assertThat(simple.get("exactly.once.listener.paused").gauge().value())
+                .as("of a listener that has stopped")
+                .isZero();
     }
 
     @Test
     void tagsAreBounded() {
         DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
-        metrics.claimed(orders, KEY, new AlreadyCompleted("result"));
-        metrics.renewed(orders, Target.LEASE, Result.LOST);
-        metrics.pollingPaused(orders, "transactionManager", true);
+        metrics.on(new DeliveryEvent.Claimed(orders, KEY, new AlreadyCompleted("result")));
+        metrics.on(new DeliveryEvent.Renewed(orders, Target.LEASE, Result.LOST));
 
         assertThat(simple.getMeters()).hasSizeGreaterThan(10).allSatisfy(meter -> {
             Set<String> tags = meter.getId().getTags().stream().map(Tag::getKey).collect(Collectors.toSet());
@@ -278,9 +312,6 @@ class DeliveryMetricsTests {
             case "exactly.once.claims" -> Set.of("listener", "queue", "outcome");
             case "exactly.once.window.recommended" -> Set.of("listener", "queue", "rule");
             case "exactly.once.renewals" -> Set.of("listener", "queue", "target", "result");
-            // Simple registries publish percentiles as gauges of their own.
-            case "exactly.once.delivery.percentile", "exactly.once.handler.percentile" ->
-                Set.of("listener", "queue", "phi");
             case "exactly.once.delivery.histogram",
                     "exactly.once.handler.histogram",
                     "exactly.once.message.age.histogram" -> Set.of("listener", "queue", "le");
@@ -301,12 +332,12 @@ class DeliveryMetricsTests {
         int meters = simple.getMeters().size();
 
         metrics.subscribed(orders);
-        metrics.claimed(orders, KEY, new Acquired(1, 1, false));
-        metrics.handled(orders, Duration.ofSeconds(1));
-        metrics.delivered(orders, Duration.ofSeconds(1));
-        metrics.renewed(orders, Target.WINDOW, Result.SUCCEEDED);
-        metrics.timedOut(orders);
-        metrics.paused(Duration.ofSeconds(1));
+        metrics.on(new DeliveryEvent.Claimed(orders, KEY, new Acquired(1, 1, false)));
+        metrics.on(new DeliveryEvent.Handled(orders, Duration.ofSeconds(1)));
+        metrics.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(1)));
+        metrics.on(new DeliveryEvent.Renewed(orders, Target.WINDOW, Result.SUCCEEDED));
+        metrics.on(new DeliveryEvent.TimedOut(orders));
+        metrics.on(new DeliveryEvent.Paused(Duration.ofSeconds(1)));
 
         assertThat(simple.getMeters()).hasSize(meters);
     }
@@ -315,9 +346,9 @@ class DeliveryMetricsTests {
     void timeoutsAndPausesAreCounted() {
         DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
-        metrics.timedOut(orders);
-        metrics.paused(Duration.ofSeconds(3));
-        metrics.paused(Duration.ofSeconds(2));
+        metrics.on(new DeliveryEvent.TimedOut(orders));
+        metrics.on(new DeliveryEvent.Paused(Duration.ofSeconds(3)));
+        metrics.on(new DeliveryEvent.Paused(Duration.ofSeconds(2)));
 
         assertThat(simple.get("exactly.once.handler.timeouts")
                         .tags("listener", "fulfilment", "queue", "orders")
@@ -345,7 +376,7 @@ class DeliveryMetricsTests {
         DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
 
-        metrics.claimed(orders, KEY, outcome);
+        metrics.on(new DeliveryEvent.Claimed(orders, KEY, outcome));
 
         String tag = outcome.match(
                 acquired -> "acquired",
@@ -370,10 +401,10 @@ class DeliveryMetricsTests {
 
         for (Target target : Target.values()) {
             for (Result result : Result.values()) {
-                metrics.renewed(orders, target, result);
+                metrics.on(new DeliveryEvent.Renewed(orders, target, result));
             }
         }
-        metrics.renewed(orders, Target.LEASE, Result.LOST);
+        metrics.on(new DeliveryEvent.Renewed(orders, Target.LEASE, Result.LOST));
 
         assertThat(renewals("lease", "lost")).isEqualTo(2);
         assertThat(renewals("lease", "failed")).isOne();
@@ -394,9 +425,9 @@ class DeliveryMetricsTests {
     void handlersAndDeliveriesAreTimedApart() {
         DeliveryMetrics metrics = new DeliveryMetrics(prometheus, watch);
 
-        metrics.handled(orders, Duration.ofSeconds(2));
-        metrics.delivered(orders, Duration.ofSeconds(3));
-        metrics.delivered(orders, Duration.ofSeconds(4));
+        metrics.on(new DeliveryEvent.Handled(orders, Duration.ofSeconds(2)));
+        metrics.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(3)));
+        metrics.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(4)));
 
         assertThat(prometheus.scrape())
                 .contains("exactly_once_handler_seconds_count{" + ORDERS + "} 1\n")
@@ -417,8 +448,8 @@ class DeliveryMetricsTests {
         DeliveryMetrics metrics = new DeliveryMetrics(registry, watch);
         metrics.subscribed(orders);
         for (int millis = 1; millis <= 100; millis++) {
-            metrics.delivered(orders, Duration.ofMillis(millis * 300L));
-            watch.delivered(orders, Duration.ofMillis(millis * 300L));
+            metrics.on(new DeliveryEvent.Delivered(orders, Duration.ofMillis(millis * 300L)));
+            watch.on(new DeliveryEvent.Delivered(orders, Duration.ofMillis(millis * 300L)));
         }
 
         assertThat(registry.get("exactly.once.window.utilization").gauge().value())
@@ -430,8 +461,8 @@ class DeliveryMetricsTests {
         DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
         metrics.subscribed(subscription("parcels", 300));
-        metrics.delivered(subscription("parcels", 300), Duration.ofSeconds(150));
-        watch.delivered(subscription("parcels", 300), Duration.ofSeconds(150));
+        metrics.on(new DeliveryEvent.Delivered(subscription("parcels", 300), Duration.ofSeconds(150)));
+        watch.on(new DeliveryEvent.Delivered(subscription("parcels", 300), Duration.ofSeconds(150)));
 
         assertThat(gauge("exactly.once.window", "orders")).isEqualTo(30);
         assertThat(gauge("exactly.once.window", "parcels")).isEqualTo(300);
@@ -443,7 +474,9 @@ class DeliveryMetricsTests {
     void restartedListenerShowsTheWindowThatItFound() {
         DeliveryMetrics metrics = new DeliveryMetrics(simple, watch);
         metrics.subscribed(orders);
-        metrics.subscribed(subscription("orders", 120));
+        Subscription restarted = subscription("orders", 120);
+        metrics.subscribed(restarted);
+        watch.subscribed(restarted);
 
         assertThat(gauge("exactly.once.window", "orders")).isEqualTo(120);
     }
@@ -453,6 +486,11 @@ class DeliveryMetricsTests {
     }
 
     private static Subscription subscription(String queue, long window) {
-        return new Subscription("fulfilment", queue, VisibilityWindow.ofSeconds(window), new ScriptedQueue());
+        return subscription(queue, window, PollGate.OPEN);
+    }
+
+    private static Subscription subscription(String queue, long window, PollGate gate) {
+        return new Subscription(
+                "fulfilment", queue, VisibilityWindow.ofSeconds(window), null, new ScriptedQueue(), null, gate);
     }
 }

@@ -3,18 +3,19 @@ package io.exactlyonce.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.audit.QueueObserver.Levels;
+import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.primary.ReplicaLag;
-import io.exactlyonce.sighting.ObservedQueue;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
-import io.exactlyonce.window.watch.WindowWatch;
+import io.exactlyonce.window.WindowWatch;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.ResourceBundle;
 import org.junit.jupiter.api.Test;
 
 class MetersTableTests {
@@ -27,11 +28,10 @@ class MetersTableTests {
                 .revised(VisibilityWindow.ofSeconds(30), 5);
         DeliveryMetrics deliveries = new DeliveryMetrics(registry, new WindowWatch(true, List.of(), () -> 0));
         deliveries.subscribed(orders);
-        deliveries.pollingPaused(orders, "claims", false);
         new QueueMetrics(registry).observed(orders, new Levels(0L, 0L, 0L, 0L));
         new RetentionMetrics(registry).surveyed(null, 0);
         new ReplicaLagMetrics(registry).observed(List.of(new ReplicaLag("replica@10.0.0.6", Duration.ZERO, 0)));
-        new SightingMetrics(registry).observing(new ObservedQueue("fulfilment", "orders"));
+        new ObservedMetrics(registry).observing(new ObservedQueue("fulfilment", "orders"));
         return MetersTable.of(registry.scrape());
     }
 
@@ -53,6 +53,13 @@ class MetersTableTests {
             assertThat(row.help()).as(name).isNotBlank().doesNotContain("|");
             assertThat(row.labels()).as(name).doesNotContain("key");
         });
+    }
+
+    @Test
+    void everyTextIsThatOfAMeter() {
+        assertThat(all().rows())
+                .hasSameSizeAs(ResourceBundle.getBundle("io.exactlyonce.metrics.meters")
+                        .keySet());
     }
 
     @Test

@@ -24,7 +24,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -45,12 +44,12 @@ class DeliveryObservationsTests {
     @BeforeEach
     void receive() {
         delivery.sentWith(name -> Map.of("traceparent", TRACE).get(name));
-        assertThat(delivery.enter()).isTrue();
+        assertThat(delivery.begin()).isTrue();
     }
 
     /** As the pipeline does it. */
     private void claim() {
-        delivery.claimed(() -> CompletableFuture.completedFuture(null));
+        delivery.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
         delivery.beginHandling();
     }
 

@@ -5,19 +5,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.ExactlyOnceEvent;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.renewal.RenewalObserver.Target;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
-import io.exactlyonce.window.foresight.WindowWarning;
+import io.exactlyonce.window.WindowWarning;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -36,18 +38,20 @@ class EventPublisherTests {
 
     @Test
     void whatNeedsAReactionIsPublishedAndNothingElse() {
-        publisher.claimed(orders, KEY, new ClaimOutcome.Acquired(1, 1, false));
-        publisher.claimed(orders, KEY, new ClaimOutcome.Acquired(2, 2, true));
-        publisher.claimed(orders, KEY, new ClaimOutcome.AlreadyCompleted(null));
-        publisher.claimed(orders, KEY, new ClaimOutcome.Mismatch(null));
-        publisher.claimed(orders, KEY, new ClaimOutcome.HeldElsewhere(Duration.ofSeconds(1)));
-        publisher.claimed(orders, KEY, new ClaimOutcome.Parked());
-        publisher.renewed(orders, Target.LEASE, Result.FAILED);
-        publisher.renewed(orders, Target.WINDOW, Result.LOST);
-        publisher.parked(orders, KEY);
-        publisher.claimLost(orders, KEY);
-        publisher.warned(orders, warning(WindowWarning.Kind.NEAR));
-        publisher.warned(orders, warning(WindowWarning.Kind.BREACHED));
+        publisher.on(new DeliveryEvent.Claimed(orders, KEY, new ClaimOutcome.Acquired(1, 1, false)));
+        publisher.on(new DeliveryEvent.Claimed(orders, KEY, new ClaimOutcome.Acquired(2, 2, true)));
+        publisher.on(new DeliveryEvent.Claimed(orders, KEY, new ClaimOutcome.AlreadyCompleted(null)));
+        publisher.on(new DeliveryEvent.Claimed(orders, KEY, new ClaimOutcome.Mismatch(null)));
+        publisher.on(new DeliveryEvent.Claimed(orders, KEY, new ClaimOutcome.HeldElsewhere(Duration.ofSeconds(1))));
+        publisher.on(new DeliveryEvent.Claimed(orders, KEY, new ClaimOutcome.Parked()));
+        publisher.on(new DeliveryEvent.Renewed(orders, Target.LEASE, Result.FAILED));
+        publisher.on(new DeliveryEvent.Renewed(orders, Target.WINDOW, Result.LOST));
+        publisher.on(new DeliveryEvent.Parked(orders, KEY));
+        publisher.on(new DeliveryEvent.ClaimLost(orders, KEY));
+        publisher.warned(orders, warning(WindowWarning.Kind.NEAR, null));
+        publisher.warned(orders, warning(WindowWarning.Kind.BREACH_AHEAD, Duration.ofMinutes(9)));
+        publisher.warned(orders, warning(WindowWarning.Kind.BREACHED, Duration.ZERO));
+        publisher.warned(orders, warning(WindowWarning.Kind.RECOVERED, Duration.ofHours(9)));
 
         assertThat(published)
                 .containsExactly(
@@ -56,12 +60,19 @@ class EventPublisherTests {
                         new ExactlyOnceEvent.KeyParked("fulfilment", "orders", KEY.shortHash()),
                         new ExactlyOnceEvent.KeyParked("fulfilment", "orders", KEY.shortHash()),
                         new ExactlyOnceEvent.ClaimLost("fulfilment", "orders", KEY.shortHash()),
+                        new ExactlyOnceEvent.WindowBreachAhead(
+                                "fulfilment",
+                                "orders",
+                                Duration.ofSeconds(31),
+                                Duration.ofSeconds(30),
+                                Duration.ofMinutes(9)),
                         new ExactlyOnceEvent.WindowBreached(
                                 "fulfilment", "orders", Duration.ofSeconds(31), Duration.ofSeconds(30)));
     }
 
-    private static WindowWarning warning(WindowWarning.Kind kind) {
-        return new WindowWarning(kind, Duration.ofSeconds(31), Duration.ofSeconds(30), Optional.empty(), 0.06);
+    private static WindowWarning warning(WindowWarning.Kind kind, @Nullable Duration timeToBreach) {
+        return new WindowWarning(
+                kind, Duration.ofSeconds(31), Duration.ofSeconds(30), Optional.ofNullable(timeToBreach), 0.06);
     }
 
     @Test
@@ -73,7 +84,7 @@ class EventPublisherTests {
                 Runnable::run,
                 clock);
 
-        failing.claimed(orders, KEY, new ClaimOutcome.Parked());
+        failing.on(new DeliveryEvent.Claimed(orders, KEY, new ClaimOutcome.Parked()));
 
         assertThat(output).contains("A listener of KeyParked").contains("broken listener");
     }
@@ -92,7 +103,7 @@ class EventPublisherTests {
                 clock);
 
         for (int event = 0; event < 240; event++) {
-            full.claimed(orders, KEY, new ClaimOutcome.Parked());
+            full.on(new DeliveryEvent.Claimed(orders, KEY, new ClaimOutcome.Parked()));
             clock.advance(Duration.ofSeconds(1));
         }
 

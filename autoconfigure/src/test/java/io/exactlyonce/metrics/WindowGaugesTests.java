@@ -3,11 +3,12 @@ package io.exactlyonce.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
-import io.exactlyonce.window.watch.WindowWatch;
+import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.simple.SimpleConfig;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -15,7 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class WindowMetersTests {
+class WindowGaugesTests {
 
     private final FakeClock clock = new FakeClock();
     private final WindowWatch watch = new WindowWatch(true, List.of(), clock);
@@ -36,13 +37,50 @@ class WindowMetersTests {
         assertThat(value("exactly.once.window.strays")).isZero();
     }
 
+    /** As p95 of the warnings, so that nothing of one listener disagrees. */
+    @Test
+    void quantilesAreThoseOfRecentDeliveriesAndHandlers() {
+        subscribe();
+        for (int delivery = 1; delivery <= 100; delivery++) {
+            delivered(Duration.ofSeconds(1), Duration.ofMillis(100 * delivery));
+            watch.on(new DeliveryEvent.Handled(orders, Duration.ofMillis(50 * delivery)));
+        }
+
+        assertThat(quantile("exactly.once.delivery.quantile", "0.5")).isCloseTo(5, within(0.2));
+        assertThat(quantile("exactly.once.delivery.quantile", "0.95")).isCloseTo(9.5, within(0.3));
+        assertThat(quantile("exactly.once.delivery.quantile", "0.99")).isCloseTo(9.9, within(0.3));
+        assertThat(quantile("exactly.once.handler.quantile", "0.95")).isCloseTo(4.75, within(0.15));
+        time.add(Duration.ofSeconds(301));
+        clock.advance(Duration.ofSeconds(301));
+        assertThat(quantile("exactly.once.delivery.quantile", "0.5")).isZero();
+        assertThat(quantile("exactly.once.handler.quantile", "0.95")).isZero();
+    }
+
+    private double quantile(String name, String quantile) {
+        return registry.get(name).tag("quantile", quantile).gauge().value();
+    }
+
+    /** Each takes the lock that deliveries take as they end. */
+    @Test
+    void gaugesOfAScrapeShareOneOutlook() {
+        subscribe();
+        delivered(Duration.ofSeconds(1), Duration.ofSeconds(15));
+        assertThat(value("exactly.once.window.utilization")).isCloseTo(0.5, within(0.02));
+
+        watch.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(45)));
+        assertThat(value("exactly.once.window.headroom")).isCloseTo(15, within(0.5));
+        time.add(Duration.ofSeconds(1));
+
+        assertThat(value("exactly.once.window.headroom")).isCloseTo(-15, within(1.5));
+    }
+
     @Test
     void recommendationsGoByTheirRules() {
         watch.subscribed(orders);
         metrics.subscribed(orders);
         for (int delivery = 0; delivery < 1_000; delivery++) {
             clock.advance(Duration.ofSeconds(1));
-            watch.delivered(orders, Duration.ofSeconds(delivery % 50 == 0 ? 40 : 10));
+            watch.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(delivery % 50 == 0 ? 40 : 10)));
         }
 
         assertThat(recommended("renewed")).isCloseTo(20, within(2.0));
@@ -56,7 +94,7 @@ class WindowMetersTests {
         metrics.subscribed(orders);
         for (int second = 0; second < 3_600; second++) {
             clock.advance(Duration.ofSeconds(1));
-            watch.delivered(orders, Duration.ofMillis(5_000 + second * 5L));
+            watch.on(new DeliveryEvent.Delivered(orders, Duration.ofMillis(5_000 + second * 5L)));
         }
 
         // From 23 s on, 7 s are left at 5 ms a second.
@@ -66,8 +104,8 @@ class WindowMetersTests {
     private void delivered(Duration pause, Duration elapsed) {
         clock.advance(pause);
         time.add(pause);
-        metrics.delivered(orders, elapsed);
-        watch.delivered(orders, elapsed);
+        metrics.on(new DeliveryEvent.Delivered(orders, elapsed));
+        watch.on(new DeliveryEvent.Delivered(orders, elapsed));
     }
 
     /** Fewer than four deliveries a minute: one is more than a twentieth of those of five minutes. */

@@ -3,18 +3,18 @@ package io.exactlyonce.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.sighting.ObservedQueue;
-import io.exactlyonce.sighting.Sighting;
-import io.exactlyonce.sighting.Unobserved;
+import io.exactlyonce.observed.NotObserved;
+import io.exactlyonce.observed.ObservedOutcome;
+import io.exactlyonce.observed.ObservedQueue;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 
-class SightingMetricsTests {
+class ObservedMetricsTests {
 
     private static final ObservedQueue ORDERS = new ObservedQueue("fulfilment", "orders");
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
-    private final SightingMetrics metrics = new SightingMetrics(registry);
+    private final ObservedMetrics metrics = new ObservedMetrics(registry);
 
     private double observed(String outcome) {
         return registry.get("exactly.once.observed")
@@ -28,19 +28,19 @@ class SightingMetricsTests {
         metrics.observing(ORDERS);
 
         assertThat(registry.get("exactly.once.observed").counters())
-                .hasSize(Sighting.values().length)
+                .hasSize(ObservedOutcome.values().length)
                 .allMatch(counter -> counter.count() == 0);
         assertThat(registry.get("exactly.once.unobserved").counters())
-                .hasSize(Unobserved.values().length)
+                .hasSize(NotObserved.values().length)
                 .allMatch(counter -> counter.count() == 0);
     }
 
     @Test
     void handlersAreCountedByWhatTheyMet() {
-        metrics.sighted(ORDERS, new ClaimKey("orders", "o1"), Sighting.DUPLICATE);
-        metrics.sighted(ORDERS, new ClaimKey("orders", "o1"), Sighting.DUPLICATE);
-        metrics.sighted(ORDERS, new ClaimKey("orders", "o2"), Sighting.ALONE);
-        metrics.unobserved(ORDERS, Unobserved.STORE, new IllegalStateException());
+        metrics.observed(ORDERS, new ClaimKey("orders", "o1"), ObservedOutcome.DUPLICATE);
+        metrics.observed(ORDERS, new ClaimKey("orders", "o1"), ObservedOutcome.DUPLICATE);
+        metrics.observed(ORDERS, new ClaimKey("orders", "o2"), ObservedOutcome.ALONE);
+        metrics.notObserved(ORDERS, NotObserved.STORE, new IllegalStateException());
 
         assertThat(observed("duplicate")).isEqualTo(2);
         assertThat(observed("alone")).isEqualTo(1);

@@ -1,0 +1,52 @@
+package io.exactlyonce.metrics;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.observed.NotObserved;
+import io.exactlyonce.observed.ObservationCounter;
+import io.exactlyonce.observed.ObservedOutcome;
+import io.exactlyonce.observed.ObservedQueue;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** Counts what is observed of listeners. */
+public final class ObservedMetrics implements ObservationCounter {
+
+    private final MeterRegistry registry;
+    private final Map<ObservedQueue, Map<Enum<?>, Counter>> counters = new ConcurrentHashMap<>();
+
+    /** @param registry where the meters are registered */
+    public ObservedMetrics(MeterRegistry registry) {
+        this.registry = registry;
+    }
+
+    @Override
+    public void observing(ObservedQueue queue) {
+        of(queue);
+    }
+
+    @Override
+    public void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {
+        Meters.increment(of(queue), outcome);
+    }
+
+    @Override
+    public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
+        Meters.increment(of(queue), reason);
+    }
+
+    private Map<Enum<?>, Counter> of(ObservedQueue observed) {
+        return counters.computeIfAbsent(observed, queue -> {
+            Meters meters = new Meters(registry, "listener", queue.listener(), "queue", queue.queue());
+            Map<Enum<?>, Counter> all = new HashMap<>(meters.counters(
+                    "exactly.once.observed", "outcome", List.of(ObservedOutcome.values()), ObservedOutcome::tag));
+            all.putAll(meters.counters(
+                    "exactly.once.unobserved", "reason", List.of(NotObserved.values()), NotObserved::tag));
+            return all;
+        });
+    }
+}

@@ -1,0 +1,90 @@
+package io.exactlyonce.metrics;
+
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.window.Latencies;
+import io.exactlyonce.window.WindowAdvice;
+import io.exactlyonce.window.WindowWatch;
+import io.exactlyonce.window.WindowWatch.ListenerWindow;
+import java.time.Duration;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** What is foreseen and advised of one listener's window: all of one outlook, which the first gauge of a scrape asks for. */
+final class WindowGauges {
+
+    private static final long NANOS_PER_SECOND = 1_000_000_000;
+
+    private final Meters meters;
+    private final Subscription listener;
+    private final WindowWatch watch;
+    private @Nullable ListenerWindow known;
+    private long knownAt;
+
+    WindowGauges(Meters meters, Subscription listener, WindowWatch watch) {
+        this.meters = meters;
+        this.listener = listener;
+        this.watch = watch;
+    }
+
+    void register() {
+        quantiles("exactly.once.delivery.quantile", window -> window.outlook().recent());
+        quantiles("exactly.once.handler.quantile", ListenerWindow::handlers);
+        seconds("exactly.once.window", WindowGauges::length);
+        seconds(
+                "exactly.once.window.headroom",
+                window -> length(window).minus(window.outlook().recentP95()));
+        seconds("exactly.once.window.recommended", window -> recommended(window, true), "rule", "renewed");
+        seconds("exactly.once.window.recommended", window -> recommended(window, false), "rule", "not_renewed");
+        meters.gauge(
+                "exactly.once.window.utilization",
+                "ratio",
+                () -> window().outlook().utilization());
+        meters.gauge(
+                "exactly.once.window.strays", "ratio", () -> window().outlook().shareBeyond());
+        meters.gauge(
+                "exactly.once.window.time.to.breach",
+                "seconds",
+                () -> window().outlook()
+                        .timeToBreach()
+                        .map(WindowGauges::seconds)
+                        .orElse(Double.POSITIVE_INFINITY));
+    }
+
+    /** Prometheus knows timers with quantiles, or with buckets. */
+    private void quantiles(String name, Function<ListenerWindow, Latencies> latencies) {
+        seconds(name, latencies.andThen(Latencies::p50), "quantile", "0.5");
+        seconds(name, latencies.andThen(Latencies::p95), "quantile", "0.95");
+        seconds(name, latencies.andThen(Latencies::p99), "quantile", "0.99");
+    }
+
+    private static Duration recommended(ListenerWindow window, boolean isRenewed) {
+        Subscription subscription = window.subscription();
+        Latencies latencies = window.outlook().latencies();
+        Duration advised = WindowAdvice.of(subscription.queue(), subscription.window(), isRenewed, latencies)
+                .recommended();
+        return advised == null ? length(window) : advised;
+    }
+
+    private void seconds(String name, Function<ListenerWindow, Duration> value, String... more) {
+        meters.gauge(name, "seconds", () -> seconds(value.apply(window())), more);
+    }
+
+    private static double seconds(Duration time) {
+        return time.toNanos() / (double) NANOS_PER_SECOND;
+    }
+
+    private static Duration length(ListenerWindow window) {
+        return window.outlook().window();
+    }
+
+    private synchronized ListenerWindow window() {
+        long now = meters.nanoTime();
+        ListenerWindow window = known;
+        if (window == null || now - knownAt >= NANOS_PER_SECOND) {
+            window = watch.window(listener);
+            known = window;
+            knownAt = now;
+        }
+        return window;
+    }
+}
