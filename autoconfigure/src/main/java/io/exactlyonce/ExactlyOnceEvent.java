@@ -48,6 +48,17 @@ public sealed interface ExactlyOnceEvent {
     record KeyParked(String listener, String queue, String key) implements ExactlyOnceEvent {}
 
     /**
+     * Latency grows, and p95 is expected to reach the window. Published at most twice until there was a recovery: when that is less
+     * than 12 minutes ahead, and when p95 is above 80 % of the window.
+     *
+     * @param p95 of recent deliveries
+     * @param window the visibility timeout
+     * @param timeToBreach until p95 reaches it, if it goes on to grow as it does
+     */
+    record WindowBreachAhead(String listener, String queue, Duration p95, Duration window, Duration timeToBreach)
+            implements ExactlyOnceEvent {}
+
+    /**
      * Deliveries outlast their window; told once, and again only after a recovery.
      *
      * @param p95 of recent deliveries

@@ -41,7 +41,7 @@ class ArchitectureTests {
     private static final String AUTOCONFIGURE = BASE + ".autoconfigure";
 
     private static final String[] ENGINE =
-            rooms("claim..", "visibility", "renewal", "delivery..", "sighting", "operations", "listener..");
+            rooms("claim..", "visibility", "renewal", "delivery..", "observed", "operations", "listener..");
     private static final String[] SQL = {"java.sql..", "javax.sql..", "org.springframework.jdbc.."};
 
     /**
@@ -53,7 +53,7 @@ class ArchitectureTests {
             entry("boundary", List.of()),
             entry("time", List.of()),
             entry("claim", List.of("", "time")),
-            entry("claim.coalescing", List.of("claim", "time")),
+            entry("claim.groupcommit", List.of("claim", "time")),
             entry("property", List.of("")),
             entry("primary", List.of("")),
             entry("claim.postgres", List.of("", "claim", "primary", "time")),
@@ -61,14 +61,10 @@ class ArchitectureTests {
             entry("visibility", List.of()),
             entry("renewal", List.of("claim", "visibility", "time")),
             entry("delivery", List.of("", "claim", "renewal", "visibility", "time")),
-            entry("delivery.waiting", List.of("claim", "delivery", "renewal", "visibility", "time")),
-            entry(
-                    "delivery.pipeline",
-                    List.of("", "claim", "delivery", "delivery.waiting", "renewal", "visibility", "time")),
+            entry("delivery.pipeline", List.of("", "claim", "delivery", "renewal", "visibility", "time")),
             entry("operations", List.of("", "claim", "delivery", "delivery.pipeline", "renewal", "time")),
-            entry("sighting", List.of("", "claim", "delivery", "visibility", "time")),
-            entry("listener.permits", List.of("delivery.waiting", "time")),
-            entry("listener.message", List.of("delivery", "delivery.pipeline", "listener.permits", "visibility")),
+            entry("observed", List.of("", "claim", "delivery", "visibility", "time")),
+            entry("listener.message", List.of("delivery", "delivery.pipeline", "visibility")),
             entry(
                     "listener.method",
                     List.of(
@@ -77,11 +73,8 @@ class ArchitectureTests {
                             "delivery",
                             "delivery.pipeline",
                             "listener.message",
-                            "sighting",
+                            "observed",
                             "visibility")),
-            entry(
-                    "listener.acknowledgement",
-                    List.of("delivery", "delivery.pipeline", "listener.message", "time", "visibility")),
             entry(
                     "listener.container",
                     List.of(
@@ -89,73 +82,35 @@ class ArchitectureTests {
                             "claim",
                             "delivery",
                             "delivery.pipeline",
-                            "delivery.waiting",
-                            "listener.acknowledgement",
                             "listener.message",
                             "listener.method",
-                            "listener.permits",
                             "renewal",
                             "visibility",
                             "time")),
             entry(
                     "listener.observed",
-                    List.of("", "listener.container", "listener.message", "listener.method", "sighting", "visibility")),
+                    List.of("", "listener.container", "listener.message", "listener.method", "observed", "visibility")),
             entry(
                     "listener",
                     List.of(
                             "",
                             "claim",
                             "delivery",
-                            "delivery.waiting",
+                            "delivery.pipeline",
                             "listener.container",
                             "listener.message",
                             "listener.method",
-                            "listener.observed",
-                            "listener.permits",
-                            "sighting")),
+                            "listener.observed")),
             entry("listener.aot", List.of("", "listener.method")),
-            entry("window.foresight", List.of()),
-            entry("window", List.of("visibility", "window.foresight")),
-            entry("window.watch", List.of("delivery", "renewal", "visibility", "window", "window.foresight", "time")),
-            entry(
-                    "actuate",
-                    List.of(
-                            "",
-                            "audit",
-                            "claim",
-                            "delivery",
-                            "renewal",
-                            "sighting",
-                            "visibility",
-                            "window",
-                            "window.foresight",
-                            "window.watch")),
+            entry("window", List.of("delivery", "renewal", "visibility", "time")),
+            entry("actuate", List.of("", "audit", "claim", "delivery", "observed", "renewal", "visibility", "window")),
             entry(
                     "observe",
-                    List.of(
-                            "",
-                            "claim",
-                            "delivery",
-                            "listener.message",
-                            "renewal",
-                            "time",
-                            "visibility",
-                            "window.foresight",
-                            "window.watch")),
+                    List.of("", "claim", "delivery", "listener.message", "renewal", "time", "visibility", "window")),
             entry("audit", List.of("", "delivery", "time", "visibility")),
             entry(
                     "metrics",
-                    List.of(
-                            "audit",
-                            "claim",
-                            "delivery",
-                            "primary",
-                            "renewal",
-                            "sighting",
-                            "visibility",
-                            "window",
-                            "window.foresight",
-                            "window.watch")));
+                    List.of("audit", "claim", "delivery", "observed", "primary", "renewal", "visibility", "window")));
 
     @ArchTest
     static void packagesUseOnlyWhatTheyMay(JavaClasses classes) {
@@ -255,7 +210,7 @@ class ArchitectureTests {
     @ArchTest
     static final ArchRule claimsKnowNeitherSpringNorSql = noClasses()
             .that()
-            .resideInAnyPackage(rooms("claim", "claim.coalescing"))
+            .resideInAnyPackage(rooms("claim", "claim.groupcommit"))
             .should()
             .dependOnClassesThat(resideInAPackage("org.springframework..").or(resideInAnyPackage(SQL)));
 

@@ -25,18 +25,18 @@ class CatchOfEverythingTests {
             "boundary/Boundary.java",
             1,
             // A handler, alone and within a transaction; a reconciler; an action of execute().
-            "delivery/pipeline/HandlerStage.java",
-            2,
-            "delivery/pipeline/ReconcileStep.java",
+            "delivery/pipeline/DeliveryPipeline.java",
+            1,
+            "delivery/pipeline/TransactionalHandler.java",
+            1,
+            "delivery/pipeline/Reconciling.java",
             1,
             "operations/ActionExecutor.java",
             1,
-            "listener/observed/ObservedListener.java",
-            1,
             "delivery/StoredResults.java",
             1,
-            "delivery/CompositeDeliveryObserver.java",
-            1);
+            "delivery/DeliveryObservers.java",
+            2);
 
     @Test
     void errorsAreCaughtOnlyWhereForeignCodeIsCalledAndAtTheBoundary() throws IOException {

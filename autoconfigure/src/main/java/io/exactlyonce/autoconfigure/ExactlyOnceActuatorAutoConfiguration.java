@@ -5,13 +5,13 @@ import io.exactlyonce.actuate.ExactlyOnceEndpoint;
 import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.metrics.DeliveryMetrics;
+import io.exactlyonce.metrics.ObservedMetrics;
 import io.exactlyonce.metrics.QueueMetrics;
 import io.exactlyonce.metrics.ReplicaLagMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
-import io.exactlyonce.metrics.SightingMetrics;
 import io.exactlyonce.primary.ClaimPool;
-import io.exactlyonce.renewal.RenewalSupervisor;
-import io.exactlyonce.window.watch.WindowWatch;
+import io.exactlyonce.renewal.Renewer;
+import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.lang.reflect.Proxy;
@@ -30,6 +30,7 @@ import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEn
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 
 /** The endpoint {@code exactlyonce}, the health of claims, and meters: each where the application has what it takes. */
 @AutoConfiguration(
@@ -87,7 +88,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         @ConditionalOnBean(ClaimHealthIndicator.Store.class)
         @ConditionalOnEnabledHealthIndicator("exactly-once")
         ClaimHealthIndicator exactlyOnceHealthIndicator(
-                ClaimHealthIndicator.Store store, RenewalSupervisor renewals, ListenerStates listeners) {
+                ClaimHealthIndicator.Store store, Renewer renewals, ListenerStates listeners) {
             return new ClaimHealthIndicator(store, renewals, listeners);
         }
     }
@@ -96,16 +97,28 @@ public final class ExactlyOnceActuatorAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MeterRegistry.class)
     @ConditionalOnBean(MeterRegistry.class)
-    @Import({DeliveryMetrics.class, QueueMetrics.class, ReplicaLagMetrics.class, SightingMetrics.class})
+    @Import({DeliveryMetrics.class, QueueMetrics.class, ReplicaLagMetrics.class})
     static class Meters {
+
+        @Bean
+        @Lazy
+        ObservedMetrics exactlyOnceObservedMetrics(MeterRegistry registry) {
+            return new ObservedMetrics(registry);
+        }
 
         /** HikariCP's own meters. Boot binds those of the application's DataSources, of which the claims' pool is none. */
         @Bean
         @ConditionalOnBean(ClaimPool.class)
         MeterBinder exactlyOnceClaimPoolMeters(ClaimPool claims) {
-            return registry -> claims.own()
-                    .filter(pool -> pool.getMetricRegistry() == null)
-                    .ifPresent(pool -> pool.setMetricRegistry(registry));
+            return registry -> claims.own().ifPresent(pool -> {
+                // Its lock: a pool that is starting meanwhile has looked for its registry already, and cannot be told
+                // of one yet.
+                synchronized (pool) {
+                    if (pool.getMetricRegistry() == null) {
+                        pool.setMetricRegistry(registry);
+                    }
+                }
+            });
         }
 
         @Bean

@@ -12,20 +12,20 @@ import io.exactlyonce.claim.ClaimIdGenerator;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.UnsupportedTransactionException;
-import io.exactlyonce.claim.coalescing.ExecutorClaimStore;
+import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
+import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.delivery.ClaimWriter;
-import io.exactlyonce.delivery.CompositeDeliveryObserver;
-import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
+import io.exactlyonce.delivery.SubscriptionObserver;
+import io.exactlyonce.delivery.pipeline.CircuitBreakers;
+import io.exactlyonce.delivery.pipeline.Claims;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
-import io.exactlyonce.delivery.waiting.KeyWatcher;
-import io.exactlyonce.delivery.waiting.StoreCircuitBreakers;
-import io.exactlyonce.delivery.waiting.WaitingDeliveries;
+import io.exactlyonce.delivery.pipeline.WaitingRoom;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
@@ -33,29 +33,27 @@ import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.PlainListenerWarning;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
-import io.exactlyonce.listener.observed.ObservedContainers;
+import io.exactlyonce.listener.method.ListenerModes;
+import io.exactlyonce.listener.observed.ObservedListeners;
 import io.exactlyonce.observe.DeliveryLogContext;
 import io.exactlyonce.observe.DeliveryObservations;
 import io.exactlyonce.observe.EventPublisher;
 import io.exactlyonce.observe.MessagingConvention;
+import io.exactlyonce.observed.ObservationCounter;
+import io.exactlyonce.observed.ObservedClaims;
+import io.exactlyonce.observed.ObservedCounts;
 import io.exactlyonce.operations.ActionExecutor;
 import io.exactlyonce.operations.DefaultExactlyOnceOperations;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.renewal.RenewalSchedule;
-import io.exactlyonce.renewal.RenewalSupervisor;
-import io.exactlyonce.sighting.ListenerModes;
-import io.exactlyonce.sighting.ObservedClaims;
-import io.exactlyonce.sighting.SightingLog;
-import io.exactlyonce.sighting.SightingObserver;
-import io.exactlyonce.sighting.Sightings;
+import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.SystemClockwork;
 import io.exactlyonce.time.Timer;
-import io.exactlyonce.window.watch.WindowLog;
-import io.exactlyonce.window.watch.WindowObserver;
-import io.exactlyonce.window.watch.WindowWatch;
+import io.exactlyonce.window.WindowObserver;
+import io.exactlyonce.window.WindowWatch;
 import io.micrometer.observation.ObservationRegistry;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
@@ -69,8 +67,8 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.springframework.aop.config.AopConfigUtils;
-import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
@@ -110,16 +108,13 @@ import tools.jackson.databind.json.JsonMapper;
     PostgresClaimsConfiguration.class,
     ExactlyOnceAutoConfiguration.AutoProxyCreator.class,
     ListenerStates.class,
-    PlainListenerWarning.class,
-    SightingLog.class,
-    Sightings.class
+    PlainListenerWarning.class
 })
-public final class ExactlyOnceAutoConfiguration {
+public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     private static final String MESSAGES_OBSERVED = "spring.cloud.aws.sqs.observation-enabled";
 
     private static final Duration AUDIT_INTERVAL = Duration.ofMinutes(1);
-    private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
     private static final long IDLE_SECONDS = 10;
     private static final int MOST_EVENTS = 1_000;
 
@@ -127,7 +122,7 @@ public final class ExactlyOnceAutoConfiguration {
     private final Clockwork clockwork;
     private final ClaimStore store;
     private final AsyncClaimStore async;
-    private final ClaimWriter writer;
+    private final Claims claims;
     private final ClaimSettings terms;
     private final RetryBackoff backoff;
     private final JacksonResultSerializer serializer;
@@ -139,12 +134,16 @@ public final class ExactlyOnceAutoConfiguration {
         this.properties = properties;
         this.clockwork = clockwork;
         this.store = store;
-        int threads = properties.datasource().maximumPoolSize();
         this.async = store instanceof AsyncClaimStore own
                 ? own
-                : new ExecutorClaimStore(store, threads("exactly-once-claims-", threads, Integer.MAX_VALUE));
-        // Tells no circuit breaker of answers.
-        this.writer = new ClaimWriter(store, async, clockwork);
+                : new GroupCommitClaimStore(
+                        store,
+                        properties
+                                .claim()
+                                .coalescing()
+                                .settings(GroupCommitSettings.MOST_FLUSHERS, GroupCommitSettings.LARGEST_BATCH),
+                        System::nanoTime);
+        this.claims = new Claims(store, async, clockwork, clockwork);
         this.terms = new ClaimSettings(
                 ManagementFactory.getRuntimeMXBean().getName(),
                 properties.claim().lease(),
@@ -155,6 +154,14 @@ public final class ExactlyOnceAutoConfiguration {
         this.serializer = new JacksonResultSerializer(json.getIfAvailable(JsonMapper::new));
         this.results =
                 new StoredResults(serializer, properties.claim().maxResultSize().toBytes());
+    }
+
+    /** Ends the front of a store of the application's own, after all that asks it and before that store. */
+    @Override
+    public void destroy() {
+        if (async != store && async instanceof GroupCommitClaimStore front) {
+            front.close();
+        }
     }
 
     @Bean
@@ -170,44 +177,44 @@ public final class ExactlyOnceAutoConfiguration {
 
     /** All observers that are beans, but for itself. */
     @Bean
-    CompositeDeliveryObserver exactlyOnceObservers(
-            List<DeliveryObserver> observers, ObjectProvider<ObservationRegistry> registry, Environment environment) {
+    DeliveryObservers exactlyOnceObservers(
+            List<SubscriptionObserver> observers,
+            ObjectProvider<ObservationRegistry> registry,
+            Environment environment) {
         DeliveryObservations observations = new DeliveryObservations(
                 registry.getIfAvailable(() -> ObservationRegistry.NOOP),
                 environment.getProperty(MESSAGES_OBSERVED, Boolean.class, false),
                 properties.observation().opentelemetryNames());
-        Stream<DeliveryObserver> around = Stream.of(new DeliveryLogContext(), observations);
-        return new CompositeDeliveryObserver(
-                Stream.concat(observers.stream(), around).toList());
+        Stream<SubscriptionObserver> around = Stream.of(new DeliveryLogContext(), observations);
+        return new DeliveryObservers(Stream.concat(observers.stream(), around).toList());
     }
 
     @Bean
-    RenewalSupervisor exactlyOnceRenewals(CompositeDeliveryObserver observers) {
+    Renewer exactlyOnceRenewals(DeliveryObservers observers) {
         RenewalSchedule schedule = properties.renewal().schedule();
         Executor leases = clockwork.thread("exactly-once-leases-1");
-        return new RenewalSupervisor(store, schedule, observers, leases, clockwork, Jitter.RANDOM);
+        return new Renewer(store, schedule, observers, leases, clockwork, Jitter.RANDOM);
     }
 
     /** Deliveries are renewed while their handlers and acknowledgements finish. */
     @Bean
-    TickLifecycle exactlyOnceRenewalLifecycle(RenewalSupervisor renewals) {
+    TickLifecycle exactlyOnceRenewalLifecycle(Renewer renewals) {
         return new TickLifecycle(() -> renewals.begin(clockwork, "exactly-once-renewal-1"));
     }
 
     @Bean
     ListenerEngine exactlyOnceEngine(
-            RenewalSupervisor renewals,
-            CompositeDeliveryObserver observers,
+            Renewer renewals,
+            DeliveryObservers observers,
             QueueAudit audit,
             ObjectProvider<StartLine.Place> places,
             ObjectProvider<ClaimDatabase> database) {
         int mostWaiting = properties.retry().maxWaiting();
-        Deliveries deliveries = new Deliveries(renewals, observers, backoff, clockwork, Jitter.RANDOM, mostWaiting);
-        StoreCircuitBreakers breakers = new StoreCircuitBreakers(observers);
-        ClaimWriter guarded = new ClaimWriter(store, breakers.claims().guard(async), clockwork);
+        Deliveries deliveries =
+                new Deliveries(renewals, claims, terms, observers, backoff, clockwork, Jitter.RANDOM, mostWaiting);
         Executor cancellations = new SimpleAsyncTaskExecutor(daemons("exactly-once-cancellation-"));
         DeliveryPipeline pipeline = new DeliveryPipeline(
-                guarded, terms, backoff, results, observers, clockwork, Jitter.RANDOM, cancellations);
+                claims, terms, backoff, results, observers, clockwork, Jitter.RANDOM, cancellations);
         StartLine line = new StartLine(
                 places.getIfAvailable(() -> new StartLine.Place(store.getClass().getSimpleName())),
                 properties.claim().retention(),
@@ -216,7 +223,7 @@ public final class ExactlyOnceAutoConfiguration {
         return new ListenerEngine(
                 pipeline,
                 deliveries,
-                breakers,
+                new CircuitBreakers(clockwork),
                 observers,
                 clockwork,
                 clockwork,
@@ -228,26 +235,23 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     TickLifecycle exactlyOnceKeyWatch(ListenerEngine engine) {
-        WaitingDeliveries waiting = engine.deliveries().waiters();
-        Executor probes = new SimpleAsyncTaskExecutor(daemons("exactly-once-probe-"));
-        KeyWatcher watch = new KeyWatcher(writer, waiting, engine.breakers(), terms, probes, clockwork);
-        return new TickLifecycle(() -> clockwork.every(KeyWatcher.INTERVAL, "exactly-once-watch-1", watch::tick));
+        WaitingRoom waiting = engine.deliveries().waiting();
+        return new TickLifecycle(() -> clockwork.every(WaitingRoom.INTERVAL, "exactly-once-watch-1", waiting::tick));
     }
 
     /** A store of the application's own may have no parked claims to show, and needs no database. */
     @Bean
     @ConditionalOnMissingBean
     @ConditionalOnBean(ParkedClaims.class)
-    ExactlyOnceOperations exactlyOnceOperations(
-            ParkedClaims parked, RenewalSupervisor renewals, ListenerEngine engine) {
-        ActionExecutor executions = new ActionExecutor(writer, terms, renewals, results, clockwork);
+    ExactlyOnceOperations exactlyOnceOperations(ParkedClaims parked, Renewer renewals, ListenerEngine engine) {
+        ActionExecutor executions = new ActionExecutor(claims, terms, renewals, results, clockwork);
         return new DefaultExactlyOnceOperations(executions, parked, results, engine.readiness());
     }
 
     @Bean
     ExactlyOnceContainerFactoryConfigurer exactlyOnceContainerFactoryConfigurer(
             Environment environment, ListenerEngine engine, ObjectProvider<ObservedClaims> observed) {
-        return new ExactlyOnceContainerFactoryConfigurer(environment, engine, new ObservedContainers(observed));
+        return new ExactlyOnceContainerFactoryConfigurer(environment, engine, new ObservedListeners(observed));
     }
 
     @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
@@ -291,15 +295,11 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static ExactlyOnceAdvisor exactlyOnceAdvisor(
-            ObjectProvider<ListenerEngine> engine, BeanFactory beans, Environment environment) {
+    static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<ListenerEngine> engine, Environment environment) {
         // Advice is made before properties are bound for beans.
         Mode mode =
                 Binder.get(environment).bind("exactly-once.mode", Mode.class).orElse(Mode.ENFORCE);
-        return new ExactlyOnceAdvisor(
-                () -> engine.getObject().pipeline(),
-                () -> beans.getBean(AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME, ProxyConfig.class),
-                new ListenerModes(environment, mode));
+        return new ExactlyOnceAdvisor(() -> engine.getObject().pipeline(), new ListenerModes(environment, mode));
     }
 
     @Bean
@@ -343,36 +343,24 @@ public final class ExactlyOnceAutoConfiguration {
 
     @Bean
     WindowWatch exactlyOnceWindowWatch(List<WindowObserver> observers) {
-        boolean isRenewed = properties.renewal().enabled();
-        Stream<WindowObserver> told = Stream.concat(Stream.of(new WindowLog(isRenewed)), observers.stream());
-        return new WindowWatch(isRenewed, told.toList(), clockwork);
+        return new WindowWatch(properties.renewal().enabled(), observers, clockwork);
     }
 
-    /** Only for observed listeners. What its thread is given is bounded by the observations that may be under way. */
+    /** Only for observed listeners, as what follows. */
     @Bean
     @Lazy
-    ObservedClaims exactlyOnceObservedClaims(List<SightingObserver> observers) {
-        Executor thread = threads("exactly-once-observing-", 1, Integer.MAX_VALUE);
-        return new ObservedClaims(async, terms, observers, thread, clockwork, ObservedClaims.MOST_UNDER_WAY);
+    ObservedCounts exactlyOnceObservedCounts() {
+        return new ObservedCounts(clockwork);
     }
 
-    /**
-     * Proves the database ready, and makes its table, for listeners whose start does not wait for it: again and again until that has
-     * passed.
-     */
+    /** Proves the database ready, and makes its table, beside the start. Its thread's queue is bounded by what may be under way. */
     @Bean
-    @ConditionalOnBean(ClaimDatabase.class)
-    TickLifecycle exactlyOnceObservedDatabase(ClaimDatabase database, Sightings sightings, SightingLog log) {
-        Runnable check = () -> {
-            try {
-                database.requireReady();
-            } catch (RuntimeException away) {
-                log.unanswered(away);
-            }
-        };
-        return new TickLifecycle(() -> sightings.isObserving()
-                ? clockwork.every(CHECK_INTERVAL, "exactly-once-observed-check-1", check)
-                : () -> {});
+    @Lazy
+    ObservedClaims exactlyOnceObservedClaims(List<ObservationCounter> counters, Optional<ClaimDatabase> database) {
+        Runnable readiness =
+                database.<Runnable>map(known -> known::requireReady).orElse(() -> {});
+        Executor thread = threads("exactly-once-observing-", 1, Integer.MAX_VALUE);
+        return new ObservedClaims(store, terms, readiness, counters, thread, ObservedClaims.MOST_UNDER_WAY);
     }
 
     /** Returns daemon threads that end by themselves when there is nothing to do, so that there is nothing to stop. */

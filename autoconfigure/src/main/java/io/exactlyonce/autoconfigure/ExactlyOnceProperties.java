@@ -1,12 +1,14 @@
 package io.exactlyonce.autoconfigure;
 
-import static io.exactlyonce.claim.coalescing.CoalescingSettings.LARGEST_BATCH;
+import static io.exactlyonce.claim.groupcommit.GroupCommitSettings.LARGEST_BATCH;
+import static io.exactlyonce.claim.groupcommit.GroupCommitSettings.MOST_FLUSHERS;
 import static io.exactlyonce.property.Bounds.require;
 import static io.exactlyonce.property.Bounds.requireOrder;
 
 import io.exactlyonce.Mode;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.AuditRules;
+import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.SynchronousCommit;
@@ -69,7 +71,7 @@ public record ExactlyOnceProperties(
         require("exactly-once.claim.cleanup.batch-size", cleanup.batchSize(), 1, 10_000);
 
         Coalescing shared = claim.coalescing();
-        require("exactly-once.claim.coalescing.flushers", shared.flushers(), 1, 2);
+        require("exactly-once.claim.coalescing.flushers", shared.flushers(), 1, MOST_FLUSHERS);
         require("exactly-once.claim.coalescing.max-batch", shared.maxBatch(), 1, LARGEST_BATCH);
         require("exactly-once.claim.coalescing.patience", shared.patience(), Duration.ofMillis(100), MINUTE);
 
@@ -81,7 +83,6 @@ public record ExactlyOnceProperties(
 
         require("exactly-once.renewal.at", renewal.at(), 0.1, 0.8);
         require("exactly-once.renewal.jitter", renewal.jitter(), 0.0, 0.5);
-        require("exactly-once.renewal.retries", renewal.retries(), 1, 10);
 
         require(INITIAL_DELAY, retry.initialDelay(), SECOND, VisibilityWindow.CEILING);
         require(MAX_DELAY, retry.maxDelay(), SECOND, VisibilityWindow.CEILING);
@@ -145,15 +146,23 @@ public record ExactlyOnceProperties(
     /**
      * Sharing of transactions by claims that come at the same time. No claim waits for another one to come.
      *
-     * @param flushers Most of these transactions at a time, besides one of renewals, from 1 to 2. At most two less
-     *     than the connections of the pool, and at least 1.
+     * @param flushers Most of these transactions at a time, besides one of renewals, from 1 to 16. With PostgreSQL at most two
+     *     less than the connections of the pool, and at least 1. More than 2 pay only for a ClaimStore of your own that
+     *     answers the claims of a call one by one.
      * @param maxBatch Most claims, completions and releases of one transaction, from 1 to 256.
      * @param patience Longest wait for a transaction to begin, from 100ms to 60s. After that the delivery is returned.
      */
     public record Coalescing(
             @DefaultValue("2") int flushers,
             @DefaultValue("256") int maxBatch,
-            @DefaultValue("3s") Duration patience) {}
+            @DefaultValue("3s") Duration patience) {
+
+        /** Returns what a store that takes no more than this makes of it. */
+        public GroupCommitSettings settings(int mostFlushers, int largestBatch) {
+            return new GroupCommitSettings(
+                    Math.min(flushers, mostFlushers), Math.min(maxBatch, largestBatch), patience);
+        }
+    }
 
     /**
      * Connection pool for claims.
@@ -208,16 +217,14 @@ public record ExactlyOnceProperties(
      * @param enabled Whether windows and leases are renewed. If not, both must cover the handler.
      * @param at Part of a window or lease after which it is renewed, from 0.1 to 0.8.
      * @param jitter Part of that interval by which deliveries renew earlier at random, from 0 to 0.5.
-     * @param retries Number of further attempts after a renewal failed, spread over the time that is left, from 1 to 10.
      */
     public record Renewal(
             @DefaultValue("true") boolean enabled,
             @DefaultValue("0.5") double at,
-            @DefaultValue("0.1") double jitter,
-            @DefaultValue("3") int retries) {
+            @DefaultValue("0.1") double jitter) {
 
         RenewalSchedule schedule() {
-            return new RenewalSchedule(enabled, at, jitter, retries);
+            return new RenewalSchedule(enabled, at, jitter);
         }
     }
 

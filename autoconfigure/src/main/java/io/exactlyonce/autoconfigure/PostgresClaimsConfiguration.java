@@ -4,8 +4,8 @@ import io.exactlyonce.autoconfigure.ExactlyOnceProperties.Store;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.RetentionObserver;
-import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
-import io.exactlyonce.claim.coalescing.CoalescingSettings;
+import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
+import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
@@ -136,12 +136,11 @@ class PostgresClaimsConfiguration {
     ClaimStore exactlyOnceClaimStore(ClaimPool pool) {
         ClaimStore store =
                 new PostgresClaimStore(pool.dataSource(), properties.retention(), properties.synchronousCommit());
-        ExactlyOnceProperties.Coalescing coalescing = properties.coalescing();
         // One connection is left to renewals, and one to looks.
         int connections = pool.maximumPoolSize() - forCleanup - 2;
-        int flushers = Math.max(1, Math.min(coalescing.flushers(), connections));
-        var settings = new CoalescingSettings(flushers, coalescing.maxBatch(), coalescing.patience());
-        return new CoalescingClaimStore(store, settings, System::nanoTime);
+        GroupCommitSettings settings =
+                properties.coalescing().settings(Math.max(1, connections), GroupCommitSettings.LARGEST_BATCH);
+        return new GroupCommitClaimStore(store, settings, System::nanoTime);
     }
 
     @Bean

@@ -13,7 +13,7 @@ import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryCheck;
 import io.exactlyonce.property.InvalidPropertyException;
-import io.exactlyonce.visibility.SqsQueueVisibility;
+import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.sql.SQLException;
@@ -190,7 +190,7 @@ class ClaimTargetTests {
         VisibilityWindow window = VisibilityWindow.ofSeconds(2);
         QueueAudit audit = context.getBean(QueueAudit.class);
         audit.subscribed(new Subscription(
-                "fulfilment", "orders", window, new SqsQueueVisibility(new ScriptedSqs(), ScriptedSqs.ORDERS, window)));
+                "fulfilment", "orders", window, new SqsQueue(new ScriptedSqs(), ScriptedSqs.ORDERS, window)));
         audit.tick();
         return audit.reports().get(0).findings().stream().map(Finding::rule).toList();
     }

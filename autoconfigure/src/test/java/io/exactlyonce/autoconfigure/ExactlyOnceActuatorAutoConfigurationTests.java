@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.ReplicaLagMetrics;
-import io.exactlyonce.window.watch.WindowWatch;
+import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;

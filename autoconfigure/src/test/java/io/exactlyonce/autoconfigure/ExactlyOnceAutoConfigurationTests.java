@@ -9,17 +9,23 @@ import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.coalescing.CoalescingClaimStore;
-import io.exactlyonce.delivery.CompositeDeliveryObserver;
+import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObservers;
+import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
+import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.primary.ClaimPool;
-import io.exactlyonce.sighting.ObservedClaims;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -60,7 +66,7 @@ class ExactlyOnceAutoConfigurationTests {
     @Test
     void startsWithoutMicrometer() {
         runner.withClassLoader(new FilteredClassLoader(MeterRegistry.class))
-                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(CompositeDeliveryObserver.class));
+                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(DeliveryObservers.class));
     }
 
     @Test
@@ -87,21 +93,49 @@ class ExactlyOnceAutoConfigurationTests {
 
     @Test
     void whatObservedListenersNeedIsNotMadeWhereThereIsNone() {
-        String bean = "exactlyOnceObservedClaims";
-        runner.run(context -> assertThat(context).hasBean(bean).hasSingleBean(ObservedClaims.class));
-        runner.run(context ->
-                assertThat(context.getBeanFactory().getSingletonNames()).doesNotContain(bean));
+        String[] beans = {"exactlyOnceObservedClaims", "exactlyOnceObservedCounts", "exactlyOnceObservedMetrics"};
+        ApplicationContextRunner measured = runner.withBean(SimpleMeterRegistry.class);
+        measured.run(context ->
+                assertThat(context.getBeanFactory().getSingletonNames()).doesNotContain(beans));
+        measured.run(context -> {
+            assertThat(context.getBean(ObservedClaims.class)).isNotNull();
+            assertThat(context.getBeanFactory().getSingletonNames()).contains(beans);
+        });
     }
 
     @Test
-    void claimsAreCoalescedAndStopWithTheApplication() {
+    void claimsShareTransactionsAndStopWithTheApplication() {
         AtomicReference<ClaimStore> store = new AtomicReference<>();
         runner.run(context -> store.set(context.getBean(ClaimStore.class)));
 
-        assertThat(store.get()).isInstanceOf(CoalescingClaimStore.class);
+        assertThat(store.get()).isInstanceOf(GroupCommitClaimStore.class);
         ClaimEnd.Completed completion =
                 new ClaimEnd.Completed(new ClaimId(new ClaimKey("orders", "1"), UUID.randomUUID()), null);
         assertThatThrownBy(() -> store.get().end(List.of(completion))).isInstanceOf(ClaimStoreBusyException.class);
+    }
+
+    @Test
+    void applicationsOwnStoreIsAskedByFlushersThatEndWithTheApplication() {
+        AtomicReference<Thread> flusher = new AtomicReference<>();
+        ScriptedStore own = new ScriptedStore();
+        own.onClaim(() -> {
+            flusher.set(Thread.currentThread());
+            return new ClaimOutcome.Acquired(1, 1, false);
+        });
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ExactlyOnceAutoConfiguration.class))
+                .withBean(ClaimStore.class, () -> own)
+                .run(context -> {
+                    ListenerEngine engine = context.getBean(ListenerEngine.class);
+                    Delivery delivery = DeliveryRig.asking(
+                            ListenerRig.delivery(),
+                            new ClaimSpec(new ClaimKey("orders", "1"), null, InDoubtPolicy.RERUN));
+                    engine.deliveries().begin(List.of(delivery));
+                    engine.pipeline().claim(List.of(delivery)).join();
+                    assertThat(flusher.get().getName()).startsWith("exactly-once-claims-");
+                    assertThat(flusher.get().isAlive()).isTrue();
+                });
+        assertThat(flusher.get().isAlive()).isFalse();
     }
 
     @Test

@@ -49,7 +49,7 @@ class ExactlyOncePropertiesTests {
             assertThat(properties.datasource())
                     .isEqualTo(new ExactlyOnceProperties.Datasource(
                             null, null, null, 10, Duration.ofSeconds(3), Duration.ofSeconds(10)));
-            assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(true, 0.5, 0.1, 3));
+            assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(true, 0.5, 0.1));
             assertThat(properties.retry())
                     .isEqualTo(new ExactlyOnceProperties.Retry(Duration.ofSeconds(1), Duration.ofMinutes(5), 1_000));
             assertThat(properties.observation().opentelemetryNames()).isFalse();
@@ -83,7 +83,6 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.claim.store=dynamodb",
                         "exactly-once.renewal.at=0.8",
                         "exactly-once.renewal.jitter=0.5",
-                        "exactly-once.renewal.retries=10",
                         "exactly-once.retry.initial-delay=2s",
                         "exactly-once.retry.max-delay=12h",
                         "exactly-once.retry.max-waiting=5000",
@@ -111,7 +110,7 @@ class ExactlyOncePropertiesTests {
                                         2,
                                         Duration.ofSeconds(8),
                                         Duration.ZERO),
-                                new ExactlyOnceProperties.Renewal(false, 0.8, 0.5, 10),
+                                new ExactlyOnceProperties.Renewal(false, 0.8, 0.5),
                                 new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12), 5_000),
                                 new ExactlyOnceProperties.Audit(AuditMode.FAIL, Set.of("in-flight", "lease")),
                                 new ExactlyOnceProperties.Observation(true),
@@ -131,8 +130,8 @@ class ExactlyOncePropertiesTests {
         "claim.cleanup.batch-size, 0, 0, 1, 10000",
         "claim.cleanup.batch-size, 10001, 10001, 1, 10000",
         "claim.max-result-size, 17MB, 17825792B, 0B, 16777216B",
-        "claim.coalescing.flushers, 0, 0, 1, 2",
-        "claim.coalescing.flushers, 3, 3, 1, 2",
+        "claim.coalescing.flushers, 0, 0, 1, 16",
+        "claim.coalescing.flushers, 17, 17, 1, 16",
         "claim.coalescing.max-batch, 0, 0, 1, 256",
         "claim.coalescing.max-batch, 257, 257, 1, 256",
         "claim.coalescing.patience, 99ms, 99ms, 100ms, 60s",
@@ -149,8 +148,6 @@ class ExactlyOncePropertiesTests {
         "renewal.at, NaN, NaN, 0.1, 0.8",
         "renewal.jitter, -0.1, -0.1, 0.0, 0.5",
         "renewal.jitter, 0.6, 0.6, 0.0, 0.5",
-        "renewal.retries, 0, 0, 1, 10",
-        "renewal.retries, 11, 11, 1, 10",
         "retry.initial-delay, 500ms, 500ms, 1s, 43200s",
         "retry.initial-delay, 13h, 46800s, 1s, 43200s",
         "retry.max-delay, 13h, 46800s, 1s, 43200s",

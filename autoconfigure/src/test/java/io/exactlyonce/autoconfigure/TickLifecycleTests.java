@@ -5,10 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.renewal.Renewal;
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.renewal.RenewalSchedule;
-import io.exactlyonce.renewal.RenewalSupervisor;
+import io.exactlyonce.renewal.Renewer;
+import io.exactlyonce.renewal.Window;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.SystemClockwork;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -27,9 +27,9 @@ class TickLifecycleTests {
     private final ScriptedStore store = new ScriptedStore();
     private final ScriptedQueue queue = new ScriptedQueue();
     private final SystemClockwork clockwork = new SystemClockwork();
-    private final RenewalSupervisor renewals = new RenewalSupervisor(
+    private final Renewer renewals = new Renewer(
             store,
-            new RenewalSchedule(0.05, 0, 3),
+            new RenewalSchedule(0.05, 0),
             new RenewalObserver() {},
             clockwork.thread("leases"),
             clockwork,
@@ -57,19 +57,19 @@ class TickLifecycleTests {
         assertThat(lifecycle.isRunning()).isFalse();
         lifecycle.start();
 
-        Renewal renewal = dueDelivery();
+        Window window = dueDelivery();
 
         await().until(() -> !queue.requests().isEmpty() && !store.renewals().isEmpty());
-        renewal.stop();
+        window.stop();
     }
 
     /** Both window and lease were due a second ago. */
-    private Renewal dueDelivery() {
+    private Window dueDelivery() {
         long begun = System.nanoTime() - Duration.ofSeconds(2).toNanos();
         Subscription subscription = new Subscription("listener", "orders", VisibilityWindow.ofSeconds(10), queue);
-        Renewal renewal = renewals.start(subscription, "handle", begun);
+        Window window = renewals.start(subscription, "handle", begun);
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
-        renewal.hold(claim, Duration.ofSeconds(10), begun, () -> {});
-        return renewal;
+        window.hold(claim, Duration.ofSeconds(10), begun, () -> {});
+        return window;
     }
 }

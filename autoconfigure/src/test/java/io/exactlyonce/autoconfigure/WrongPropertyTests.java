@@ -81,7 +81,7 @@ class WrongPropertyTests {
         "claim.lease, soon",
         "claim.retention, 1w",
         "claim.max-result-size, 64K",
-        "renewal.retries, 2.5",
+        "renewal.jitter, some",
         "renewal.at, half",
         "renewal.enabled, maybe",
         "claim.store, mysql",
@@ -166,7 +166,7 @@ class WrongPropertyTests {
                         "exactly-once.claim.onMismatch=warn",
                         "exactly-once.claim.max_result_size=1KB",
                         "exactlyOnce.retry.maxDelay=10m",
-                        "EXACTLY-ONCE.RENEWAL.RETRIES=5",
+                        "EXACTLY-ONCE.RENEWAL.JITTER=0.2",
                         "exactly-once.audit.silence[0]=lease",
                         "exactly-once.audit.silence[1]=in-flight")
                 .run(context -> assertThat(context).hasNotFailed());
