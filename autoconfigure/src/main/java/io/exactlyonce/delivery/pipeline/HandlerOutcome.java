@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What became of deliveries that are handled together, for whoever called the handler. */
+/** What became of deliveries that are handled together, for the caller of the handler. */
 final class HandlerOutcome {
 
     private final List<Throwable> failures = new ArrayList<>(0);

@@ -65,7 +65,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         try {
             return original.invoke(message);
         } catch (RuntimeException failure) {
-            // If nobody has taken it, the method's arguments could not be made.
+            // If the aspect has not taken it, the method's arguments could not be made.
             throw ListenerCall.take() == null || !mayQuoteContent(failure) ? failure : withoutContent(call, failure);
         } finally {
             ListenerCall.take();
