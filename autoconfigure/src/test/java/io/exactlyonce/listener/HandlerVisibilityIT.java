@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.listener.QueueMessageVisibility;
+import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.awspring.cloud.sqs.listener.Visibility;
+import io.awspring.cloud.sqs.listener.errorhandler.ErrorHandler;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
@@ -14,9 +16,11 @@ import io.exactlyonce.testing.UsesSqs;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
+import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityRequest;
 
@@ -76,6 +80,33 @@ class HandlerVisibilityIT {
                 awaitFinish();
                 throw new IllegalStateException("try again at once");
             }
+        }
+    }
+
+    static class FailingOnce extends Recorder {
+        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
+        void handle(String order) {
+            calls().add(System.nanoTime());
+            if (calls().size() == 1) {
+                throw new IllegalStateException("try again at once");
+            }
+        }
+    }
+
+    /** Makes the message visible at once, and is busy on, so that the message's renewals come due. */
+    static class MakingVisible extends Recorder implements ErrorHandler<Object> {
+        @Override
+        public void handle(Message<Object> message, Throwable failure) {
+            Visibility visibility =
+                    message.getHeaders().get(SqsHeaders.SQS_VISIBILITY_TIMEOUT_HEADER, Visibility.class);
+            Objects.requireNonNull(visibility).changeTo(0);
+            calls().add(System.nanoTime());
+            try {
+                awaitFinish();
+            } catch (InterruptedException stopping) {
+                Thread.currentThread().interrupt();
+            }
+            throw new IllegalStateException(failure);
         }
     }
 
@@ -163,6 +194,39 @@ class HandlerVisibilityIT {
             assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class))
                     .flatExtracting(ChangeMessageVisibilityBatchRequest::entries)
                     .noneMatch(entry -> entry.receiptHandle().equals(first));
+        }
+    }
+
+    /** Trap: a renewal was due at once, and took the window for lost. */
+    @Test
+    void messageThatAnErrorHandlerMakesVisibleIsNeitherRenewedNorReturnedNorLost() {
+        try (CapturedLog log = new CapturedLog();
+                TestApplication application = TestApplication.start(
+                        EmbeddedDatabase.shared().createDatabase(),
+                        Map.of("test.queue", queue),
+                        FailingOnce.class,
+                        MakingVisible.class,
+                        SqsRequests.class)) {
+            FailingOnce listener = application.bean(FailingOnce.class);
+            MakingVisible errorHandler = application.bean(MakingVisible.class);
+            SqsRequests requests = application.bean(SqsRequests.class);
+            SQS.send(queue, "o1");
+            await().atMost(Duration.ofSeconds(20))
+                    .until(() -> listener.calls().size() == 2);
+            await().during(Duration.ofSeconds(WINDOW_SECONDS))
+                    .atMost(Duration.ofSeconds(WINDOW_SECONDS + 1))
+                    .until(() -> errorHandler.calls().size() == 1);
+            errorHandler.finish();
+
+            awaitEmptyQueue();
+            assertThat(listener.calls()).hasSize(2);
+            String first = requests.received().get(0).receiptHandle();
+            assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class))
+                    .flatExtracting(ChangeMessageVisibilityBatchRequest::entries)
+                    .noneMatch(entry -> entry.receiptHandle().equals(first));
+            assertThat(application.count("exactly.once.renewals", "target", "window", "result", "lost"))
+                    .isZero();
+            assertThat(log.text()).doesNotContain("visibility window of");
         }
     }
 }
