@@ -25,6 +25,9 @@ final class DrainingListener implements Contestant, AutoCloseable {
     /** The same without the threads of its JIT compiler. */
     static final String CLIENT_CPU_WITHOUT_JIT = "client's CPU without the JIT compiler, us a message";
 
+    /** Counted by the JVM, for each of its threads, so that other work on the machine changes it little. */
+    static final String ALLOCATED = "bytes allocated a message";
+
     /** All of PostgreSQL's processes. */
     static final String DATABASE_CPU = "database's CPU, us a message";
 
@@ -84,6 +87,7 @@ final class DrainingListener implements Contestant, AutoCloseable {
         Map<String, Double> figures = new LinkedHashMap<>();
         figures.put(CLIENT_CPU, result.processorMicros());
         figures.put(CLIENT_CPU_WITHOUT_JIT, result.processorMicros() - result.compilerMicros());
+        figures.put(ALLOCATED, result.allocatedBytes());
         figures.put(DATABASE_CPU, database.toNanos() / 1e3 / turn.messages());
         if (result.storeRequests() > 0) {
             figures.put(STORE_REQUESTS, result.storeRequests());

@@ -19,6 +19,7 @@ public record Drain(int messages, int orders) {
      * @param p99Micros its 99th percentile
      * @param processorMicros this process's processor time for each message
      * @param compilerMicros that of its JIT compiler's threads alone
+     * @param allocatedBytes heap that its threads allocated for each message
      * @param storeRequests requests to DynamoDB for each message, 0 where claims are not there
      * @param storeWrites writes of items there for each message
      */
@@ -31,6 +32,7 @@ public record Drain(int messages, int orders) {
             double p99Micros,
             double processorMicros,
             double compilerMicros,
+            double allocatedBytes,
             double storeRequests,
             double storeWrites) {}
 }

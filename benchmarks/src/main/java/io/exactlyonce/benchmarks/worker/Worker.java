@@ -92,10 +92,12 @@ public class Worker {
         tally.begin(drain.orders());
         traffic.begin(drain.messages());
         costs.begin();
+        Allocations allocations = new Allocations();
         containers.getListenerContainers().forEach(MessageListenerContainer::start);
         traffic.await(LONGEST_SECONDS);
         double processorMicros = (system.getProcessCpuTime() - processor) / 1e3 / drain.messages();
         double compilerMicros = CompilerThreads.processorTime().minus(compiler).toNanos() / 1e3 / drain.messages();
+        double allocatedBytes = allocations.bytes() / (double) drain.messages();
         containers.getListenerContainers().forEach(MessageListenerContainer::stop);
         return new Drain.Result(
                 traffic.rate(),
@@ -106,6 +108,7 @@ public class Worker {
                 traffic.timeInHand().micros(0.99),
                 processorMicros,
                 compilerMicros,
+                allocatedBytes,
                 costs.requests() / (double) drain.messages(),
                 costs.writes() / (double) drain.messages());
     }
