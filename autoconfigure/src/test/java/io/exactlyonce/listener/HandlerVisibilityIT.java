@@ -211,8 +211,7 @@ class HandlerVisibilityIT {
             MakingVisible errorHandler = application.bean(MakingVisible.class);
             SqsRequests requests = application.bean(SqsRequests.class);
             SQS.send(queue, "o1");
-            await().atMost(Duration.ofSeconds(20))
-                    .until(() -> listener.calls().size() == 2);
+            await().atMost(Duration.ofSeconds(20)).until(() -> listener.calls().size() == 2);
             await().during(Duration.ofSeconds(WINDOW_SECONDS))
                     .atMost(Duration.ofSeconds(WINDOW_SECONDS + 1))
                     .until(() -> errorHandler.calls().size() == 1);

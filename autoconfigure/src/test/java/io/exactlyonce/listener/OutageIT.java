@@ -153,9 +153,10 @@ class OutageIT {
             await().atMost(Duration.ofSeconds(20)).until(() -> waiting(application) >= orders.size());
             int polls = requests.of(ReceiveMessageRequest.class).size();
             Duration twoWindows = Duration.ofSeconds(2 * WINDOW_SECONDS + 1);
-            // Trials begin after pauses of 1, 2 and 4 s, so that at most two of them begin within five seconds. Each ends with the next
-            // claim that gets no answer, and its poll keeps all free permits while it waits for messages. Only the poll that fetches
-            // the late message returns at once, and another one may follow it in the same trial: three polls.
+            // Trials begin after pauses of 1, 2 and 4 s, so that at most two of them begin within five seconds. Each
+            // ends with the next claim that gets no answer, and its poll keeps all free permits while it waits for
+            // messages. Only the poll that fetches the late message returns at once, and another one may follow it in
+            // the same trial: three polls.
             await().during(twoWindows)
                     .atMost(Duration.ofSeconds(20))
                     .until(() -> requests.of(ReceiveMessageRequest.class).size() <= polls + 3);

@@ -104,9 +104,9 @@ class RenewalFailureIT {
                                     "exactly.once.renewals", "listener", "orders", "target", "lease", "result", "lost")
                             == 0);
             await().until(() -> windowRenewals(application, "lost") == 1);
-            // The first attempt is due one second before the end, and none begins in the last 0.1 s. Each pause between them is a third
-            // of what is left, less a tenth of it as jitter, but not below 0.1 s, and ends at a tick of 0.1 s: after 3, 2, 2 and 1
-            // ticks at least (five attempts), after 4 and 3 at most (three).
+            // The first attempt is due one second before the end, and none begins in the last 0.1 s. Each pause between
+            // them is a third of what is left, less a tenth of it as jitter, but not below 0.1 s, and ends at a tick of
+            // 0.1 s: after 3, 2, 2 and 1 ticks at least (five attempts), after 4 and 3 at most (three).
             assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class).size() - before)
                     .as("each after a third of what is left")
                     .isBetween(3, 5);
