@@ -285,14 +285,20 @@ class ReceiverTests {
         assertThat(sqs.takeChanges()).containsOnlyKeys("a2");
     }
 
+    /** Polls a window of 30 s; the answer, of one message, takes a time. */
+    private Source receiveAfter(Duration answered) {
+        Source source = start("orders", 30);
+        var poll = source.poll(10);
+        clock.advance(answered);
+        sqs.answer(0, messages("m", 1));
+        begin(source, poll);
+        return source;
+    }
+
     /** SQS counts from when it sends the message. */
     @Test
     void windowCountsFromAMomentBeforeTheAnswer() {
-        Source source = start("orders", 30);
-        var poll = source.poll(10);
-        clock.advance(Duration.ofSeconds(5));
-        sqs.answer(0, messages("m", 1));
-        begin(source, poll);
+        receiveAfter(Duration.ofSeconds(5));
 
         assertThat(renewedAfter(Duration.ofMillis(14_799))).isEmpty();
         assertThat(renewedAfter(Duration.ofMillis(1))).containsExactly(Map.entry("m0", 30));
@@ -300,11 +306,7 @@ class ReceiverTests {
 
     @Test
     void windowCountsNoEarlierThanTheRequest() {
-        Source source = start("orders", 30);
-        var poll = source.poll(10);
-        clock.advance(Duration.ofMillis(20));
-        sqs.answer(0, messages("m", 1));
-        begin(source, poll);
+        receiveAfter(Duration.ofMillis(20));
 
         assertThat(renewedAfter(Duration.ofMillis(14_979))).isEmpty();
         assertThat(renewedAfter(Duration.ofMillis(1))).hasSize(1);
@@ -312,11 +314,7 @@ class ReceiverTests {
 
     @Test
     void windowCountsNoLaterThanTheRequestsWait() {
-        Source source = start("orders", 30);
-        var poll = source.poll(10);
-        clock.advance(POLL_TIMEOUT.plusSeconds(1));
-        sqs.answer(0, messages("m", 1));
-        begin(source, poll);
+        receiveAfter(POLL_TIMEOUT.plusSeconds(1));
 
         assertThat(renewedAfter(Duration.ofMillis(13_999))).isEmpty();
         assertThat(renewedAfter(Duration.ofMillis(1))).hasSize(1);
@@ -338,22 +336,14 @@ class ReceiverTests {
     /** A worker that was frozen in its poll, or whose SDK repeated the request, does not know when SQS sent the messages. */
     @Test
     void answerThatIsHeldUpIsTakenForAsOldAsItsRequest() {
-        Source source = start("orders", 30);
-        var poll = source.poll(10);
-        clock.advance(Duration.ofSeconds(25));
-        sqs.answer(0, messages("m", 1));
-        begin(source, poll);
+        receiveAfter(Duration.ofSeconds(25));
 
         assertThat(renewedAfter(Duration.ZERO)).as("it is past half its window").hasSize(1);
     }
 
     @Test
     void receiptThatIsOlderThanItsWindowIsNeverUsed() {
-        Source source = start("orders", 30);
-        var poll = source.poll(10);
-        clock.advance(Duration.ofSeconds(60));
-        sqs.answer(0, messages("m", 1));
-        begin(source, poll);
+        Source source = receiveAfter(Duration.ofSeconds(60));
 
         assertThat(renewedAfter(Duration.ZERO)).isEmpty();
         assertThat(renewedAfter(Duration.ofSeconds(20))).isEmpty();
