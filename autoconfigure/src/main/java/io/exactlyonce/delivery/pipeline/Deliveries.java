@@ -253,8 +253,9 @@ public final class Deliveries {
     public void beginStop(Subscription subscription) {
         // First: what begins or is received meanwhile meets it.
         subscription.stop();
-        waiting.endAll(subscription);
+        // Before the waits: a group may go on behind a head whose wait ends.
         returnUnstarted(subscription, of(subscription));
+        waiting.endAll(subscription);
     }
 
     /**

@@ -13,6 +13,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
 import java.time.Duration;
@@ -579,6 +580,19 @@ class DispatcherTests {
         rig.deliveries.beginStop(rig.subscription);
 
         assertThat(rig.handled).containsExactlyInAnyOrder(List.of("a2"), List.of("b2"));
+        assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    /** Its head, on its last receive, is not coming again: that must not begin what can be tried by another consumer. */
+    @Test
+    void restOfAGroupThatIsNotOnItsLastReceiveIsVisibleAtOnceWhenTheStopEndsItsHeadsWait() {
+        DispatcherRig rig = groupsThatWait(1);
+        rig.arrive(List.of(FakeReceives.message("a1", "a", 3), FakeReceives.message("a2", "a", 1)));
+
+        rig.deliveries.beginStop(rig.subscription);
+
+        assertThat(rig.handled).isEmpty();
+        assertThat(rig.sqs.takeChanges()).containsEntry("a2", 0);
         assertThat(rig.isAtAnEnd()).isTrue();
     }
 
