@@ -17,7 +17,7 @@ final class DoubtRule implements Rule {
                         .filter(earlier ->
                                 earlier.entered().order() < call.entered().order())
                         .filter(earlier -> earlier.token() < call.token() && !earlier.failedBefore(call.entered()))
-                        .filter(earlier -> !findings.forgotten(key.key(), earlier.entered(), call.entered()))
+                        .filter(earlier -> !findings.forgotten(key, earlier, call.entered()))
                         .forEach(earlier -> findings.violated(
                                 Invariant.DOUBT_IS_TOLD,
                                 key.key(),

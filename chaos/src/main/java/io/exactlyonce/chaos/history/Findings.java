@@ -47,15 +47,15 @@ final class Findings {
         violated(Invariant.NOTHING_STUCK, key, what, events);
     }
 
-    /**
-     * Returns whether a failover may have undone what an event recorded, before another one happened. If so, the two
-     * are listed as explained.
-     */
-    boolean forgotten(String key, Event committed, Event later) {
-        return forgotten(key, committed, committed, later);
+    /** Returns the same of a call's claim. It may have been committed long before its handler told of it. */
+    boolean forgotten(KeyHistory key, Call claimed, Event later) {
+        return forgotten(key.key(), key.claimingFrom(claimed), claimed.entered(), later);
     }
 
-    /** Returns the same of something that was committed at an unknown time between two events. */
+    /**
+     * Returns whether a failover may have undone what was committed at an unknown time between two events, before a later one. If so,
+     * they are listed as explained.
+     */
     boolean forgotten(String key, Event from, Event to, Event later) {
         Optional<FaultSpan> failover =
                 history.faults().forgetting(from, to, later, terms.exposure().toNanos() / 1_000);

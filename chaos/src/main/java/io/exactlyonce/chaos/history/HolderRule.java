@@ -18,7 +18,7 @@ final class HolderRule implements Rule {
                 .forEach(passed -> call.lastCheckBefore(after(passed))
                         .ifPresent(began -> key.latestClaimBefore(began)
                                 .filter(claim -> claim.number(Detail.TOKEN) > call.token())
-                                .filter(claim -> !findings.forgotten(key.key(), call.entered(), claim))
+                                .filter(claim -> !findings.forgotten(key, call, claim))
                                 .ifPresent(claim -> findings.violated(
                                         Invariant.ONE_HOLDER,
                                         key.key(),

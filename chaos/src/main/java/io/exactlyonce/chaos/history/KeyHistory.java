@@ -92,6 +92,15 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
                 .findFirst();
     }
 
+    /** Returns the event since which a call's claim may have been committed: the last receive by its worker. */
+    Event claimingFrom(Call call) {
+        return all(Kind.RECEIVED)
+                .filter(received -> received.worker().equals(call.worker()))
+                .filter(received -> received.order() < call.entered().order())
+                .reduce((earlier, later) -> later)
+                .orElse(call.entered());
+    }
+
     private boolean mayHaveLedTo(Kind outcome, Event deciding) {
         return outcomeOf(deciding).map(Event::kind).orElse(outcome) == outcome;
     }

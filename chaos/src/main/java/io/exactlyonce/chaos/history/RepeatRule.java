@@ -61,7 +61,7 @@ final class RepeatRule implements Rule {
                 return;
             }
         }
-        if (findings.forgotten(key.key(), earlier.entered(), later.entered())) {
+        if (findings.forgotten(key, earlier, later.entered())) {
             return;
         }
         findings.duplicated(

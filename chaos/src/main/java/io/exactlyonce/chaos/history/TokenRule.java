@@ -24,7 +24,7 @@ final class TokenRule implements Rule {
     private static void judge(KeyHistory key, Call earlier, Call later, Findings findings) {
         boolean same = earlier.token() == later.token();
         boolean shrunk = later.token() < earlier.token() && isCertainlyLater(key, later, earlier);
-        if ((same || shrunk) && !findings.forgotten(key.key(), earlier.entered(), later.entered())) {
+        if ((same || shrunk) && !findings.forgotten(key, earlier, later.entered())) {
             findings.violated(
                     Invariant.TOKENS_GROW,
                     key.key(),

@@ -880,6 +880,34 @@ class CheckerTests {
                 .isPositive();
     }
 
+    /** A claim whose worker is too slow to call the handler before a failover is over, and which another one finds gone. */
+    private static Verdict slowlyEntered(boolean receivedBefore) {
+        List<Event> entered = entered("k", "a", 1, false);
+        List<Event> failover = List.of(asynchronousFailover(Kind.FAULT_BEGAN), asynchronousFailover(Kind.FAULT_ENDED));
+        Story story = story().tell(external("k"));
+        if (receivedBefore) {
+            story.tell(entered.get(0)).tell(failover);
+        } else {
+            story.tell(failover).tell(entered.get(0));
+        }
+        story.tell(entered.get(1)).tell(checked("k", "a")).tell(effect("k", "a"));
+        return acted(story, "b", 2, false).tell(done("k", "b")).end();
+    }
+
+    @Test
+    void claimMayBeForgottenBeforeItsHandlerIsCalled() {
+        Verdict verdict = slowlyEntered(true);
+
+        assertHolds(verdict);
+        assertThat(verdict.explainedBy(ExplainedAnomaly.Cause.FORGOTTEN_BY_FAILOVER))
+                .isPositive();
+    }
+
+    @Test
+    void claimOfWhatWasReceivedAfterAFailoverIsNotForgotten() {
+        assertBroken(slowlyEntered(false), Invariant.EFFECT_NOT_REPEATED, Invariant.DOUBT_IS_TOLD);
+    }
+
     @Test
     void synchronousFailoverExplainsNothingOfIt() {
         assertBroken(failover(false, Duration.ZERO), Invariant.EFFECT_NOT_REPEATED, Invariant.TOKENS_GROW);
