@@ -64,7 +64,7 @@ public final class QueueAudit implements SubscriptionObserver {
         Duration retriesLast(int maxReceiveCount) {
             Duration sum = Duration.ZERO;
             for (int receive = 1; receive < maxReceiveCount && sum.compareTo(LONGEST_RETRIES) < 0; receive++) {
-                sum = sum.plus(backoff.after(receive, 0));
+                sum = sum.plus(backoff.least(receive));
             }
             return sum;
         }

@@ -18,6 +18,7 @@ import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryObservers;
+import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.SubscriptionObserver;
@@ -210,11 +211,10 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
             ObjectProvider<StartLine.Place> places,
             ObjectProvider<ClaimDatabase> database) {
         int mostWaiting = properties.retry().maxWaiting();
-        Deliveries deliveries =
-                new Deliveries(renewals, claims, terms, observers, backoff, clockwork, Jitter.RANDOM, mostWaiting);
+        OutcomePolicy policy = new OutcomePolicy(terms, backoff);
+        Deliveries deliveries = new Deliveries(renewals, claims, policy, observers, clockwork, mostWaiting);
         Executor cancellations = new SimpleAsyncTaskExecutor(daemons("exactly-once-cancellation-"));
-        DeliveryPipeline pipeline = new DeliveryPipeline(
-                claims, terms, backoff, results, observers, clockwork, Jitter.RANDOM, cancellations);
+        DeliveryPipeline pipeline = new DeliveryPipeline(claims, policy, results, observers, clockwork, cancellations);
         StartLine line = new StartLine(
                 places.getIfAvailable(() -> new StartLine.Place(store.getClass().getSimpleName())),
                 properties.claim().retention(),

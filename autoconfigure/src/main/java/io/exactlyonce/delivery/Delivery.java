@@ -51,8 +51,7 @@ public final class Delivery {
     private volatile boolean heldBack;
     private volatile boolean stopRequested;
     private volatile boolean abandoned;
-    private @Nullable CompletableFuture<Boolean> gone;
-    private @Nullable Boolean isGone;
+    private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
 
     private SenderHeaders sender = name -> null;
     private Runnable delete = () -> {
@@ -478,30 +477,13 @@ public final class Delivery {
     }
 
     /** Completes when nothing more is done with this delivery, with whether the message will not come again. */
-    public synchronized CompletableFuture<Boolean> gone() {
-        if (gone == null) {
-            gone = new CompletableFuture<>();
-            if (isGone != null) {
-                gone.complete(isGone);
-            }
-        }
+    public CompletableFuture<Boolean> gone() {
         return gone;
-    }
-
-    private void goneFor(boolean good) {
-        CompletableFuture<Boolean> awaited;
-        synchronized (this) {
-            isGone = isGone == null ? good : isGone;
-            awaited = gone;
-        }
-        if (awaited != null) {
-            awaited.complete(good);
-        }
     }
 
     /** Nothing more is done with this delivery, whose message is visible again. */
     public void returned() {
-        goneFor(isOnItsLastReceive());
+        gone.complete(isOnItsLastReceive());
     }
 
     /** Nothing more is done with this delivery, which was not returned; returns whether it held a claim that had not come to its handler. */
@@ -510,7 +492,7 @@ public final class Delivery {
         while (!now.isFinal() && !step(now, now.isAcknowledged() ? DeliveryState.GONE : DeliveryState.ABANDONED)) {
             now = state;
         }
-        goneFor(isAcknowledged());
+        gone.complete(isAcknowledged());
         return now == DeliveryState.CLAIMED;
     }
 

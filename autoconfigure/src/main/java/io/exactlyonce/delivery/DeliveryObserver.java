@@ -1,7 +1,5 @@
 package io.exactlyonce.delivery;
 
-import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -14,9 +12,6 @@ import org.jspecify.annotations.Nullable;
  */
 public interface DeliveryObserver extends SubscriptionObserver {
 
-    /** A delivery whose key the store is about to be asked for. */
-    record ClaimCall(Delivery delivery, ClaimKey key) {}
-
     /** What an observer has begun with a question for keys. */
     @FunctionalInterface
     interface ClaimScope {
@@ -27,18 +22,11 @@ public interface DeliveryObserver extends SubscriptionObserver {
         /**
          * There is an answer, or there will be none. Called once, by any thread.
          *
-         * @param outcomes in the order of the calls; none if there is no answer
+         * @param outcomes in the order of the deliveries; none if there is no answer
          * @param failure why there is none; {@code null} if there is one
          */
         void end(List<ClaimOutcome> outcomes, @Nullable Throwable failure);
     }
-
-    /**
-     * A delivery that a handler is about to be called with, under its claim.
-     *
-     * @param attempt the number of this attempt at the key, from 1
-     */
-    record HandlerCall(Delivery delivery, ClaimId claim, int attempt) {}
 
     /** What an observer has begun on a handler's thread. */
     @FunctionalInterface
@@ -66,20 +54,20 @@ public interface DeliveryObserver extends SubscriptionObserver {
      * The store is about to be asked for keys, in one call, perhaps before there are threads for their deliveries. What is asked
      * again, since there was no answer, is not told again.
      *
-     * @param calls at least one
+     * @param deliveries whose keys are asked for; at least one
      * @return is told how that ended
      */
-    default ClaimScope claiming(List<ClaimCall> calls) {
+    default ClaimScope claiming(List<Delivery> deliveries) {
         return ClaimScope.NONE;
     }
 
     /**
      * A handler is about to be called on this thread.
      *
-     * @param calls the deliveries that it is given; at least one
+     * @param deliveries that it is given, each under its claim; at least one
      * @return is told when its method has returned, and when its work has ended
      */
-    default HandlerScope handling(List<HandlerCall> calls) {
+    default HandlerScope handling(List<Delivery> deliveries) {
         return HandlerScope.NONE;
     }
 }

@@ -51,11 +51,11 @@ public final class DeliveryObservers implements DeliveryObserver, RenewalObserve
     }
 
     @Override
-    public ClaimScope claiming(List<ClaimCall> calls) {
+    public ClaimScope claiming(List<Delivery> deliveries) {
         List<ClaimScope> scopes = new ArrayList<>(ofDeliveries.size());
         for (DeliveryObserver observer : ofDeliveries) {
             shield(observer, () -> {
-                ClaimScope scope = observer.claiming(calls);
+                ClaimScope scope = observer.claiming(deliveries);
                 if (scope != ClaimScope.NONE) {
                     scopes.add(scope);
                 }
@@ -67,11 +67,11 @@ public final class DeliveryObservers implements DeliveryObserver, RenewalObserve
     }
 
     @Override
-    public HandlerScope handling(List<HandlerCall> calls) {
+    public HandlerScope handling(List<Delivery> deliveries) {
         List<HandlerScope> scopes = new ArrayList<>(ofDeliveries.size());
         for (DeliveryObserver observer : ofDeliveries) {
             shield(observer, () -> {
-                HandlerScope scope = observer.handling(calls);
+                HandlerScope scope = observer.handling(deliveries);
                 if (scope != HandlerScope.NONE) {
                     scopes.add(0, scope);
                 }

@@ -1,6 +1,5 @@
 package io.exactlyonce.delivery;
 
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
@@ -8,43 +7,42 @@ import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Decides what becomes of deliveries whose key is not to be handled: the only place that does. */
-public final class OutcomePolicy {
+/**
+ * Decides what becomes of deliveries whose key is not to be handled: the only place that does.
+ *
+ * @param terms say what becomes of one whose key is completed for another payload
+ * @param backoff how long one stays away that comes again
+ */
+public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff) {
 
     private static final Logger log = LoggerFactory.getLogger(OutcomePolicy.class);
 
     private static final Disposition DUPLICATE = new Disposition.Acknowledge();
 
-    private final ClaimSettings settings;
-
-    public OutcomePolicy(ClaimSettings settings) {
-        this.settings = settings;
-    }
-
-    /**
-     * Returns what becomes of a delivery whose claim was answered.
-     *
-     * @param retry what becomes of one that is to come again, also of one that acquired its key, unless it is recorded
-     */
-    public Disposition decide(Delivery delivery, ClaimRequest request, ClaimOutcome outcome, Disposition retry) {
+    /** Returns what becomes of a delivery whose claim was answered; of one that acquired its key, unless it is recorded. */
+    public Disposition decide(Delivery delivery, ClaimOutcome outcome) {
         return outcome.match(
-                acquired -> retry,
-                completed -> duplicate(delivery, request.key()),
-                mismatch -> mismatch(delivery, request, retry),
-                held -> heldElsewhere(delivery, request, held),
+                acquired -> retry(delivery),
+                completed -> duplicate(delivery),
+                mismatch -> mismatch(delivery, delivery.request()),
+                held -> heldElsewhere(delivery, held),
                 parked -> {
-                    parked(delivery, request.key());
-                    return retry;
+                    parked(delivery);
+                    return retry(delivery);
                 });
     }
 
-    private static Disposition duplicate(Delivery delivery, ClaimKey key) {
-        log.debug("{} is a duplicate: {} is completed", delivery, key);
+    private Disposition retry(Delivery delivery) {
+        return new Disposition.Return(backoff.after(delivery));
+    }
+
+    private static Disposition duplicate(Delivery delivery) {
+        log.debug("{} is a duplicate: {} is completed", delivery, delivery.spec());
         return DUPLICATE;
     }
 
-    private Disposition mismatch(Delivery delivery, ClaimRequest request, Disposition retry) {
-        if (settings.onMismatch() == MismatchPolicy.WARN) {
+    private Disposition mismatch(Delivery delivery, ClaimRequest request) {
+        if (terms.onMismatch() == MismatchPolicy.WARN) {
             log.warn(
                     "{} is taken for a duplicate: {} is completed, for another payload than {}",
                     delivery,
@@ -58,22 +56,22 @@ public final class OutcomePolicy {
                 delivery,
                 request.key(),
                 request.fingerprint());
-        return retry;
+        return retry(delivery);
     }
 
     /**
      * If it cannot wait, the holder's lease is the least delay, so that a dead holder's key can be taken over at the next
      * attempt, but no more than a window: the holder may end long before a long lease does.
      */
-    private static Disposition heldElsewhere(Delivery delivery, ClaimRequest request, HeldElsewhere held) {
+    private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
         Duration window = delivery.subscription().window().length();
         Duration lease = held.leaseRemaining().compareTo(window) > 0 ? window : held.leaseRemaining();
-        log.debug("{} waits: {} is held elsewhere", delivery, request.key());
+        log.debug("{} waits: {} is held elsewhere", delivery, delivery.spec());
         return new Disposition.Wait(lease.isNegative() ? Duration.ZERO : lease);
     }
 
     /** Tells of a key that only a person can decide on. */
-    public static void parked(Delivery delivery, ClaimKey key) {
-        log.warn("{} is returned: {} is parked and waits for a person's decision", delivery, key);
+    public static void parked(Delivery delivery) {
+        log.warn("{} is returned: {} is parked and waits for a person's decision", delivery, delivery.spec());
     }
 }

@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.time.Jitter;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 
@@ -9,47 +10,55 @@ import java.time.Duration;
  *
  * @param initial after the first receive
  * @param longest the bound, at most SQS's 12 h
+ * @param random spreads the delays
  */
-public record RetryBackoff(Duration initial, Duration longest) {
+public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
 
     /** Doublings beyond this one cannot matter: a second doubled so often is longer than 12 h. */
     private static final int MOST_DOUBLINGS = 16;
 
+    public RetryBackoff(Duration initial, Duration longest) {
+        this(initial, longest, Jitter.RANDOM);
+    }
+
+    /** Returns the delay of a delivery that failed: between half of it and all of it by chance. */
+    public Duration after(Delivery delivery) {
+        return jittered(whole(delivery.receiveCount()));
+    }
+
     /**
-     * Returns the delay: between half of it and all of it by chance.
+     * Returns the shortest delay that chance can make.
      *
      * @param receiveCount how often SQS has delivered the message, from 1
-     * @param random from 0 inclusive to 1 exclusive
      */
-    public Duration after(int receiveCount, double random) {
+    public Duration least(int receiveCount) {
+        return Duration.ofNanos((long) (whole(receiveCount) / 2));
+    }
+
+    private double whole(int receiveCount) {
         int doublings = Math.min(Math.max(receiveCount - 1, 0), MOST_DOUBLINGS);
-        double nanos = Math.min((double) initial.toNanos() * (1L << doublings), (double) longest.toNanos());
-        return jittered(nanos, random);
+        return Math.min((double) initial.toNanos() * (1L << doublings), (double) longest.toNanos());
     }
 
     /**
      * Returns the delay of a delivery that was not tried: a message must not end in the dead-letter queue only because
      * another delivery holds its key, or the store does not answer. The last receives that it has are kept as far apart as the bound
      * allows, and all of them last for as long as the holder's handler may run, if the listener has a timeout.
-     *
-     * @param random from 0 inclusive to 1 exclusive
      */
-    public Duration sparing(Delivery delivery, double random) {
+    public Duration sparing(Delivery delivery) {
         Subscription subscription = delivery.subscription();
         Integer most = subscription.maxReceiveCount();
         if (most == null) {
-            return after(delivery.receiveCount(), random);
+            return after(delivery);
         }
-        Duration sparing = delivery.receiveCount() >= most - 1
-                ? jittered((double) longest.toNanos(), random)
-                : after(delivery.receiveCount(), random);
+        Duration sparing = delivery.receiveCount() >= most - 1 ? jittered((double) longest.toNanos()) : after(delivery);
         Duration timeout = subscription.timeout();
         Duration share =
                 timeout == null ? Duration.ZERO : timeout.dividedBy(Math.max(1, most - delivery.receiveCount() + 1));
         return sparing.compareTo(share) > 0 ? sparing : share;
     }
 
-    private static Duration jittered(double nanos, double random) {
-        return Duration.ofNanos((long) (nanos * (0.5 + random / 2)));
+    private Duration jittered(double nanos) {
+        return Duration.ofNanos((long) (nanos * (0.5 + random.next() / 2)));
     }
 }

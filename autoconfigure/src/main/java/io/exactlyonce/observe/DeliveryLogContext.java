@@ -1,5 +1,6 @@
 package io.exactlyonce.observe;
 
+import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import java.util.HashMap;
 import java.util.List;
@@ -18,21 +19,21 @@ public final class DeliveryLogContext implements DeliveryObserver {
     static final Set<String> NAMES = Set.of("listener", "receiveCount", "key", "attempt", "claim");
 
     @Override
-    public HandlerScope handling(List<HandlerCall> calls) {
+    public HandlerScope handling(List<Delivery> deliveries) {
         Map<String, String> before = current();
-        set(describe(calls));
+        set(describe(deliveries));
         return () -> set(before);
     }
 
-    private static Map<String, String> describe(List<HandlerCall> calls) {
-        HandlerCall first = calls.get(0);
+    private static Map<String, String> describe(List<Delivery> deliveries) {
+        Delivery first = deliveries.get(0);
         Map<String, String> values = new HashMap<>();
-        values.put("listener", first.delivery().subscription().listener());
-        if (calls.size() == 1) {
-            values.put("receiveCount", Integer.toString(first.delivery().receiveCount()));
-            values.put("key", first.claim().key().shortHash());
-            values.put("attempt", Integer.toString(first.attempt()));
-            values.put("claim", first.claim().value().toString());
+        values.put("listener", first.subscription().listener());
+        if (deliveries.size() == 1) {
+            values.put("receiveCount", Integer.toString(first.receiveCount()));
+            values.put("key", first.spec().key().shortHash());
+            values.put("attempt", Integer.toString(first.claim().attempt()));
+            values.put("claim", first.id().value().toString());
         }
         return values;
     }

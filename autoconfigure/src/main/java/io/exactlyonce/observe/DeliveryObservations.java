@@ -1,6 +1,5 @@
 package io.exactlyonce.observe;
 
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
@@ -50,12 +49,12 @@ public final class DeliveryObservations implements DeliveryObserver {
     }
 
     @Override
-    public ClaimScope claiming(List<ClaimCall> calls) {
+    public ClaimScope claiming(List<Delivery> deliveries) {
         if (!observesClaims || registry.isNoop()) {
             return ClaimScope.NONE;
         }
         List<Observation> claims =
-                calls.stream().map(call -> claim(call).start()).toList();
+                deliveries.stream().map(delivery -> claim(delivery).start()).toList();
         return (outcomes, failure) -> {
             for (int index = 0; index < claims.size(); index++) {
                 end(claims.get(index), failure == null ? outcomes.get(index) : null, failure);
@@ -63,12 +62,12 @@ public final class DeliveryObservations implements DeliveryObserver {
         };
     }
 
-    private Observation claim(ClaimCall call) {
+    private Observation claim(Delivery delivery) {
         Observation claim = current()
                 .map(message -> Observation.createNotStarted(CLAIM, registry).parentObservation(message))
-                .orElseGet(() -> Observation.createNotStarted(CLAIM, () -> sent(call.delivery()), registry));
-        return describe(claim, MessagingConvention.RECEIVE, call.delivery())
-                .highCardinalityKeyValue("exactly.once.key", call.key().toString());
+                .orElseGet(() -> Observation.createNotStarted(CLAIM, () -> sent(delivery), registry));
+        return describe(claim, MessagingConvention.RECEIVE, delivery)
+                .highCardinalityKeyValue("exactly.once.key", delivery.spec().toString());
     }
 
     private static ReceiverContext<Delivery> sent(Delivery delivery) {
@@ -101,31 +100,30 @@ public final class DeliveryObservations implements DeliveryObserver {
     }
 
     @Override
-    public HandlerScope handling(List<HandlerCall> calls) {
+    public HandlerScope handling(List<Delivery> deliveries) {
         return current()
-                .<HandlerScope>map(message -> new Handling(message, calls))
+                .<HandlerScope>map(message -> new Handling(message, deliveries))
                 .orElse(HandlerScope.NONE);
     }
 
     /** A handler at work. */
     private final class Handling implements HandlerScope {
 
-        private final List<HandlerCall> calls;
+        private final List<Delivery> deliveries;
         private final Observation message;
         private final Observation handler;
         private final Observation.Scope scope;
 
-        Handling(Observation message, List<HandlerCall> calls) {
+        Handling(Observation message, List<Delivery> deliveries) {
             this.message = message;
-            this.calls = calls;
-            this.handler =
-                    within(HANDLER, MessagingConvention.PROCESS, calls.get(0).delivery());
-            if (calls.size() == 1) {
-                HandlerCall call = calls.get(0);
-                ClaimKey key = call.claim().key();
-                handler.lowCardinalityKeyValue(
-                                "exactly.once.attempt", Integer.toString(Math.min(call.attempt(), MOST_ATTEMPTS)))
-                        .highCardinalityKeyValue("exactly.once.key", key.toString());
+            this.deliveries = deliveries;
+            Delivery first = deliveries.get(0);
+            this.handler = within(HANDLER, MessagingConvention.PROCESS, first);
+            if (deliveries.size() == 1) {
+                int attempt = Math.min(first.claim().attempt(), MOST_ATTEMPTS);
+                handler.lowCardinalityKeyValue("exactly.once.attempt", Integer.toString(attempt))
+                        .highCardinalityKeyValue(
+                                "exactly.once.key", first.spec().toString());
             }
             this.scope = handler.start().openScope();
         }
@@ -147,7 +145,7 @@ public final class DeliveryObservations implements DeliveryObserver {
             }
             handler.stop();
             if (failure == null) {
-                calls.forEach(call -> complete(call.delivery()));
+                deliveries.forEach(this::complete);
             }
         }
 

@@ -28,8 +28,7 @@ class DeliveryObserversTests {
 
     private final List<Object> told = new ArrayList<>();
     private final Subscription orders = DeliveryRig.subscription("orders", new ScriptedQueue(), PollGate.OPEN);
-    private final DeliveryObserver.ClaimCall call =
-            new DeliveryObserver.ClaimCall(new Delivery(orders, "m", "r", 1, 0), KEY);
+    private final Delivery delivery = new Delivery(orders, "m", "r", 1, 0);
 
     /** Tells what it is told, and throws then what it is to throw. */
     private final class Observer implements DeliveryObserver {
@@ -70,12 +69,12 @@ class DeliveryObserversTests {
         }
 
         @Override
-        public ClaimScope claiming(List<ClaimCall> calls) {
+        public ClaimScope claiming(List<Delivery> deliveries) {
             return (outcomes, failure) -> note("answered " + outcomes);
         }
 
         @Override
-        public HandlerScope handling(List<HandlerCall> calls) {
+        public HandlerScope handling(List<Delivery> deliveries) {
             told.add(name + ": entered");
             return new HandlerScope() {
                 @Override
@@ -108,7 +107,7 @@ class DeliveryObserversTests {
                 new DeliveryObservers(List.of(new Observer("broken", thrown), new Observer("other", null)));
 
         observers.subscribed(orders);
-        observers.claiming(List.of(call)).end(List.of(new Parked()), null);
+        observers.claiming(List.of(delivery)).end(List.of(new Parked()), null);
         observers.on(new DeliveryEvent.Claimed(orders, KEY, new Parked()));
         observers.unsubscribed(orders);
 
@@ -133,7 +132,7 @@ class DeliveryObserversTests {
                 new Observer("second", new IllegalStateException("broken scope")),
                 new DeliveryObserver() {
                     @Override
-                    public HandlerScope handling(List<HandlerCall> calls) {
+                    public HandlerScope handling(List<Delivery> deliveries) {
                         throw new IllegalStateException("broken observer");
                     }
                 }));
@@ -157,7 +156,7 @@ class DeliveryObserversTests {
     void whatNoObserverBeginsIsNoScope() {
         DeliveryObservers observers = new DeliveryObservers(List.of(new DeliveryObserver() {}));
 
-        assertThat(observers.claiming(List.of(call))).isSameAs(DeliveryObserver.ClaimScope.NONE);
+        assertThat(observers.claiming(List.of(delivery))).isSameAs(DeliveryObserver.ClaimScope.NONE);
         assertThat(observers.handling(List.of())).isSameAs(DeliveryObserver.HandlerScope.NONE);
     }
 

@@ -104,7 +104,7 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     public Runnable whenHandled = () -> {};
     public final Renewer renewer = new Renewer(store, new RenewalSchedule(0.5, 0), this, Runnable::run, clock, () -> 0);
 
-    private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5));
+    private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5), () -> 0);
     private final int mostWaiting;
     private @Nullable Deliveries made;
     public Executor storeThreads = Runnable::run;
@@ -132,7 +132,7 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     /** Made when it is first asked for, on the terms that are set by then. */
     public Deliveries deliveries() {
         if (made == null) {
-            made = new Deliveries(renewer, claims(), terms(), this, backoff, clock, () -> 0, mostWaiting);
+            made = new Deliveries(renewer, claims(), policy(), this, clock, mostWaiting);
         }
         return made;
     }
@@ -166,8 +166,8 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
         return this;
     }
 
-    private ClaimSettings terms() {
-        return new ClaimSettings("worker", lease, onMismatch, UUID::randomUUID);
+    private OutcomePolicy policy() {
+        return new OutcomePolicy(new ClaimSettings("worker", lease, onMismatch, UUID::randomUUID), backoff);
     }
 
     /** Asks the store on {@link #storeThreads}. What is repeated is due when {@link #timer} says so. */
@@ -184,7 +184,7 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     }
 
     public DeliveryPipeline pipeline(Executor cancellations) {
-        return new DeliveryPipeline(claims(), terms(), backoff, results, this, clock, () -> 0, cancellations);
+        return new DeliveryPipeline(claims(), policy(), results, this, clock, cancellations);
     }
 
     /** Receives a message of a listener with a timeout. */
@@ -261,7 +261,7 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     }
 
     @Override
-    public ClaimScope claiming(List<ClaimCall> calls) {
+    public ClaimScope claiming(List<Delivery> deliveries) {
         return (answers, failure) ->
                 asked.add(failure == null ? answers.toString() : String.valueOf(failure.getMessage()));
     }

@@ -13,48 +13,49 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class RetryBackoffTests {
 
-    private static final RetryBackoff ONE_MINUTE = new RetryBackoff(Duration.ofSeconds(1), Duration.ofSeconds(60));
+    private static final RetryBackoff ONE_MINUTE =
+            new RetryBackoff(Duration.ofSeconds(1), Duration.ofSeconds(60), () -> 0);
     private static final double ALMOST_ONE = Math.nextDown(1.0);
 
-    private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(2), Duration.ofMinutes(5));
+    private final RetryBackoff backoff = at(0);
 
     @ParameterizedTest
     @CsvSource({"1, 1000", "2, 2000", "3, 4000", "8, 128000"})
     void delayDoublesWithEachReceive(int receiveCount, long millis) {
-        assertThat(backoff.after(receiveCount, 0)).isEqualTo(Duration.ofMillis(millis));
+        assertThat(backoff.least(receiveCount)).isEqualTo(Duration.ofMillis(millis));
     }
 
     @Test
     void delayIsBetweenHalfAndAllOfItByChance() {
-        assertThat(backoff.after(1, 0.5)).isEqualTo(Duration.ofMillis(1_500));
-        assertThat(backoff.after(1, ALMOST_ONE)).isBetween(Duration.ofMillis(1_999), Duration.ofSeconds(2));
+        assertThat(at(0.5).after(receive(1))).isEqualTo(Duration.ofMillis(1_500));
+        assertThat(at(ALMOST_ONE).after(receive(1))).isBetween(Duration.ofMillis(1_999), Duration.ofSeconds(2));
     }
 
     @ParameterizedTest
     @CsvSource({"9", "17", "18", "32", "33", "64", "65", "1000", "2147483647"})
     void delayNeverExceedsTheLongest(int receiveCount) {
-        assertThat(backoff.after(receiveCount, 0)).isEqualTo(Duration.ofSeconds(150));
-        assertThat(backoff.after(receiveCount, ALMOST_ONE)).isLessThanOrEqualTo(Duration.ofMinutes(5));
+        assertThat(backoff.least(receiveCount)).isEqualTo(Duration.ofSeconds(150));
+        assertThat(at(ALMOST_ONE).after(receive(receiveCount))).isLessThanOrEqualTo(Duration.ofMinutes(5));
     }
 
     @ParameterizedTest
     @CsvSource({"0", "-1"})
     void unknownReceiveCountCountsAsTheFirst(int receiveCount) {
-        assertThat(backoff.after(receiveCount, 0)).isEqualTo(Duration.ofSeconds(1));
+        assertThat(backoff.least(receiveCount)).isEqualTo(Duration.ofSeconds(1));
     }
 
     @Test
     void longestDelayOfAllDoesNotOverflow() {
         RetryBackoff twelveHours = new RetryBackoff(Duration.ofHours(12), Duration.ofHours(12));
 
-        assertThat(twelveHours.after(1_000, 0)).isEqualTo(Duration.ofHours(6));
+        assertThat(twelveHours.least(1_000)).isEqualTo(Duration.ofHours(6));
     }
 
     @Test
     void aSecondReachesTwelveHours() {
         RetryBackoff wide = new RetryBackoff(Duration.ofSeconds(1), Duration.ofHours(12));
 
-        assertThat(wide.after(1_000, 0)).isEqualTo(Duration.ofHours(6));
+        assertThat(wide.least(1_000)).isEqualTo(Duration.ofHours(6));
     }
 
     @ParameterizedTest
@@ -62,26 +63,33 @@ class RetryBackoffTests {
     void lastReceivesBeforeTheDeadLetterQueueAreSpared(int receiveCount, int seconds) {
         Delivery untried = delivery(receiveCount, null, 5);
 
-        assertThat(backoff.sparing(untried, 0)).isEqualTo(Duration.ofSeconds(seconds));
-        assertThat(backoff.sparing(untried, ALMOST_ONE)).isLessThanOrEqualTo(Duration.ofMinutes(5));
+        assertThat(backoff.sparing(untried)).isEqualTo(Duration.ofSeconds(seconds));
+        assertThat(at(ALMOST_ONE).sparing(untried)).isLessThanOrEqualTo(Duration.ofMinutes(5));
     }
 
     @ParameterizedTest
     @CsvSource({"1, 60", "2, 75", "3, 100", "4, 150", "5, 300", "6, 300"})
     void receivesThatAreLeftCoverTheHoldersTimeout(int receiveCount, long seconds) {
-        assertThat(ONE_MINUTE.sparing(delivery(receiveCount, Duration.ofMinutes(5), 5), 0))
+        assertThat(ONE_MINUTE.sparing(delivery(receiveCount, Duration.ofMinutes(5), 5)))
                 .isEqualTo(Duration.ofSeconds(seconds));
     }
 
     @Test
     void shortTimeoutDoesNotShortenTheBackoff() {
-        assertThat(ONE_MINUTE.sparing(delivery(5, Duration.ofSeconds(1), 5), 0)).isEqualTo(Duration.ofSeconds(30));
+        assertThat(ONE_MINUTE.sparing(delivery(5, Duration.ofSeconds(1), 5))).isEqualTo(Duration.ofSeconds(30));
     }
 
     @Test
     void queueWithoutADeadLetterQueueNeedsNoShare() {
-        assertThat(ONE_MINUTE.sparing(delivery(1, Duration.ofMinutes(5), null), 0))
-                .isEqualTo(Duration.ofMillis(500));
+        assertThat(ONE_MINUTE.sparing(delivery(1, Duration.ofMinutes(5), null))).isEqualTo(Duration.ofMillis(500));
+    }
+
+    private static RetryBackoff at(double chance) {
+        return new RetryBackoff(Duration.ofSeconds(2), Duration.ofMinutes(5), () -> chance);
+    }
+
+    private static Delivery receive(int receiveCount) {
+        return delivery(receiveCount, null, null);
     }
 
     private static Delivery delivery(int receiveCount, @Nullable Duration timeout, @Nullable Integer maxReceiveCount) {

@@ -2,11 +2,16 @@ package io.exactlyonce.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.DeliveryObserver.HandlerCall;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
+import io.exactlyonce.delivery.HeldClaim;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -28,10 +33,15 @@ class DeliveryLogContextTests {
     private final Subscription orders =
             new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
     private final ClaimKey key = new ClaimKey("orders", "o1");
-    private final HandlerCall call = call("m1");
+    private final Delivery delivery = claimed("m1");
 
-    private HandlerCall call(String message) {
-        return new HandlerCall(new Delivery(orders, message, "r", 3, 0), new ClaimId(key, CLAIM), 2);
+    private Delivery claimed(String message) {
+        Delivery claimed = new Delivery(orders, message, "r", 3, 0);
+        claimed.ask(new ClaimSpec(key, null, InDoubtPolicy.RERUN), "", true);
+        ClaimRequest request = claimed.ask(new ClaimSettings("worker", null, MismatchPolicy.REFUSE, () -> CLAIM));
+        claimed.acquiredWithin(
+                new HeldClaim(request.id(), new ClaimOutcome.Acquired(2, 7, false), () -> true, () -> true));
+        return claimed;
     }
 
     @BeforeEach
@@ -42,7 +52,7 @@ class DeliveryLogContextTests {
 
     @Test
     void handlersLinesSayWhatTheyAreAboutAndTheKeyOnlyAsAHash() {
-        HandlerScope scope = context.handling(List.of(call));
+        HandlerScope scope = context.handling(List.of(delivery));
 
         assertThat(MDC.getCopyOfContextMap())
                 .containsExactlyInAnyOrderEntriesOf(Map.of(
@@ -57,7 +67,7 @@ class DeliveryLogContextTests {
 
     @Test
     void batchHasItsListenerOnly() {
-        context.handling(List.of(call, call("m2")));
+        context.handling(List.of(delivery, claimed("m2")));
 
         assertThat(MDC.getCopyOfContextMap()).isEqualTo(Map.of("listener", "fulfilment"));
     }
@@ -67,7 +77,7 @@ class DeliveryLogContextTests {
         MDC.put("key", "the application's");
         MDC.put("tenant", "t1");
 
-        HandlerScope scope = context.handling(List.of(call));
+        HandlerScope scope = context.handling(List.of(delivery));
         assertThat(MDC.get("key")).isNotEqualTo("the application's");
         assertThat(MDC.get("tenant")).isEqualTo("t1");
         scope.leave();
@@ -78,7 +88,7 @@ class DeliveryLogContextTests {
 
     @Test
     void contextGoesAlongToThreadsThatContextsArePropagatedTo() {
-        context.handling(List.of(call));
+        context.handling(List.of(delivery));
         Runnable work = ContextSnapshotFactory.builder().build().captureAll().wrap(() -> {
             assertThat(MDC.get("claim")).isEqualTo(CLAIM.toString());
             assertThat(MDC.get("listener")).isEqualTo("fulfilment");

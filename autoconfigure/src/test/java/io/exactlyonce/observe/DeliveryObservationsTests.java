@@ -3,16 +3,17 @@ package io.exactlyonce.observe;
 import static io.micrometer.observation.tck.TestObservationRegistryAssert.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.DeliveryObserver.ClaimCall;
 import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
-import io.exactlyonce.delivery.DeliveryObserver.HandlerCall;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.HeldClaim;
+import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -23,7 +24,6 @@ import io.micrometer.observation.transport.ReceiverContext;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Test;
 class DeliveryObservationsTests {
 
     private static final ClaimKey KEY = new ClaimKey("orders", "o1");
+    private static final ClaimSpec SPEC = new ClaimSpec(KEY, null, InDoubtPolicy.RERUN);
     private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
     private final TestObservationRegistry registry = TestObservationRegistry.create();
@@ -38,17 +39,19 @@ class DeliveryObservationsTests {
     private final Subscription orders =
             new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
     private final Delivery delivery = new Delivery(orders, "m1", "r", 1, 0);
-    private final ClaimCall asking = new ClaimCall(delivery, KEY);
-    private final HandlerCall call = new HandlerCall(delivery, new ClaimId(KEY, new UUID(1, 2)), 1);
 
     @BeforeEach
     void receive() {
+        delivery.ask(SPEC, "", true);
         delivery.sentWith(name -> Map.of("traceparent", TRACE).get(name));
         assertThat(delivery.begin()).isTrue();
     }
 
     /** As the pipeline does it. */
     private void claim() {
+        delivery.ask(new ClaimSettings("worker", null));
+        delivery.acquiredWithin(
+                new HeldClaim(delivery.id(), new ClaimOutcome.Acquired(1, 7, false), () -> true, () -> true));
         delivery.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
         delivery.beginHandling();
     }
@@ -60,7 +63,7 @@ class DeliveryObservationsTests {
         HandlerScope handling;
         try (Observation.Scope scope = message.openScope()) {
             assertThat(scope.getCurrentObservation()).isSameAs(message);
-            handling = observations.handling(List.of(call));
+            handling = observations.handling(List.of(delivery));
             assertThat(registry).hasRemainingCurrentObservation();
             Observation.createNotStarted("charge", registry).observe(() -> {});
             handling.leave();
@@ -123,7 +126,7 @@ class DeliveryObservationsTests {
         Observation message = Observation.start("message", registry);
         try (Observation.Scope scope = message.openScope()) {
             assertThat(scope.getCurrentObservation()).isSameAs(message);
-            HandlerScope handling = observations.handling(List.of(call));
+            HandlerScope handling = observations.handling(List.of(delivery));
             handling.leave();
             handling.end(new IllegalStateException("declined"));
             delivery.leave();
@@ -141,7 +144,8 @@ class DeliveryObservationsTests {
     @SuppressWarnings("unchecked") // Micrometer hands out its assertions as a raw type.
     void claimBeforeThereAreThreadsContinuesTheSendersTrace() {
         Delivery untraced = new Delivery(orders, "m2", "r", 1, 0);
-        ClaimScope claiming = observations.claiming(List.of(asking, new ClaimCall(untraced, KEY)));
+        untraced.ask(SPEC, "", true);
+        ClaimScope claiming = observations.claiming(List.of(delivery, untraced));
         assertThat(registry)
                 .hasObservationWithNameEqualTo("exactly.once.claim")
                 .that()
@@ -177,7 +181,7 @@ class DeliveryObservationsTests {
         Observation message = Observation.start("message", registry);
         try (Observation.Scope scope = message.openScope()) {
             assertThat(scope.getCurrentObservation()).isSameAs(message);
-            observations.claiming(List.of(asking)).end(List.of(new ClaimOutcome.Parked()), null);
+            observations.claiming(List.of(delivery)).end(List.of(new ClaimOutcome.Parked()), null);
         }
 
         assertThat(registry)
@@ -191,7 +195,7 @@ class DeliveryObservationsTests {
     @Test
     void claimWithoutAnAnswerFails() {
         observations
-                .claiming(List.of(asking))
+                .claiming(List.of(delivery))
                 .end(List.of(), new ClaimStoreUnavailableException("away", new IllegalStateException()));
 
         assertThat(registry)
@@ -206,10 +210,10 @@ class DeliveryObservationsTests {
     void nothingIsMadeWhereNothingObserves() {
         DeliveryObservations unobserved = new DeliveryObservations(ObservationRegistry.NOOP, true, false);
 
-        assertThat(unobserved.handling(List.of(call))).isSameAs(HandlerScope.NONE);
-        assertThat(unobserved.claiming(List.of(asking))).isSameAs(ClaimScope.NONE);
-        assertThat(observations.handling(List.of(call))).isSameAs(HandlerScope.NONE);
-        assertThat(new DeliveryObservations(registry, false, false).claiming(List.of(asking)))
+        assertThat(unobserved.handling(List.of(delivery))).isSameAs(HandlerScope.NONE);
+        assertThat(unobserved.claiming(List.of(delivery))).isSameAs(ClaimScope.NONE);
+        assertThat(observations.handling(List.of(delivery))).isSameAs(HandlerScope.NONE);
+        assertThat(new DeliveryObservations(registry, false, false).claiming(List.of(delivery)))
                 .isSameAs(ClaimScope.NONE);
         assertThat(registry).doesNotHaveAnyObservation();
     }

@@ -1,11 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
-import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimOutcome;
-import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.time.NanoClock;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -19,25 +15,7 @@ public final class CircuitBreakers {
     private final NanoClock clock;
     private final CircuitBreaker claims;
     private final Map<String, CircuitBreaker> managers = new ConcurrentHashMap<>();
-
-    /** A transaction, and the breaker of its manager. */
-    private record Guarded(ClaimTransaction transaction, CircuitBreaker breaker) implements ClaimTransaction {
-
-        @Override
-        public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception {
-            return transaction.execute(requests, work);
-        }
-
-        @Override
-        public boolean isWithin(ClaimId claim) {
-            return transaction.isWithin(claim);
-        }
-
-        @Override
-        public String toString() {
-            return breaker.toString();
-        }
-    }
+    private final Map<ClaimTransaction, CircuitBreaker> transactions = new ConcurrentHashMap<>();
 
     /** @param clock monotonic, in nanoseconds */
     public CircuitBreakers(NanoClock clock) {
@@ -46,15 +24,16 @@ public final class CircuitBreakers {
     }
 
     /**
-     * Returns a transaction of a manager that {@link #of} finds the breaker of.
+     * Notes a transaction for {@link #of}, and returns it.
      *
-     * @param manager the transaction manager's name: one for each
+     * @param manager its transaction manager's name: one for each
      */
     public ClaimTransaction guard(ClaimTransaction transaction, String manager) {
-        return new Guarded(
+        transactions.put(
                 transaction,
                 managers.computeIfAbsent(
                         manager, name -> new CircuitBreaker(name, "transaction manager '%s'".formatted(name), clock)));
+        return transaction;
     }
 
     /**
@@ -63,6 +42,6 @@ public final class CircuitBreakers {
      * @param transaction in which its handler runs together with its claim; {@code null} if it claims through the store
      */
     public CircuitBreaker of(@Nullable ClaimTransaction transaction) {
-        return transaction instanceof Guarded guarded ? guarded.breaker() : claims;
+        return transaction == null ? claims : transactions.getOrDefault(transaction, claims);
     }
 }

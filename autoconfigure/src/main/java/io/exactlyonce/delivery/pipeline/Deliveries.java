@@ -1,15 +1,13 @@
 package io.exactlyonce.delivery.pipeline;
 
-import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
-import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.renewal.Window;
-import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -47,38 +45,32 @@ public final class Deliveries {
     private final Renewer renewer;
     private final Claims claims;
     private final DeliveryObserver observer;
-    private final RetryBackoff backoff;
+    private final OutcomePolicy policy;
     private final NanoClock clock;
-    private final Jitter random;
     private final WaitingRoom waiting;
     private final Set<Delivery> inFlight = ConcurrentHashMap.newKeySet();
 
     /**
      * @param renewer renews visibility timeouts and leases
      * @param claims where keys are looked up, and claims given up
-     * @param settings decide on duplicates with other payloads
+     * @param policy decides on duplicates, and how long a delivery stays away that comes again
      * @param observer learns of the end of each delivery
-     * @param backoff how long a failed delivery stays away
      * @param clock monotonic, in nanoseconds
-     * @param random from 0 inclusive to 1 exclusive
      * @param mostWaiting how many deliveries may wait for a key at any time; more are returned
      */
     public Deliveries(
             Renewer renewer,
             Claims claims,
-            ClaimSettings settings,
+            OutcomePolicy policy,
             DeliveryObserver observer,
-            RetryBackoff backoff,
             NanoClock clock,
-            Jitter random,
             int mostWaiting) {
         this.renewer = renewer;
         this.claims = claims;
+        this.policy = policy;
         this.observer = observer;
-        this.backoff = backoff;
         this.clock = clock;
-        this.random = random;
-        this.waiting = new WaitingRoom(this, claims, settings, observer, backoff, clock, random, mostWaiting);
+        this.waiting = new WaitingRoom(this, claims, policy, observer, clock, mostWaiting);
     }
 
     /** Returns the deliveries that wait for a key. */
@@ -143,7 +135,7 @@ public final class Deliveries {
                         decided instanceof Disposition.Wait wait ? wait.leastDelay() : Duration.ZERO);
             case RETURNED -> {
                 Duration undecided =
-                        delivery.isHeldBack() ? Duration.ZERO : backoff.after(delivery.receiveCount(), random.next());
+                        delivery.isHeldBack() ? Duration.ZERO : policy.backoff().after(delivery);
                 returnAfter(delivery, decided instanceof Disposition.Return back ? back.delay() : undecided);
             }
             default -> {}

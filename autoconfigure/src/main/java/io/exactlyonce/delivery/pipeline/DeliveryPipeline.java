@@ -8,21 +8,16 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.Cancellation;
-import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.DeliveryObserver.ClaimCall;
 import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
-import io.exactlyonce.delivery.DeliveryObserver.HandlerCall;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.OutcomePolicy;
-import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
-import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -73,42 +68,32 @@ public final class DeliveryPipeline {
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
     private final Claims claims;
-    private final ClaimSettings settings;
     private final OutcomePolicy policy;
-    private final RetryBackoff backoff;
     private final StoredResults results;
     private final DeliveryObserver observer;
     private final NanoClock clock;
-    private final Jitter random;
     private final Executor cancellations;
 
     /**
      * @param claims claims keys, and ends claims
-     * @param settings on what terms keys are claimed
-     * @param backoff how long deliveries stay away that failed
+     * @param policy on what terms keys are claimed, and what becomes of deliveries that acquire none
      * @param results writes handlers' results
      * @param observer learns of claims and handlers
      * @param clock monotonic, in nanoseconds
-     * @param random spreads the backoff
      * @param cancellations cancels futures of handlers, which may call the application's own code; must not make its caller wait
      */
     public DeliveryPipeline(
             Claims claims,
-            ClaimSettings settings,
-            RetryBackoff backoff,
+            OutcomePolicy policy,
             StoredResults results,
             DeliveryObserver observer,
             NanoClock clock,
-            Jitter random,
             Executor cancellations) {
         this.claims = claims;
-        this.settings = settings;
-        this.policy = new OutcomePolicy(settings);
-        this.backoff = backoff;
+        this.policy = policy;
         this.results = results;
         this.observer = observer;
         this.clock = clock;
-        this.random = random;
         this.cancellations = cancellations;
     }
 
@@ -124,7 +109,7 @@ public final class DeliveryPipeline {
         }
         List<ClaimRequest> requests = new ArrayList<>(asking.size());
         asking.forEach(delivery -> requests.add(ask(delivery)));
-        ClaimScope scope = claiming(asking);
+        ClaimScope scope = observer.claiming(asking);
         Repeats repeats = new Repeats(asking);
         CompletableFuture<Void> claimed = new CompletableFuture<>();
         claims.claim(requests, repeats, (outcomes, failure, askedAt) -> {
@@ -150,15 +135,7 @@ public final class DeliveryPipeline {
     }
 
     ClaimRequest ask(Delivery delivery) {
-        return delivery.ask(settings);
-    }
-
-    ClaimScope claiming(List<Delivery> asking) {
-        List<ClaimCall> calls = new ArrayList<>(asking.size());
-        for (Delivery delivery : asking) {
-            calls.add(new ClaimCall(delivery, delivery.spec().key()));
-        }
-        return observer.claiming(calls);
+        return delivery.ask(policy.terms());
     }
 
     private void answered(
@@ -197,8 +174,7 @@ public final class DeliveryPipeline {
     }
 
     void refuse(Delivery delivery, ClaimOutcome outcome) {
-        Disposition retry = new Disposition.Return(backoff.after(delivery.receiveCount(), random.next()));
-        delivery.decide(policy.decide(delivery, delivery.request(), outcome, retry));
+        delivery.decide(policy.decide(delivery, outcome));
     }
 
     /** It comes again, and not soon: it was not tried. */
@@ -211,7 +187,7 @@ public final class DeliveryPipeline {
                     delivery,
                     delivery.spec().key());
         }
-        delivery.decide(new Disposition.Return(backoff.sparing(delivery, random.next())));
+        delivery.decide(new Disposition.Return(policy.backoff().sparing(delivery)));
     }
 
     /**
@@ -398,7 +374,7 @@ public final class DeliveryPipeline {
         }
         Cancellation call = new Cancellation();
         entered.forEach(delivery -> delivery.enter(call));
-        HandlerScope scope = handling(entered);
+        HandlerScope scope = observer.handling(entered);
         long begun = clock.nanoTime();
         Object returned;
         try (call) {
@@ -501,14 +477,6 @@ public final class DeliveryPipeline {
         }
         record(admission.givenBack);
         return entered;
-    }
-
-    HandlerScope handling(List<Delivery> entered) {
-        List<HandlerCall> calls = new ArrayList<>(entered.size());
-        for (Delivery delivery : entered) {
-            calls.add(new HandlerCall(delivery, delivery.id(), delivery.claim().attempt()));
-        }
-        return observer.handling(calls);
     }
 
     /** The handler's work has ended. */

@@ -82,7 +82,7 @@ final class Reconciling {
                 },
                 runAgain -> true,
                 park -> {
-                    OutcomePolicy.parked(delivery, key);
+                    OutcomePolicy.parked(delivery);
                     return end(delivery, new ClaimEnd.Parked(claim, park.reason(), call.wasStopped()));
                 });
     }

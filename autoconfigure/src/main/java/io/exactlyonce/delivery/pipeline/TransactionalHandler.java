@@ -103,12 +103,14 @@ final class TransactionalHandler {
         private List<Delivery> called = List.of();
         private @Nullable Object result;
         private boolean answered;
+        private @Nullable List<Delivery> leftOver;
+        private @Nullable Throwable thrown;
 
         Work(List<Delivery> open, Handler handler) {
             this.open = open;
             this.handler = handler;
             this.transaction = Objects.requireNonNull(open.get(0).spec().transaction());
-            this.scope = pipeline.claiming(open);
+            this.scope = observer.claiming(open);
         }
 
         /** Returns the deliveries that go through another transaction. */
@@ -126,10 +128,6 @@ final class TransactionalHandler {
                     outcome.result(delivery.keepsResult() ? result : null);
                 }
                 return List.of();
-            } catch (LeftOut rolledBack) {
-                return rolledBack.rest;
-            } catch (HandlerFailure failure) {
-                return failed(failure.thrown());
             } catch (ClaimStoreUnavailableException failure) {
                 return answered ? lost(failure) : unanswered(failure);
             } catch (Exception failure) {
@@ -137,18 +135,18 @@ final class TransactionalHandler {
                     endRepeats();
                     scope.end(List.of(), failure);
                 }
-                return failed(failure);
+                return leftOver != null ? leftOver : failed(thrown != null ? thrown : failure);
             }
         }
 
         @Override
-        public Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws LeftOut, HandlerFailure {
+        public Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws RolledBack {
             List<Delivery> acquired = acquired(outcomes);
-            List<Delivery> admitted = admit(acquired);
-            if (admitted.size() < acquired.size()) {
-                throw new LeftOut(admitted);
+            called = admit(acquired);
+            if (called.size() < acquired.size()) {
+                leftOver = called;
+                throw new RolledBack("Some deliveries must not be handled now");
             }
-            called = admitted;
             called.forEach(this::claimed);
             begin();
             called.forEach(delivery -> {
@@ -160,15 +158,14 @@ final class TransactionalHandler {
             return json == null ? Map.of() : Map.of(called.get(0).id(), json);
         }
 
-        private @Nullable Object call() throws HandlerFailure {
-            HandlerScope handling = pipeline.handling(called);
+        private @Nullable Object call() throws RolledBack {
+            HandlerScope handling = observer.handling(called);
             long begun = pipeline.now();
-            Throwable thrown = null;
             try (call) {
                 return handler.handle(called);
             } catch (Throwable failure) {
                 thrown = failure;
-                throw new HandlerFailure(failure);
+                throw new RolledBack("The handler failed");
             } finally {
                 handling.leave();
                 pipeline.ended(called, handling, thrown, begun);
@@ -217,13 +214,14 @@ final class TransactionalHandler {
             return admitted;
         }
 
-        /** @throws LeftOut if the stop of their listener has been faster with some of them */
-        private void begin() throws LeftOut {
+        /** @throws RolledBack if the stop of their listener has been faster with some of them */
+        private void begin() throws RolledBack {
             List<Delivery> begun =
                     called.stream().filter(Delivery::beginHandling).toList();
             if (begun.size() < called.size()) {
                 begun.forEach(delivery -> delivery.step(DeliveryState.HANDLING, DeliveryState.CLAIMING));
-                throw new LeftOut(begun);
+                leftOver = begun;
+                throw new RolledBack("Some deliveries must not be handled now");
             }
         }
 
@@ -242,7 +240,11 @@ final class TransactionalHandler {
             repeats = repeats == null ? new Repeats(open) : repeats;
             unanswered++;
             if (repeats.goesOn(unanswered, why)) {
-                log.warn("Claiming {} through {} failed; trying again: {}", open, transaction, Claims.why(why));
+                log.warn(
+                        "Claiming {} through {} failed; trying again: {}",
+                        open,
+                        open.get(0).subscription().gate(),
+                        Claims.why(why));
                 if (claims.pause(pauses)) {
                     return open;
                 }
@@ -263,10 +265,10 @@ final class TransactionalHandler {
          * The transaction lost its connection, and all that it wrote, unless its commit got through, which the next claim tells.
          */
         private List<Delivery> lost(ClaimStoreUnavailableException why) {
-            if (why.getCause() instanceof LeftOut rolledBack) {
-                return rolledBack.rest;
+            if (leftOver != null) {
+                return leftOver;
             }
-            Throwable failure = why.getCause() instanceof HandlerFailure thrown ? thrown.thrown() : why;
+            Throwable failure = thrown != null ? thrown : why;
             if (call.wasStopped() || !mayRepeat) {
                 return failed(failure);
             }
@@ -305,25 +307,10 @@ final class TransactionalHandler {
         }
     }
 
-    /** Rolls back because some deliveries that hold their keys must not be handled now. */
-    @SuppressWarnings("serial")
-    private static final class LeftOut extends Exception {
-        private final List<Delivery> rest;
-
-        LeftOut(List<Delivery> rest) {
-            super("Some deliveries must not be handled now", null, false, false);
-            this.rest = rest;
-        }
-    }
-
-    /** What a handler threw within a transaction, which is rolled back. */
-    private static final class HandlerFailure extends Exception {
-        HandlerFailure(Throwable thrown) {
-            super("The handler failed", thrown, false, false);
-        }
-
-        Throwable thrown() {
-            return Objects.requireNonNull(getCause());
+    /** Rolls the transaction back; {@link Work} knows why. */
+    private static final class RolledBack extends Exception {
+        RolledBack(String why) {
+            super(why, null, false, false);
         }
     }
 }

@@ -4,15 +4,12 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.KeyState.Status;
-import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
-import io.exactlyonce.delivery.RetryBackoff;
-import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -50,34 +47,28 @@ public final class WaitingRoom {
     private final Claims claims;
     private final OutcomePolicy policy;
     private final DeliveryObserver observer;
-    private final RetryBackoff backoff;
     private final NanoClock clock;
-    private final Jitter random;
     private final int most;
     private final Set<Delivery> deliveries = ConcurrentHashMap.newKeySet();
     private final AtomicInteger taken = new AtomicInteger();
     private final Map<String, Long> warnings = new ConcurrentHashMap<>();
     private BackOffExecution pauses = pauses();
     private long notBefore;
-    private boolean isPausing;
 
     WaitingRoom(
             Deliveries inFlight,
             Claims claims,
-            ClaimSettings settings,
+            OutcomePolicy policy,
             DeliveryObserver observer,
-            RetryBackoff backoff,
             NanoClock clock,
-            Jitter random,
             int most) {
         this.inFlight = inFlight;
         this.claims = claims;
-        this.policy = new OutcomePolicy(settings);
+        this.policy = policy;
         this.observer = observer;
-        this.backoff = backoff;
         this.clock = clock;
-        this.random = random;
         this.most = most;
+        this.notBefore = clock.nanoTime();
     }
 
     /** With each look that fails the pause before the next one is doubled, up to four seconds. */
@@ -110,7 +101,7 @@ public final class WaitingRoom {
 
     /** Returns a delivery that cannot wait here. */
     private void turnAway(Delivery delivery, Duration leastDelay) {
-        Duration sparing = backoff.sparing(delivery, random.next());
+        Duration sparing = policy.backoff().sparing(delivery);
         returnAfter(delivery, sparing.compareTo(leastDelay) > 0 ? sparing : leastDelay);
     }
 
@@ -130,7 +121,7 @@ public final class WaitingRoom {
             if (delivery.subscription().equals(subscription)
                     && take(delivery)
                     && delivery.step(DeliveryState.WAITING, DeliveryState.RETURNED)) {
-                ended.put(delivery, backoff.sparing(delivery, random.next()));
+                ended.put(delivery, policy.backoff().sparing(delivery));
             }
         }
         inFlight.returnAll(subscription, ended);
@@ -155,7 +146,7 @@ public final class WaitingRoom {
         // A delivery that starts waiting during the look is left for the next one: the look may be older than its
         // claim.
         List<Delivery> waiting = List.copyOf(deliveries);
-        if (waiting.isEmpty() || (isPausing && notBefore - clock.nanoTime() > 0)) {
+        if (waiting.isEmpty() || notBefore - clock.nanoTime() > 0) {
             return;
         }
         try {
@@ -164,11 +155,9 @@ public final class WaitingRoom {
                     claims.look(waiting.stream()
                             .map(delivery -> delivery.request().key())
                             .collect(Collectors.toSet())));
-            isPausing = false;
             pauses = pauses();
         } catch (RuntimeException failure) {
             long pause = pauses.nextBackOff();
-            isPausing = true;
             notBefore = clock.nanoTime() + Duration.ofMillis(pause).toNanos();
             log.debug(
                     "Asking for the keys of {} waiting deliveries failed; again in {} ms",
@@ -202,7 +191,7 @@ public final class WaitingRoom {
             case FREE -> returnAfter(delivery, Duration.ZERO);
             case COMPLETED -> completed(delivery, state);
             default -> {
-                OutcomePolicy.parked(delivery, delivery.request().key());
+                OutcomePolicy.parked(delivery);
                 turnAway(delivery, Duration.ZERO);
             }
         }
@@ -213,10 +202,8 @@ public final class WaitingRoom {
         ClaimOutcome outcome = ClaimOutcome.ofCompleted(delivery.request(), state.fingerprint(), null);
         observer.on(new DeliveryEvent.Claimed(
                 delivery.subscription(), delivery.request().key(), outcome));
-        Duration delay = backoff.after(delivery.receiveCount(), random.next());
-        Disposition decided = policy.decide(delivery, delivery.request(), outcome, new Disposition.Return(delay));
-        if (!(decided instanceof Disposition.Acknowledge)) {
-            returnAfter(delivery, delay);
+        if (policy.decide(delivery, outcome) instanceof Disposition.Return back) {
+            returnAfter(delivery, back.delay());
         } else if (delivery.step(DeliveryState.WAITING, DeliveryState.DELETING)) {
             inFlight.delete(delivery);
         }

@@ -18,6 +18,7 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObservers;
+import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.delivery.pipeline.Deliveries;
@@ -122,16 +123,14 @@ class ExactlyOnceInterceptorTests {
     private final ScriptedStore store = new ScriptedStore();
     private final FakeClock clock = new FakeClock();
     private final DeliveryObservers noObserver = new DeliveryObservers(List.of());
-    private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
+    private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5), () -> 0);
     private Executor storeThreads = Runnable::run;
     private final DeliveryPipeline pipeline = new DeliveryPipeline(
             ListenerRig.claims(store, task -> storeThreads.execute(task), clock),
-            new ClaimSettings("worker", null),
-            backoff,
+            new OutcomePolicy(new ClaimSettings("worker", null), backoff),
             TestResults.writing(Object::toString),
             noObserver,
             clock,
-            () -> 0,
             Runnable::run);
     private final Deliveries deliveries = ListenerRig.deliveries(
             new Renewer(store, new RenewalSchedule(0.5, 0), noObserver, Runnable::run, clock, () -> 0),

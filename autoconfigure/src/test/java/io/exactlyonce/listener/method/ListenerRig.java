@@ -13,6 +13,7 @@ import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObservers;
+import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.TestResults;
@@ -190,11 +191,11 @@ public final class ListenerRig {
         return new Deliveries(
                 renewer,
                 claims(store, threads, clock),
-                new ClaimSettings("worker", null),
+                new OutcomePolicy(
+                        new ClaimSettings("worker", null),
+                        new RetryBackoff(backoff.initial(), backoff.longest(), () -> 0)),
                 observer,
-                backoff,
                 clock,
-                () -> 0,
                 10);
     }
 
@@ -213,12 +214,12 @@ public final class ListenerRig {
         FakeClock clock = new FakeClock();
         DeliveryPipeline pipeline = new DeliveryPipeline(
                 claims(store, threads, clock),
-                new ClaimSettings("worker", null),
-                new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)),
+                new OutcomePolicy(
+                        new ClaimSettings("worker", null),
+                        new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5), () -> 0)),
                 TestResults.writing(Object::toString),
                 noObserver,
                 clock,
-                () -> 0,
                 Runnable::run);
         return new ListenerEngine(
                 pipeline,

@@ -14,6 +14,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
@@ -49,7 +50,7 @@ final class Worker {
             new Subscription("contract", "orders", new VisibilityWindow(Claims.LEASE), QUEUE);
     private static final DeliveryObservers NOTHING = new DeliveryObservers(List.of());
     private static final StoredResults RESULTS = new StoredResults(new Texts(), Long.MAX_VALUE);
-    private static final RetryBackoff BACKOFF = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(1));
+    private static final RetryBackoff BACKOFF = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(1), () -> 0);
     private static final RenewalSchedule SOON = new RenewalSchedule(0.05, 0);
     private static final Duration TICK = Duration.ofMillis(100);
 
@@ -63,9 +64,9 @@ final class Worker {
         this.way = way;
         renewer = new Renewer(store, SOON, NOTHING, Runnable::run, this::now, () -> 0);
         var asked = new io.exactlyonce.delivery.pipeline.Claims(store, new Answering(store), Timer.SYSTEM, this::now);
-        ClaimSettings settings = new ClaimSettings("worker", Claims.LEASE);
-        deliveries = new Deliveries(renewer, asked, settings, NOTHING, BACKOFF, this::now, () -> 0, 1);
-        pipeline = new DeliveryPipeline(asked, settings, BACKOFF, RESULTS, NOTHING, this::now, () -> 0, Runnable::run);
+        OutcomePolicy policy = new OutcomePolicy(new ClaimSettings("worker", Claims.LEASE), BACKOFF);
+        deliveries = new Deliveries(renewer, asked, policy, NOTHING, this::now, 1);
+        pipeline = new DeliveryPipeline(asked, policy, RESULTS, NOTHING, this::now, Runnable::run);
     }
 
     /** Asks on the thread that calls. A death there ends all that this thread does. */

@@ -130,11 +130,10 @@ final class Journal implements DeliveryObserver {
     }
 
     @Override
-    public ClaimScope claiming(List<ClaimCall> calls) {
-        List<Optional<Delivered>> asked =
-                calls.stream().map(call -> meet(call.delivery())).toList();
-        for (int index = 0; index < calls.size(); index++) {
-            Delivery delivery = calls.get(index).delivery();
+    public ClaimScope claiming(List<Delivery> deliveries) {
+        List<Optional<Delivered>> asked = deliveries.stream().map(this::meet).toList();
+        for (int index = 0; index < deliveries.size(); index++) {
+            Delivery delivery = deliveries.get(index);
             if (!delivery.isTransactional()) {
                 asked.get(index).ifPresent(delivered -> claims.put(delivery.id(), delivered));
             }
@@ -148,9 +147,10 @@ final class Journal implements DeliveryObserver {
     }
 
     @Override
-    public HandlerScope handling(List<HandlerCall> calls) {
-        List<Delivered> called =
-                calls.stream().flatMap(call -> begin(call).stream()).toList();
+    public HandlerScope handling(List<Delivery> deliveries) {
+        List<Delivered> called = deliveries.stream()
+                .flatMap(delivery -> begin(delivery).stream())
+                .toList();
         called.forEach(delivered -> delivered.calledWith(called));
         CURRENT.set(called);
         tellChange();
@@ -168,11 +168,11 @@ final class Journal implements DeliveryObserver {
         };
     }
 
-    private Optional<Delivered> begin(HandlerCall call) {
-        Optional<Delivered> met = meet(call.delivery());
+    private Optional<Delivered> begin(Delivery delivery) {
+        Optional<Delivered> met = meet(delivery);
         met.ifPresent(delivered -> {
-            claims.put(call.claim(), delivered);
-            delivered.begun(call.claim(), call.attempt());
+            claims.put(delivery.id(), delivered);
+            delivered.begun(delivery.id(), delivery.claim().attempt());
         });
         return met;
     }
