@@ -38,8 +38,8 @@ import org.springframework.util.backoff.ExponentialBackOff;
  * Claims keys and ends claims: calls that get no answer are repeated as they are, with the same claim ids, without a thread. A lost
  * reply does no harm, since a request finds its own claim and its lease counts from the attempt that is answered.
  *
- * <p>Of an outage the first failure is logged with its stack trace, and each further one in one line. It is over when a call is
- * answered while no other is being repeated.
+ * <p>Of an outage the first failure is logged with its stack trace, and each further one in one line. It is over when no call is
+ * being repeated any more.
  */
 public final class Claims {
 
@@ -299,7 +299,7 @@ public final class Claims {
             askedAt = clock.nanoTime();
             var unused = call.get().whenComplete((given, failed) -> {
                 if (failed == null) {
-                    answered(given);
+                    end(given, null);
                 } else {
                     Throwable cause = failed.getCause();
                     failed(failed instanceof CompletionException && cause != null ? cause : failed);
@@ -307,11 +307,11 @@ public final class Claims {
             });
         }
 
-        private void answered(T given) {
-            if (failures > 0 && repeating.decrementAndGet() == 0) {
+        private void end(@Nullable T given, @Nullable Throwable unanswered) {
+            if (pauses != null && repeating.decrementAndGet() == 0) {
                 isTold.set(false);
             }
-            answer.accept(given, null, askedAt);
+            answer.accept(given, unanswered, askedAt);
         }
 
         private void failed(Throwable failed) {
@@ -319,12 +319,13 @@ public final class Claims {
             failure = failure == null || !(failed instanceof ClaimStoreBusyException) ? failed : failure;
             failures++;
             if (failed instanceof IllegalArgumentException || !patience.goesOn(failures, failed)) {
-                repeating.addAndGet(failures > 1 ? -1 : 0);
-                answer.accept(null, failure, askedAt);
+                end(null, failure);
                 return;
             }
-            repeating.addAndGet(failures == 1 ? 1 : 0);
-            pauses = pauses == null ? pauses() : pauses;
+            if (pauses == null) {
+                pauses = pauses();
+                repeating.incrementAndGet();
+            }
             Duration pause = Duration.ofMillis(pauses.nextBackOff());
             if (isTold.compareAndSet(false, true)) {
                 log.warn("{} {} failed; trying again", what, keys, failed);
@@ -332,9 +333,7 @@ public final class Claims {
                 log.warn("{} {} failed; trying again: {}", what, keys, why(failed));
             }
             timer.after(
-                    pause,
-                    () -> Boundary.guard(
-                            "A call of the claim store", this::attempt, crash -> answer.accept(null, crash, askedAt)));
+                    pause, () -> Boundary.guard("A call of the claim store", this::attempt, crash -> end(null, crash)));
         }
     }
 }
