@@ -51,7 +51,7 @@ public final class Delivery {
     private volatile boolean heldBack;
     private volatile boolean stopRequested;
     private volatile boolean abandoned;
-    private final CompletableFuture<Boolean> gone = new CompletableFuture<>();
+    private @Nullable CompletableFuture<Boolean> gone;
 
     private SenderHeaders sender = name -> null;
     private Runnable delete = () -> {
@@ -477,13 +477,14 @@ public final class Delivery {
     }
 
     /** Completes when nothing more is done with this delivery, with whether the message will not come again. */
-    public CompletableFuture<Boolean> gone() {
+    public synchronized CompletableFuture<Boolean> gone() {
+        gone = gone == null ? new CompletableFuture<>() : gone;
         return gone;
     }
 
     /** Nothing more is done with this delivery, whose message is visible again. */
     public void returned() {
-        gone.complete(isOnItsLastReceive());
+        gone().complete(isOnItsLastReceive());
     }
 
     /** Nothing more is done with this delivery, which was not returned; returns whether it held a claim that had not come to its handler. */
@@ -492,7 +493,7 @@ public final class Delivery {
         while (!now.isFinal() && !step(now, now.isAcknowledged() ? DeliveryState.GONE : DeliveryState.ABANDONED)) {
             now = state;
         }
-        gone.complete(isAcknowledged());
+        gone().complete(isAcknowledged());
         return now == DeliveryState.CLAIMED;
     }
 

@@ -376,34 +376,30 @@ public final class DeliveryPipeline {
         entered.forEach(delivery -> delivery.enter(call));
         HandlerScope scope = observer.handling(entered);
         long begun = clock.nanoTime();
+        BiConsumer<@Nullable Object, @Nullable Throwable> end = (result, failure) -> {
+            ended(entered, scope, failure, begun);
+            if (failure == null) {
+                succeeded(entered, result, outcome);
+            } else if (call.mayGoOn(failure)) {
+                leaveToLease(entered, failure, outcome);
+            } else {
+                failed(entered, failure, call.wasStopped(), outcome);
+            }
+            record(deliveries);
+        };
         Object returned;
         try (call) {
             returned = handler.handle(entered);
         } catch (Throwable thrown) {
             scope.leave();
-            ended(entered, scope, thrown, begun);
-            failed(entered, thrown, call.wasStopped(), outcome);
-            record(deliveries);
+            end.accept(null, thrown);
             return told(outcome);
         }
         scope.leave();
         if (returned instanceof CompletionStage<?> stage) {
-            Object answer = goOn(deliveries, stage, call, outcome, (result, failure) -> {
-                ended(entered, scope, failure, begun);
-                if (failure == null) {
-                    succeeded(entered, result, outcome);
-                } else if (call.mayGoOn(failure)) {
-                    leaveToLease(entered, failure, outcome);
-                } else {
-                    failed(entered, failure, call.wasStopped(), outcome);
-                }
-                record(deliveries);
-            });
-            return answer;
+            return goOn(deliveries, stage, call, outcome, end);
         }
-        ended(entered, scope, null, begun);
-        succeeded(entered, returned, outcome);
-        record(deliveries);
+        end.accept(returned, null);
         return told(outcome);
     }
 
