@@ -197,12 +197,6 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new Renewer(store, schedule, observers, leases, clockwork, Jitter.RANDOM);
     }
 
-    /** Deliveries are renewed while their handlers and acknowledgements finish. */
-    @Bean
-    TickLifecycle exactlyOnceRenewalLifecycle(Renewer renewals) {
-        return new TickLifecycle(() -> renewals.begin(clockwork, "exactly-once-renewal-1"));
-    }
-
     @Bean
     ListenerEngine exactlyOnceEngine(
             Renewer renewals,
@@ -233,10 +227,20 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 () -> database.ifAvailable(ClaimDatabase::requireReady));
     }
 
+    /** Deliveries are renewed while their handlers and acknowledgements finish: renewals begin first and end last. */
     @Bean
-    TickLifecycle exactlyOnceKeyWatch(ListenerEngine engine) {
+    TickLifecycle exactlyOnceTicks(Renewer renewals, ListenerEngine engine, QueueAudit audit) {
         WaitingRoom waiting = engine.deliveries().waiting();
-        return new TickLifecycle(() -> clockwork.every(WaitingRoom.INTERVAL, "exactly-once-watch-1", waiting::tick));
+        return new TickLifecycle(() -> {
+            Clockwork.Ticks renewing = renewals.begin(clockwork, "exactly-once-renewal-1");
+            Clockwork.Ticks watching = clockwork.every(WaitingRoom.INTERVAL, "exactly-once-watch-1", waiting::tick);
+            Clockwork.Ticks auditing = clockwork.every(AUDIT_INTERVAL, "exactly-once-audit-1", audit::tick);
+            return () -> {
+                auditing.close();
+                watching.close();
+                renewing.close();
+            };
+        });
     }
 
     /** A store of the application's own may have no parked claims to show, and needs no database. */
@@ -322,11 +326,6 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 windows::p99,
                 observers.orderedStream().toList(),
                 afterwards);
-    }
-
-    @Bean
-    TickLifecycle exactlyOnceAuditLifecycle(QueueAudit audit) {
-        return new TickLifecycle(() -> clockwork.every(AUDIT_INTERVAL, "exactly-once-audit-1", audit::tick));
     }
 
     /** Spring Boot has every registry go by it. */

@@ -2,6 +2,9 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import io.awspring.cloud.sqs.config.SqsEndpoint;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
@@ -26,9 +29,11 @@ import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicReference;
@@ -161,6 +166,33 @@ class ExactlyOnceAutoConfigurationTests {
                             .isInstanceOf(NoSuchBeanDefinitionException.class)
                             .hasMessageContaining(SqsMessageListenerContainerFactory.class.getName());
                 });
+    }
+
+    /** A delivery that waits or ends while its application stops is renewed until the last. */
+    @Test
+    void renewalsBeginFirstAndEndAfterAllElseThatTicks() {
+        List<String> ticks = new ArrayList<>();
+        Clockwork clockwork = mock();
+        when(clockwork.every(any(), any(), any())).then(call -> {
+            String thread = call.getArgument(1);
+            ticks.add("begin " + thread);
+            return (Clockwork.Ticks) () -> ticks.add("end " + thread);
+        });
+
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ExactlyOnceAutoConfiguration.class))
+                .withBean(ClaimStore.class, ScriptedStore::new)
+                .withBean(Clockwork.class, () -> clockwork)
+                .run(context -> assertThat(context).hasSingleBean(TickLifecycle.class));
+
+        assertThat(ticks)
+                .containsExactly(
+                        "begin exactly-once-renewal-1",
+                        "begin exactly-once-watch-1",
+                        "begin exactly-once-audit-1",
+                        "end exactly-once-audit-1",
+                        "end exactly-once-watch-1",
+                        "end exactly-once-renewal-1");
     }
 
     @Test
