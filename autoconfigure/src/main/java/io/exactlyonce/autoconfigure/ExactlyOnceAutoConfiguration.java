@@ -128,10 +128,15 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     private final RetryBackoff backoff;
     private final JacksonResultSerializer serializer;
     private final StoredResults results;
+    private final EventPublisher events;
 
     /** Takes what most of the beans here need, so that neither the store nor the JSON mapper may need one of them. */
     ExactlyOnceAutoConfiguration(
-            ExactlyOnceProperties properties, Clockwork clockwork, ClaimStore store, ObjectProvider<JsonMapper> json) {
+            ExactlyOnceProperties properties,
+            Clockwork clockwork,
+            ClaimStore store,
+            ObjectProvider<JsonMapper> json,
+            ApplicationEventPublisher application) {
         this.properties = properties;
         this.clockwork = clockwork;
         this.store = store;
@@ -155,6 +160,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         this.serializer = new JacksonResultSerializer(json.getIfAvailable(JsonMapper::new));
         this.results =
                 new StoredResults(serializer, properties.claim().maxResultSize().toBytes());
+        this.events = new EventPublisher(application, threads("exactly-once-events-", 1, MOST_EVENTS), clockwork);
     }
 
     /** Ends the front of a store of the application's own, after all that asks it and before that store. */
@@ -186,7 +192,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 registry.getIfAvailable(() -> ObservationRegistry.NOOP),
                 environment.getProperty(MESSAGES_OBSERVED, Boolean.class, false),
                 properties.observation().opentelemetryNames());
-        Stream<SubscriptionObserver> around = Stream.of(new DeliveryLogContext(), observations);
+        Stream<SubscriptionObserver> around = Stream.of(events, new DeliveryLogContext(), observations);
         return new DeliveryObservers(Stream.concat(observers.stream(), around).toList());
     }
 
@@ -336,13 +342,10 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     @Bean
-    EventPublisher exactlyOnceEventPublisher(ApplicationEventPublisher events) {
-        return new EventPublisher(events, threads("exactly-once-events-", 1, MOST_EVENTS), clockwork);
-    }
-
-    @Bean
-    WindowWatch exactlyOnceWindowWatch(List<WindowObserver> observers) {
-        return new WindowWatch(properties.renewal().enabled(), observers, clockwork);
+    WindowWatch exactlyOnceWindowWatch(ObjectProvider<WindowObserver> observers) {
+        List<WindowObserver> all =
+                Stream.concat(observers.orderedStream(), Stream.of(events)).toList();
+        return new WindowWatch(properties.renewal().enabled(), all, clockwork);
     }
 
     /** Only for observed listeners, as what follows. */

@@ -2,12 +2,14 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 import io.awspring.cloud.sqs.config.SqsEndpoint;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
+import io.exactlyonce.ExactlyOnceEvent;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
@@ -19,6 +21,7 @@ import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtPolicy;
@@ -30,12 +33,22 @@ import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.window.WindowObserver;
+import io.exactlyonce.window.WindowWarning;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
@@ -45,6 +58,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationListener;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** The wiring, without a database: nothing connects before the first container is made. */
@@ -193,6 +207,38 @@ class ExactlyOnceAutoConfigurationTests {
                         "end exactly-once-audit-1",
                         "end exactly-once-watch-1",
                         "end exactly-once-renewal-1");
+    }
+
+    @Test
+    void breachOfAWindowIsToldToTheApplicationsObserverAndPublishedAsAnEvent() {
+        Queue<WindowWarning.Kind> told = new ConcurrentLinkedQueue<>();
+        Queue<Object> published = new ConcurrentLinkedQueue<>();
+        Clockwork clockwork = mock();
+        AtomicLong seconds = new AtomicLong();
+        when(clockwork.nanoTime()).then(call -> TimeUnit.SECONDS.toNanos(seconds.incrementAndGet()));
+        when(clockwork.every(any(), any(), any())).thenReturn(() -> {});
+        Subscription orders =
+                new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(ExactlyOnceAutoConfiguration.class))
+                .withBean(ClaimStore.class, ScriptedStore::new)
+                .withBean(Clockwork.class, () -> clockwork)
+                .withBean(WindowObserver.class, () -> (subscription, warning) -> told.add(warning.kind()))
+                .withInitializer(context -> context.addApplicationListener(
+                        ApplicationListener.<ExactlyOnceEvent.WindowBreached>forPayload(published::add)))
+                .run(context -> {
+                    DeliveryObservers observers = context.getBean(DeliveryObservers.class);
+                    for (int delivery = 0; delivery < 300; delivery++) {
+                        observers.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(35)));
+                    }
+                    assertThat(told).containsExactly(WindowWarning.Kind.BREACHED);
+                    await().untilAsserted(() -> assertThat(published)
+                            .singleElement()
+                            .isInstanceOfSatisfying(
+                                    ExactlyOnceEvent.WindowBreached.class,
+                                    breach -> assertThat(breach.queue()).isEqualTo("orders")));
+                });
     }
 
     @Test
