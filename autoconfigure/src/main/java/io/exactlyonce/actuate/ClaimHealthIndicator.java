@@ -1,5 +1,6 @@
 package io.exactlyonce.actuate;
 
+import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.renewal.Renewer;
 import java.time.Duration;
 import java.util.List;
@@ -15,37 +16,25 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator {
     /** Renewals are looked for ten times a second; windows last a second at least. */
     private static final Duration LATE = Duration.ofSeconds(2);
 
-    private final Store store;
+    private final ClaimBackend backend;
     private final Renewer supervisor;
     private final ListenerStates listeners;
-
-    /** Asks what keeps the claims. */
-    @FunctionalInterface
-    public interface Store {
-
-        /**
-         * Proves that claims can be kept, and tells by what.
-         *
-         * @throws Exception if it is away, no primary, or has no table that fits
-         */
-        void prove(Health.Builder details) throws Exception;
-    }
 
     /**
      * Makes the indicator.
      *
-     * @param store what keeps the claims
+     * @param backend keeps the claims
      * @param supervisor renews
      */
-    public ClaimHealthIndicator(Store store, Renewer supervisor, ListenerStates listeners) {
+    public ClaimHealthIndicator(ClaimBackend backend, Renewer supervisor, ListenerStates listeners) {
         super("Claims cannot be kept");
-        this.store = store;
+        this.backend = backend;
         this.supervisor = supervisor;
         this.listeners = listeners;
     }
 
     @Override
-    protected void doHealthCheck(Health.Builder builder) throws Exception {
+    protected void doHealthCheck(Health.Builder builder) {
         Duration sinceTick = supervisor.sinceLastTick();
         List<String> paused = listeners.all().stream()
                 .filter(listener -> listener.gate().isPaused())
@@ -53,8 +42,8 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator {
                         .formatted(listener, listener.gate().way()))
                 .toList();
         builder.withDetail("renewalsLookedForBeforeMillis", sinceTick.toMillis())
-                .withDetail("pausedListeners", paused);
-        store.prove(builder);
+                .withDetail("pausedListeners", paused)
+                .withDetails(backend.prove());
         if (sinceTick.compareTo(LATE) > 0 || !paused.isEmpty()) {
             builder.down();
         } else {

@@ -3,7 +3,7 @@ package io.exactlyonce.autoconfigure;
 import io.exactlyonce.actuate.ClaimHealthIndicator;
 import io.exactlyonce.actuate.ExactlyOnceEndpoint;
 import io.exactlyonce.actuate.ListenerStates;
-import io.exactlyonce.claim.postgres.ClaimDatabase;
+import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.ObservedMetrics;
 import io.exactlyonce.metrics.QueueMetrics;
@@ -54,19 +54,13 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         /** Boot's name for the contributor of the bean {@code exactlyOnceHealthIndicator}. */
         private static final String CONTRIBUTOR = "exactlyOnce";
 
-        @Bean
-        @ConditionalOnBean(ClaimDatabase.class)
-        ClaimHealthIndicator.Store exactlyOnceStoreHealth(ClaimDatabase database) {
-            return health -> health.withDetail("primary", database.prove());
-        }
-
         /**
          * The group of the whole application leaves claims to the groups that ask for them: while their database is away, listeners
          * pause and lose nothing, so that there is nothing that a restart would mend, and no reason to take HTTP requests from the
          * application.
          */
         @Bean
-        @ConditionalOnBean(ClaimHealthIndicator.Store.class)
+        @ConditionalOnBean(ClaimBackend.class)
         static HealthEndpointGroupsPostProcessor exactlyOnceHealthGroups() {
             return groups -> HealthEndpointGroups.of(
                     withoutClaims(groups.getPrimary()),
@@ -85,11 +79,11 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         }
 
         @Bean
-        @ConditionalOnBean(ClaimHealthIndicator.Store.class)
+        @ConditionalOnBean(ClaimBackend.class)
         @ConditionalOnEnabledHealthIndicator("exactly-once")
         ClaimHealthIndicator exactlyOnceHealthIndicator(
-                ClaimHealthIndicator.Store store, Renewer renewals, ListenerStates listeners) {
-            return new ClaimHealthIndicator(store, renewals, listeners);
+                ClaimBackend backend, Renewer renewals, ListenerStates listeners) {
+            return new ClaimHealthIndicator(backend, renewals, listeners);
         }
     }
 

@@ -8,6 +8,7 @@ import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.QueueObserver;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.claim.ClaimIdGenerator;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
@@ -208,7 +209,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
             Renewer renewals,
             DeliveryObservers observers,
             QueueAudit audit,
-            ObjectProvider<StartLine.Place> places,
+            ObjectProvider<ClaimBackend> backends,
             ObjectProvider<ClaimDatabase> database) {
         int mostWaiting = properties.retry().maxWaiting();
         OutcomePolicy policy = new OutcomePolicy(terms, backoff);
@@ -216,7 +217,10 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         Executor cancellations = new SimpleAsyncTaskExecutor(daemons("exactly-once-cancellation-"));
         DeliveryPipeline pipeline = new DeliveryPipeline(claims, policy, results, observers, clockwork, cancellations);
         StartLine line = new StartLine(
-                places.getIfAvailable(() -> new StartLine.Place(store.getClass().getSimpleName())),
+                () -> backends.stream()
+                        .map(ClaimBackend::description)
+                        .findFirst()
+                        .orElse(store.getClass().getSimpleName()),
                 properties.claim().retention(),
                 properties.claim().lease(),
                 properties.renewal().schedule());

@@ -11,7 +11,6 @@ import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
 import io.exactlyonce.claim.postgres.Retention;
 import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
-import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.ReplicaMonitor;
@@ -141,11 +140,6 @@ class PostgresClaimsConfiguration {
         GroupCommitSettings settings =
                 properties.coalescing().settings(Math.max(1, connections), GroupCommitSettings.LARGEST_BATCH);
         return new GroupCommitClaimStore(store, settings, System::nanoTime);
-    }
-
-    @Bean
-    StartLine.Place exactlyOnceClaimPlace(ClaimPool pool) {
-        return new StartLine.Place("%s (primary)".formatted(pool.target()));
     }
 
     @Bean

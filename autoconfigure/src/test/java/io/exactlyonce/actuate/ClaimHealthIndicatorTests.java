@@ -1,7 +1,10 @@
 package io.exactlyonce.actuate;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
+import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
@@ -13,12 +16,15 @@ import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
 
 class ClaimHealthIndicatorTests {
 
+    private final ClaimBackend backend = mock();
     private final FakeClock clock = new FakeClock();
     private final Renewer supervisor = new Renewer(
             new ScriptedStore(), new RenewalSchedule(0.5, 0), new RenewalObserver() {}, Runnable::run, clock, () -> 0);
@@ -27,10 +33,13 @@ class ClaimHealthIndicatorTests {
     private final Subscription orders = new Subscription(
             "fulfilment", "orders", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), null, gate);
 
+    @BeforeEach
+    void answer() {
+        when(backend.prove()).thenReturn(Map.of("primary", "10.0.0.5:5432"));
+    }
+
     private Health health() {
-        return new ClaimHealthIndicator(
-                        details -> details.withDetail("primary", "10.0.0.5:5432"), supervisor, listeners)
-                .health();
+        return new ClaimHealthIndicator(backend, supervisor, listeners).health();
     }
 
     @Test
@@ -64,15 +73,9 @@ class ClaimHealthIndicatorTests {
 
     @Test
     void databaseThatIsAwayIsDown() {
-        Health health = new ClaimHealthIndicator(
-                        details -> {
-                            throw new IllegalStateException("connection refused");
-                        },
-                        supervisor,
-                        listeners)
-                .health();
+        when(backend.prove()).thenThrow(new IllegalStateException("connection refused"));
 
-        assertThat(health.getStatus()).isEqualTo(Status.DOWN);
-        assertThat(health.getDetails().get("error").toString()).contains("connection refused");
+        assertThat(health().getStatus()).isEqualTo(Status.DOWN);
+        assertThat(health().getDetails().get("error").toString()).contains("connection refused");
     }
 }

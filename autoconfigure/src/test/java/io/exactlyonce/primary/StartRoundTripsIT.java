@@ -2,6 +2,7 @@ package io.exactlyonce.primary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.entry;
 
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
@@ -57,7 +58,7 @@ class StartRoundTripsIT {
             database.requireReady();
 
             try (RoundTrips trips = RoundTrips.count()) {
-                assertThat(database.prove()).isEqualTo("127.0.0.1:" + SERVER.port());
+                assertThat(database.prove()).containsExactly(entry("primary", "127.0.0.1:" + SERVER.port()));
 
                 assertThat(trips.total()).isOne();
             }

@@ -1,7 +1,9 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.PrimaryCheck;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -20,10 +22,11 @@ import org.springframework.util.ReflectionUtils;
  * <p>One check is under way at a time, on a thread of its own; all that ask meanwhile get its answer or its failure. One that has passed is
  * not made again; one that has failed is, for the next caller.
  */
-public final class ClaimDatabase implements AutoCloseable {
+public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(ClaimDatabase.class);
 
+    private final String target;
     private final PrimaryCheck primary;
     private final ClaimTable table;
     private final DatabaseInitializationMode mode;
@@ -39,6 +42,7 @@ public final class ClaimDatabase implements AutoCloseable {
      * @param whenReady runs once, as soon as claims can be kept; throws nothing
      */
     public ClaimDatabase(ClaimPool pool, DatabaseInitializationMode mode, Runnable whenReady) {
+        this.target = pool.target();
         this.primary = new PrimaryCheck(pool);
         this.table = new ClaimTable(pool.dataSource());
         this.mode = mode;
@@ -92,18 +96,23 @@ public final class ClaimDatabase implements AutoCloseable {
         }
     }
 
+    @Override
+    public String description() {
+        return target + " (primary)";
+    }
+
     /**
-     * Proves in one round trip that claims can be kept at this moment: the server is a primary, and the table is there if
-     * claims have needed it yet.
+     * Proves it in one round trip: the server is a primary, and the table is there if claims have needed it yet.
      *
-     * @return the server's address
+     * @return the address of the server
      */
-    public String prove() {
+    @Override
+    public Map<String, Object> prove() {
         PrimaryCheck.Server server = primary.prove();
         if (ready && !server.hasTable()) {
             table.verify();
         }
-        return server.address();
+        return Map.of("primary", server.address());
     }
 
     /** Returns whether there are listeners, and claims can be kept. */

@@ -6,6 +6,7 @@ import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.StringJoiner;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -13,20 +14,16 @@ import org.slf4j.LoggerFactory;
 /**
  * One line of the log for each listener that starts, of what it will do with the messages of a queue.
  *
- * @param place where claims are kept
+ * @param backend describes what keeps claims; asked with each line
  * @param retention how long a completed key is remembered
  * @param lease of claims; {@code null} for the window's length
  * @param renewals when windows and leases are renewed
  */
 public record StartLine(
-        Place place, Duration retention, @Nullable Duration lease, RenewalSchedule renewals) {
-
-    /**
-     * Where claims are kept, for people.
-     *
-     * @param description server and database, or service and table; no user, no password
-     */
-    public record Place(String description) {}
+        Supplier<String> backend,
+        Duration retention,
+        @Nullable Duration lease,
+        RenewalSchedule renewals) {
 
     private static final Logger log = LoggerFactory.getLogger(StartLine.class);
 
@@ -65,7 +62,7 @@ public record StartLine(
                 subscription.maxReceiveCount() == null
                         ? "no dead-letter queue"
                         : "dead-letter queue after %d receives".formatted(subscription.maxReceiveCount()));
-        line.add("claims on " + place.description());
+        line.add("claims on " + backend.get());
         line.add("retention " + text(retention));
         return line.toString();
     }

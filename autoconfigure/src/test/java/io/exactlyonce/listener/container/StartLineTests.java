@@ -34,8 +34,8 @@ class StartLineTests {
         void special(List<Order> orders) {}
     }
 
-    private final StartLine usual = new StartLine(
-            new StartLine.Place("db-1:5432/shop (primary)"), Duration.ofDays(14), null, new RenewalSchedule(0.5, 0.1));
+    private final StartLine usual =
+            new StartLine(() -> "db-1:5432/shop (primary)", Duration.ofDays(14), null, new RenewalSchedule(0.5, 0.1));
 
     private static ContainerSettings settings(String method) {
         return ListenerRig.settings(new Listeners(), method);
@@ -66,7 +66,7 @@ class StartLineTests {
     @Test
     void lineSaysWhatIsUnusual() {
         StartLine line = new StartLine(
-                new StartLine.Place("DynamoDB table claims in eu-central-1"),
+                () -> "DynamoDB table claims in eu-central-1",
                 Duration.ofHours(36),
                 Duration.ofSeconds(90),
                 new RenewalSchedule(false, 0.5, 0.1));
@@ -87,11 +87,8 @@ class StartLineTests {
 
     @Test
     void leaseOfItsOwnIsRenewedByItsOwnLength() {
-        StartLine line = new StartLine(
-                new StartLine.Place("db-1"),
-                Duration.ofDays(14),
-                Duration.ofSeconds(20),
-                new RenewalSchedule(0.5, 0.1));
+        StartLine line =
+                new StartLine(() -> "db-1", Duration.ofDays(14), Duration.ofSeconds(20), new RenewalSchedule(0.5, 0.1));
         Subscription orders =
                 new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
 

@@ -172,7 +172,7 @@ public final class ListenerRig {
     }
 
     public static final StartLine START_LINE =
-            new StartLine(new StartLine.Place("memory"), Duration.ofDays(18), null, new RenewalSchedule(0.5, 0.1));
+            new StartLine(() -> "memory", Duration.ofDays(18), null, new RenewalSchedule(0.5, 0.1));
 
     /** Deliveries in flight, on a store that grants everything. */
     public static Deliveries deliveries(

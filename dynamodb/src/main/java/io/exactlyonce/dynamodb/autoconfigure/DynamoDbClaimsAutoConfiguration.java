@@ -6,9 +6,9 @@ import io.awspring.cloud.autoconfigure.core.AwsClientBuilderConfigurer;
 import io.awspring.cloud.autoconfigure.core.AwsConnectionDetails;
 import io.awspring.cloud.autoconfigure.dynamodb.DynamoDbProperties;
 import io.exactlyonce.Mode;
-import io.exactlyonce.actuate.ClaimHealthIndicator;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties;
+import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
@@ -24,7 +24,6 @@ import io.exactlyonce.dynamodb.request.ThrottledRequests;
 import io.exactlyonce.dynamodb.request.ThrottledRequests.Reason;
 import io.exactlyonce.dynamodb.table.ClaimTable;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
-import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.time.Jitter;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -34,7 +33,9 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -45,14 +46,12 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Qualifier;
-import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
-import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
@@ -175,12 +174,36 @@ public final class DynamoDbClaimsAutoConfiguration {
         }
 
         @Bean
-        StartLine.Place exactlyOnceClaimPlace(
-                @Qualifier(CLIENT) DynamoDbAsyncClient client, DynamoDbClaimProperties properties) {
-            return new StartLine.Place("DynamoDB table %s in %s"
-                    .formatted(
-                            properties.tableName(),
-                            client.serviceClientConfiguration().region()));
+        ClaimBackend exactlyOnceClaimBackend(
+                @Qualifier(CLIENT) DynamoDbAsyncClient client,
+                DynamoDbClaimProperties properties,
+                DynamoDbClaims claims,
+                ServiceClock clock) {
+            return new ClaimBackend() {
+                @Override
+                public String description() {
+                    return "DynamoDB table %s in %s"
+                            .formatted(
+                                    properties.tableName(),
+                                    client.serviceClientConfiguration().region());
+                }
+
+                /**
+                 * Without a measured time claims go on, and only takeovers of keys whose holder vanished are later: a detail, and no
+                 * reason to restart anything.
+                 */
+                @Override
+                public Map<String, Object> prove() {
+                    claims.probe();
+                    ServiceClock.State state = clock.state();
+                    boolean isByClock = properties.clock() == ClockMode.SERVICE && state == ServiceClock.State.MEASURED;
+                    Map<String, Object> details = new LinkedHashMap<>();
+                    details.put("takeover", isByClock ? "by clock" : "by observation");
+                    details.put("clock", state.reason());
+                    clock.uncertaintySeconds().ifPresent(seconds -> details.put("clockUncertaintySeconds", seconds));
+                    return details;
+                }
+            };
         }
 
         @Bean
@@ -193,31 +216,6 @@ public final class DynamoDbClaimsAutoConfiguration {
         @ConditionalOnMissingBean
         DynamoDbCompletion exactlyOnceDynamoDbCompletion(DynamoDbClaims claims) {
             return claims.completion();
-        }
-    }
-
-    /** Tells where Actuator is used whether claims can be kept, and by what it is known that leases are over. */
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({ConditionalOnEnabledHealthIndicator.class, SecurityContext.class})
-    @ConditionalOnBean(DynamoDbClaims.class)
-    @ConditionalOnEnabledHealthIndicator("exactly-once")
-    static class HealthOfClaims {
-
-        /**
-         * Without a measured time claims go on, and only takeovers of keys whose holder vanished are later: a detail, and no reason
-         * to restart anything.
-         */
-        @Bean
-        ClaimHealthIndicator.Store exactlyOnceStoreHealth(
-                DynamoDbClaims claims, ServiceClock clock, DynamoDbClaimProperties properties) {
-            return details -> {
-                claims.probe();
-                ServiceClock.State state = clock.state();
-                boolean isByClock = properties.clock() == ClockMode.SERVICE && state == ServiceClock.State.MEASURED;
-                details.withDetail("takeover", isByClock ? "by clock" : "by observation")
-                        .withDetail("clock", state.reason());
-                clock.uncertaintySeconds().ifPresent(seconds -> details.withDetail("clockUncertaintySeconds", seconds));
-            };
         }
     }
 

@@ -9,12 +9,12 @@ import io.awspring.cloud.autoconfigure.core.RegionProviderAutoConfiguration;
 import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
 import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.dynamodb.DynamoDbClaimStore;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
 import io.exactlyonce.dynamodb.testing.LocalDynamoDb;
-import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.test.InMemoryClaimStore;
 import java.util.UUID;
@@ -59,9 +59,9 @@ class DynamoDbClaimsAutoConfigurationTests {
     }
 
     @Test
-    void placeOfClaimsIsToldWithTableAndRegion() {
+    void backendIsDescribedByTableAndRegion() {
         application.run(
-                context -> assertThat(context.getBean(StartLine.Place.class).description())
+                context -> assertThat(context.getBean(ClaimBackend.class).description())
                         .isEqualTo("DynamoDB table %s in us-east-1".formatted(table)));
     }
 
