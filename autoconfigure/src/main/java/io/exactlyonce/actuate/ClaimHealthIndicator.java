@@ -2,16 +2,29 @@ package io.exactlyonce.actuate;
 
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.renewal.Renewer;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroup;
+import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroups;
+import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroupsPostProcessor;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
  * Whether claims can be kept and renewed: what keeps them answers, a database as a primary, and has the table; renewals are looked
  * for in time; and no listener is paused for lack of answers.
+ *
+ * <p>The group of the whole application leaves claims to the groups that name them: while their database is away, listeners pause
+ * and lose nothing, so that no restart would help, and HTTP requests can still be served.
  */
-public final class ClaimHealthIndicator extends AbstractHealthIndicator {
+public final class ClaimHealthIndicator extends AbstractHealthIndicator implements HealthEndpointGroupsPostProcessor {
+
+    /** Boot's name for the contributor of the bean {@code exactlyOnceHealthIndicator}. */
+    private static final String CONTRIBUTOR = "exactlyOnce";
 
     /** Renewals are looked for ten times a second; windows last a second at least. */
     private static final Duration LATE = Duration.ofSeconds(2);
@@ -49,5 +62,22 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator {
         } else {
             builder.up();
         }
+    }
+
+    @Override
+    public HealthEndpointGroups postProcessHealthEndpointGroups(HealthEndpointGroups groups) {
+        return HealthEndpointGroups.of(
+                withoutClaims(groups.getPrimary()),
+                groups.getNames().stream()
+                        .collect(Collectors.toMap(name -> name, name -> Objects.requireNonNull(groups.get(name)))));
+    }
+
+    private static HealthEndpointGroup withoutClaims(HealthEndpointGroup all) {
+        return (HealthEndpointGroup) Proxy.newProxyInstance(
+                HealthEndpointGroup.class.getClassLoader(),
+                new Class<?>[] {HealthEndpointGroup.class},
+                (proxy, method, arguments) -> method.getName().equals("isMember") && CONTRIBUTOR.equals(arguments[0])
+                        ? false
+                        : AopUtils.invokeJoinpointUsingReflection(all, method, arguments));
     }
 }

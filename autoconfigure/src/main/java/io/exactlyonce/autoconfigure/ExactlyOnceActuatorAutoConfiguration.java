@@ -14,18 +14,11 @@ import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import java.lang.reflect.Proxy;
-import java.util.Objects;
-import java.util.stream.Collectors;
-import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
-import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroup;
-import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroups;
-import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroupsPostProcessor;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -50,33 +43,6 @@ public final class ExactlyOnceActuatorAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ConditionalOnEnabledHealthIndicator.class, SecurityContext.class})
     static class Health {
-
-        /** Boot's name for the contributor of the bean {@code exactlyOnceHealthIndicator}. */
-        private static final String CONTRIBUTOR = "exactlyOnce";
-
-        /**
-         * The group of the whole application leaves claims to the groups that ask for them: while their database is away, listeners
-         * pause and lose nothing, so that there is nothing that a restart would mend, and no reason to take HTTP requests from the
-         * application.
-         */
-        @Bean
-        @ConditionalOnBean(ClaimBackend.class)
-        static HealthEndpointGroupsPostProcessor exactlyOnceHealthGroups() {
-            return groups -> HealthEndpointGroups.of(
-                    withoutClaims(groups.getPrimary()),
-                    groups.getNames().stream()
-                            .collect(Collectors.toMap(name -> name, name -> Objects.requireNonNull(groups.get(name)))));
-        }
-
-        private static HealthEndpointGroup withoutClaims(HealthEndpointGroup all) {
-            return (HealthEndpointGroup) Proxy.newProxyInstance(
-                    HealthEndpointGroup.class.getClassLoader(),
-                    new Class<?>[] {HealthEndpointGroup.class},
-                    (proxy, method, arguments) ->
-                            method.getName().equals("isMember") && CONTRIBUTOR.equals(arguments[0])
-                                    ? false
-                                    : AopUtils.invokeJoinpointUsingReflection(all, method, arguments));
-        }
 
         @Bean
         @ConditionalOnBean(ClaimBackend.class)
