@@ -4,16 +4,15 @@ import io.exactlyonce.actuate.ClaimHealthIndicator;
 import io.exactlyonce.actuate.ExactlyOnceEndpoint;
 import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.claim.ClaimBackend;
+import io.exactlyonce.metrics.ClaimDatabaseMetrics;
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.ObservedMetrics;
 import io.exactlyonce.metrics.QueueMetrics;
-import io.exactlyonce.metrics.ReplicaLagMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.binder.MeterBinder;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
@@ -57,7 +56,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(MeterRegistry.class)
     @ConditionalOnBean(MeterRegistry.class)
-    @Import({DeliveryMetrics.class, QueueMetrics.class, ReplicaLagMetrics.class})
+    @Import({DeliveryMetrics.class, QueueMetrics.class})
     static class Meters {
 
         @Bean
@@ -66,19 +65,10 @@ public final class ExactlyOnceActuatorAutoConfiguration {
             return new ObservedMetrics(registry);
         }
 
-        /** HikariCP's own meters. Boot binds those of the application's DataSources, of which the claims' pool is none. */
         @Bean
         @ConditionalOnBean(ClaimPool.class)
-        MeterBinder exactlyOnceClaimPoolMeters(ClaimPool claims) {
-            return registry -> claims.own().ifPresent(pool -> {
-                // Its lock: a pool that is starting meanwhile has looked for its registry already, and cannot be told
-                // of one yet.
-                synchronized (pool) {
-                    if (pool.getMetricRegistry() == null) {
-                        pool.setMetricRegistry(registry);
-                    }
-                }
-            });
+        ClaimDatabaseMetrics exactlyOnceClaimDatabaseMetrics(MeterRegistry registry, ClaimPool claims) {
+            return new ClaimDatabaseMetrics(registry, claims);
         }
 
         @Bean

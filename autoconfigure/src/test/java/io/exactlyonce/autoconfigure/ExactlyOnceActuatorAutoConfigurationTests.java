@@ -1,9 +1,11 @@
 package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
+import io.exactlyonce.metrics.ClaimDatabaseMetrics;
 import io.exactlyonce.metrics.DeliveryMetrics;
-import io.exactlyonce.metrics.ReplicaLagMetrics;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -25,7 +27,15 @@ class ExactlyOnceActuatorAutoConfigurationTests {
                 .withBean(SimpleMeterRegistry.class)
                 .run(context -> assertThat(context)
                         .hasSingleBean(DeliveryMetrics.class)
-                        .hasSingleBean(ReplicaLagMetrics.class));
+                        .doesNotHaveBean(ClaimDatabaseMetrics.class));
+    }
+
+    @Test
+    void databaseIsMeasuredWhereClaimsUseOne() {
+        application
+                .withBean(SimpleMeterRegistry.class)
+                .withBean(ClaimPool.class, () -> ClaimPool.around(mock(), 1))
+                .run(context -> assertThat(context).hasSingleBean(ClaimDatabaseMetrics.class));
     }
 
     @Test

@@ -2,8 +2,10 @@ package io.exactlyonce.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.audit.QueueObserver.Levels;
 import io.exactlyonce.observed.ObservedQueue;
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.ReplicaLag;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -30,7 +32,8 @@ class MetersTableTests {
         deliveries.subscribed(orders);
         new QueueMetrics(registry).observed(orders, new Levels(0L, 0L, 0L, 0L));
         new RetentionMetrics(registry).surveyed(null, 0);
-        new ReplicaLagMetrics(registry).observed(List.of(new ReplicaLag("replica@10.0.0.6", Duration.ZERO, 0)));
+        new ClaimDatabaseMetrics(registry, ClaimPool.around(new HikariDataSource(), 1))
+                .observed(List.of(new ReplicaLag("replica@10.0.0.6", Duration.ZERO, 0)));
         new ObservedMetrics(registry).observing(new ObservedQueue("fulfilment", "orders"));
         return MetersTable.of(registry.scrape());
     }

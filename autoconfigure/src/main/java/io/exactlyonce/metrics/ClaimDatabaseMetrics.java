@@ -1,5 +1,6 @@
 package io.exactlyonce.metrics;
 
+import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.ReplicaLag;
 import io.exactlyonce.primary.ReplicaObserver;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -8,19 +9,26 @@ import io.micrometer.core.instrument.Tags;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-/** Gauges for each replica that streams; a replica that is gone has none. */
-public final class ReplicaLagMetrics implements ReplicaObserver {
+/**
+ * Gauges for each replica that streams (a replica that is gone has none), and HikariCP's own meters of the claims' pool. This is made
+ * before that pool starts: the check of the database, which opens its first connection, reports replicas to this observer.
+ */
+public final class ClaimDatabaseMetrics implements ReplicaObserver {
 
     private static final double MILLIS_PER_SECOND = 1_000;
 
     private final MultiGauge seconds;
     private final MultiGauge bytes;
 
-    /** @param registry where the meters are registered */
-    public ReplicaLagMetrics(MeterRegistry registry) {
+    /**
+     * @param registry where the meters are registered
+     * @param claims is measured where it is of our own making: Boot measures the application's DataSources
+     */
+    public ClaimDatabaseMetrics(MeterRegistry registry, ClaimPool claims) {
         Meters meters = new Meters(registry);
         seconds = meters.gauges("exactly.once.replica.lag", "seconds");
         bytes = meters.gauges("exactly.once.replica.lag.bytes", "bytes");
+        claims.own().ifPresent(pool -> pool.setMetricRegistry(registry));
     }
 
     @Override
