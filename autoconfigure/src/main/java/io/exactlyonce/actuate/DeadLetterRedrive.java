@@ -1,6 +1,6 @@
 package io.exactlyonce.actuate;
 
-import io.exactlyonce.audit.QueueAudit;
+import io.exactlyonce.visibility.QueueAttributes.Redrive;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -34,13 +34,6 @@ public final class DeadLetterRedrive {
             "look whether one is under way, for SQS runs one of a queue at a time (aws sqs list-message-move-tasks"
                     + " --source-arn %s); a server other than AWS may not know StartMessageMoveTask";
 
-    private final QueueAudit audit;
-
-    /** @param audit knows queues' dead-letter queues */
-    public DeadLetterRedrive(QueueAudit audit) {
-        this.audit = audit;
-    }
-
     /**
      * What became of redrives.
      *
@@ -66,7 +59,10 @@ public final class DeadLetterRedrive {
         Map<String, SqsQueue> queues = new LinkedHashMap<>();
         for (Subscription subscription : subscriptions) {
             if (subscription.visibility() instanceof SqsQueue queue) {
-                audit.deadLetterQueue(subscription).ifPresent(source -> queues.putIfAbsent(source, queue));
+                Redrive known = queue.attributes().redrive();
+                if (known != null) {
+                    queues.putIfAbsent(known.target(), queue);
+                }
             }
         }
         List<String> redriven = new ArrayList<>();
@@ -78,10 +74,9 @@ public final class DeadLetterRedrive {
                                 .overrideConfiguration(limits -> limits.apiCallTimeout(LONGEST_REQUEST)))
                         .join();
                 redriven.add(source);
-            } catch (CompletionException failure) {
-                refused.add(refusal(source, failure.getCause() == null ? failure : failure.getCause()));
             } catch (RuntimeException failure) {
-                refused.add(refusal(source, failure));
+                Throwable cause = failure instanceof CompletionException ? failure.getCause() : null;
+                refused.add(refusal(source, cause == null ? failure : cause));
             }
         });
         return new Redrives(redriven, refused);

@@ -47,7 +47,7 @@ public final class ExactlyOnceEndpoint {
     private final WindowWatch windows;
     private final QueueAudit audit;
     private final ObjectFactory<ObservedCounts> observed;
-    private final DeadLetterRedrive redrives;
+    private final DeadLetterRedrive redrives = new DeadLetterRedrive();
     private final @Nullable ParkedClaims claims;
     private final @Nullable ExactlyOnceOperations operations;
 
@@ -69,7 +69,6 @@ public final class ExactlyOnceEndpoint {
         this.windows = windows;
         this.audit = audit;
         this.observed = observed;
-        this.redrives = new DeadLetterRedrive(audit);
         this.claims = claims;
         this.operations = operations;
     }

@@ -5,7 +5,6 @@ import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.SubscriptionObserver;
 import io.exactlyonce.time.Timer;
-import io.exactlyonce.visibility.QueueAttributes.Redrive;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -141,13 +140,6 @@ public final class QueueAudit implements SubscriptionObserver {
     /** Returns the latest report on a listener's queue, if there is one already. */
     public Optional<AuditReport> report(Subscription subscription) {
         return Optional.ofNullable(reports.get(subscription));
-    }
-
-    /** Returns the ARN of the dead-letter queue of a listener's queue, if it has one and that is known. */
-    public Optional<String> deadLetterQueue(Subscription subscription) {
-        return subscription.visibility() instanceof SqsQueue queue
-                ? Optional.ofNullable(queue.attributes().redrive()).map(Redrive::target)
-                : Optional.empty();
     }
 
     /** Returns for how long, at least, attempts at a message that fails go on before it is dead; empty without a dead-letter queue. */

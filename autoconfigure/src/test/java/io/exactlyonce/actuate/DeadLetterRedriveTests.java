@@ -3,19 +3,13 @@ package io.exactlyonce.actuate;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
-import io.exactlyonce.audit.AuditMode;
-import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.ScriptedSqs;
-import io.exactlyonce.delivery.RetryBackoff;
-import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -36,27 +30,13 @@ class DeadLetterRedriveTests {
     private static final String DEAD = "arn:aws:sqs:eu-central-1:123456789012:orders-dead";
     private static final String OTHER_DEAD = "arn:aws:sqs:eu-central-1:123456789012:returns-dead";
 
-    private final QueueAudit audit = new QueueAudit(
-            AuditMode.WARN,
-            Set.of(),
-            new QueueAudit.Terms(
-                    true,
-                    null,
-                    Duration.ofDays(18),
-                    new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)),
-                    null,
-                    Optional::empty),
-            subscription -> Optional.empty(),
-            List.of(),
-            new FakeTimer());
-    private final DeadLetterRedrive redrive = new DeadLetterRedrive(audit);
+    private final DeadLetterRedrive redrive = new DeadLetterRedrive();
     private final ScriptedSqs sqs = new ScriptedSqs().redrives(5);
 
     private Subscription subscribed(String queue, ScriptedSqs server) {
-        Subscription subscription =
-                new Subscription("fulfilment", queue, WINDOW, new SqsQueue(server, ScriptedSqs.ORDERS, WINDOW));
-        audit.subscribed(subscription);
-        return subscription;
+        SqsQueue known = new SqsQueue(server, ScriptedSqs.ORDERS, WINDOW);
+        known.readAttributes(Duration.ofSeconds(1)).join();
+        return new Subscription("fulfilment", queue, WINDOW, known);
     }
 
     private static SqsException refusal(int status, String code, String message) {

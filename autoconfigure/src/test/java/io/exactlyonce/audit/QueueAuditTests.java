@@ -444,15 +444,6 @@ class QueueAuditTests {
         assertThat(audit.reports()).isEmpty();
     }
 
-    @Test
-    void deadLetterQueueThatTheListenerHasReadIsKnownWhereTheAuditIsOff() {
-        Subscription orders = orders();
-        ((SqsQueue) orders.visibility()).readAttributes(Duration.ofSeconds(1)).join();
-
-        assertThat(audit(AuditMode.OFF).deadLetterQueue(orders))
-                .hasValue("arn:aws:sqs:eu-central-1:123456789012:orders-dead");
-    }
-
     @ParameterizedTest
     @EnumSource(AuditMode.class)
     void queueOfAnotherKindIsLeftAlone(AuditMode mode) {
@@ -470,8 +461,6 @@ class QueueAuditTests {
         QueueAudit audit = audit(AuditMode.WARN);
         Subscription orders = orders();
         audit.subscribed(orders);
-        assertThat(audit.deadLetterQueue(orders))
-                .hasValueSatisfying(arn -> assertThat(arn).endsWith(":orders-dead"));
 
         sqs.with(ScriptedSqs.ORDERS, "MessageRetentionPeriod", "1209600")
                 .with(ScriptedSqs.ORDERS, "DelaySeconds", "5")
