@@ -89,7 +89,7 @@ public record ListenerDescription(
                 exact(outlook.latencies().p50()),
                 exact(outlook.latencies().p95()),
                 exact(outlook.latencies().p99()),
-                exact(outlook.recentP95()),
+                exact(outlook.recent().p95()),
                 outlook.utilization(),
                 seconds(outlook.timeToBreach().orElse(null)),
                 outlook.strays(),

@@ -161,7 +161,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         this.serializer = new JacksonResultSerializer(json.getIfAvailable(JsonMapper::new));
         this.results =
                 new StoredResults(serializer, properties.claim().maxResultSize().toBytes());
-        this.events = new EventPublisher(application, threads("exactly-once-events-", 1, MOST_EVENTS), clockwork);
+        this.events = new EventPublisher(application, thread("exactly-once-events-", MOST_EVENTS), clockwork);
     }
 
     /** Ends the front of a store of the application's own, after all that asks it and before that store. */
@@ -319,7 +319,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @Bean
     QueueAudit exactlyOnceQueueAudit(
             WindowWatch windows, ObjectProvider<QueueObserver> observers, Optional<ClaimPool> claims) {
-        Executor thread = threads("exactly-once-audit-start-", 1, Integer.MAX_VALUE);
+        Executor thread = thread("exactly-once-audit-start-", Integer.MAX_VALUE);
         // The timer's own thread may not wait for SQS.
         Timer afterwards = (delay, task) -> Timer.SYSTEM.after(
                 delay, () -> thread.execute(() -> Boundary.guard("The first audit of a queue", task)));
@@ -365,16 +365,16 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     ObservedClaims exactlyOnceObservedClaims(List<ObservationCounter> counters, Optional<ClaimDatabase> database) {
         Runnable readiness =
                 database.<Runnable>map(known -> known::requireReady).orElse(() -> {});
-        Executor thread = threads("exactly-once-observing-", 1, Integer.MAX_VALUE);
+        Executor thread = thread("exactly-once-observing-", Integer.MAX_VALUE);
         return new ObservedClaims(store, terms, readiness, counters, thread, ObservedClaims.MOST_UNDER_WAY);
     }
 
-    /** Returns daemon threads that end by themselves when there is nothing to do, so that there is nothing to stop. */
-    private static ThreadPoolExecutor threads(String prefix, int most, int mostWaiting) {
-        ThreadPoolExecutor threads = new ThreadPoolExecutor(
-                most, most, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(mostWaiting), daemons(prefix));
-        threads.allowCoreThreadTimeOut(true);
-        return threads;
+    /** Returns a daemon thread that ends by itself when there is nothing to do, so that there is nothing to stop. */
+    private static Executor thread(String prefix, int mostWaiting) {
+        ThreadPoolExecutor thread = new ThreadPoolExecutor(
+                1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(mostWaiting), daemons(prefix));
+        thread.allowCoreThreadTimeOut(true);
+        return thread;
     }
 
     private static ThreadFactory daemons(String prefix) {

@@ -32,7 +32,7 @@ final class WindowGauges {
         seconds("exactly.once.window", WindowGauges::length);
         seconds(
                 "exactly.once.window.headroom",
-                window -> length(window).minus(window.outlook().recentP95()));
+                window -> length(window).minus(window.outlook().recent().p95()));
         seconds("exactly.once.window.recommended", window -> recommended(window, true), "rule", "renewed");
         seconds("exactly.once.window.recommended", window -> recommended(window, false), "rule", "not_renewed");
         meters.gauge(

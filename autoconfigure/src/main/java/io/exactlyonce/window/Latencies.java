@@ -20,7 +20,7 @@ public record Latencies(long count, Duration p50, Duration p95, Duration p99) {
                 Math.round(counts.total()), duration(seconds[0]), duration(seconds[1]), duration(seconds[2]));
     }
 
-    private static Duration duration(double seconds) {
+    static Duration duration(double seconds) {
         return Duration.ofNanos(Math.round(seconds * 1e9));
     }
 }

@@ -25,14 +25,9 @@ public record Outlook(
         double shareBeyond,
         boolean isShareGrowing) {
 
-    /** Returns the 95th percentile of recent deliveries. */
-    public Duration recentP95() {
-        return recent.p95();
-    }
-
-    /** Returns that percentile as a part of the window. */
+    /** Returns the 95th percentile of recent deliveries as a part of the window. */
     public double utilization() {
-        return (double) recentP95().toNanos() / window.toNanos();
+        return (double) recent.p95().toNanos() / window.toNanos();
     }
 
     /** Returns the strays in words, such as "2.0 in 1,000 outlast the window, growing". */

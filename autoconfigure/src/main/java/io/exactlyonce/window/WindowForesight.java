@@ -190,12 +190,13 @@ final class WindowForesight {
     }
 
     private WindowWarning warning(Kind kind) {
-        return new WindowWarning(kind, duration(p95()), duration(window), timeToBreach(), beyond.ofHour());
+        return new WindowWarning(
+                kind, Latencies.duration(p95()), Latencies.duration(window), timeToBreach(), beyond.ofHour());
     }
 
     private Optional<Duration> timeToBreach() {
         double seconds = secondsToBreach();
-        return Double.isInfinite(seconds) ? Optional.empty() : Optional.of(duration(seconds));
+        return Double.isInfinite(seconds) ? Optional.empty() : Optional.of(Latencies.duration(seconds));
     }
 
     /**
@@ -211,10 +212,10 @@ final class WindowForesight {
             // What stands still does not go on to grow, and has not breached the window now.
             boolean isForeseen = isRecent || (sinceLast < MEANINGFUL_SECONDS && p95() < window);
             return new Outlook(
-                    duration(window),
+                    Latencies.duration(window),
                     Latencies.of(usual),
                     isRecent ? Latencies.of(recent.all()) : Latencies.NONE,
-                    duration(sinceLast),
+                    Latencies.duration(sinceLast),
                     isForeseen ? timeToBreach() : Optional.empty(),
                     beyond.ofHour(),
                     beyond.grows());
@@ -225,9 +226,5 @@ final class WindowForesight {
 
     private static double seconds(Duration duration) {
         return duration.toNanos() * 1e-9;
-    }
-
-    private static Duration duration(double seconds) {
-        return Duration.ofNanos((long) (seconds * 1e9));
     }
 }

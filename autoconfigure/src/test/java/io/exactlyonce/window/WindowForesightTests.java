@@ -190,6 +190,6 @@ class WindowForesightTests {
         }
         Outlook outlook = foresight.outlook(each * SECOND / 10);
         assertThat(outlook.latencies().count()).isEqualTo((long) threads * each);
-        assertThat(outlook.recentP95()).isBetween(Duration.ofMillis(4_900), Duration.ofMillis(5_150));
+        assertThat(outlook.recent().p95()).isBetween(Duration.ofMillis(4_900), Duration.ofMillis(5_150));
     }
 }
