@@ -283,11 +283,9 @@ public final class ClaimPool implements AutoCloseable {
             var settings = new Properties();
             settings.setProperty("ApplicationName", NAME);
             settings.setProperty("loginTimeout", String.valueOf(timeout.toSeconds()));
-            // Claims take milliseconds: a reply this late means that the server or the way to it is gone. With a lease
-            // of
-            // 30 s, renewed when half of it is over, a renewal that hangs for this long and then waits for a new
-            // connection
-            // has lost 8 of its 15 s, and can still be tried again.
+            // Claims take milliseconds: a reply this late means that the server or the way to it is gone. With a
+            // lease of 30 s, renewed when half of it is over, a renewal that hangs for this long and then waits
+            // for a new connection has lost 8 of its 15 s, and can still be tried again.
             settings.setProperty("socketTimeout", "5");
             settings.setProperty("tcpKeepAlive", "true");
             // The driver's messages would quote keys and results, which may be personal data.
