@@ -21,6 +21,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -30,6 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * Each check that is SQL is noticed when it is missing: the statements that go to a real PostgreSQL have lost its check, and
  * the test that is to notice it fails. Removes one check at a time.
  */
+@Tag("ci")
 class MissingSqlCheckIT {
 
     /** Tests that have passed with all checks. */

@@ -10,10 +10,12 @@ import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import org.elasticmq.rest.sqs.SQSRestServerBuilder;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.platform.commons.support.ReflectionSupport;
 
+@Tag("ci")
 class DeviatesOnTests {
 
     static class Marked {

@@ -30,7 +30,9 @@ final class Reports {
         PASSED,
         SKIPPED,
         FAILED,
-        MISSING
+        MISSING,
+        /** Its tag is one that this build excludes. */
+        LEFT_OUT
     }
 
     /**

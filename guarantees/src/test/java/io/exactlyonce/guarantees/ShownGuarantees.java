@@ -7,8 +7,10 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -25,13 +27,19 @@ final class ShownGuarantees {
      *
      * @param root of all modules
      * @param started when the build began
+     * @param excluded tags of the tests that this build does not owe
      */
-    ShownGuarantees(Path root, Instant started) throws IOException {
+    ShownGuarantees(Path root, Instant started, Set<String> excluded) throws IOException {
         Reports reports = new Reports(root, started);
-        Subtypes subtypes = new Subtypes(sources(root));
+        List<String> sources = sources(root);
+        Subtypes subtypes = new Subtypes(sources);
+        Tags tags = new Tags(sources);
         for (String document : DOCUMENTS) {
             for (NamedTest test : NamedTest.in(read(root.resolve("docs").resolve(document)))) {
-                verdicts.put(test.toString(), reports.of(subtypes.of(test.type()), test.method()));
+                Verdict verdict = reports.of(subtypes.of(test.type()), test.method());
+                boolean leftOut =
+                        verdict.outcome() == Outcome.MISSING && !Collections.disjoint(tags.of(test.type()), excluded);
+                verdicts.put(test.toString(), leftOut ? new Verdict(Outcome.LEFT_OUT, "") : verdict);
             }
         }
     }
@@ -70,7 +78,14 @@ final class ShownGuarantees {
         return lines(Outcome.SKIPPED::equals);
     }
 
-    /** Returns what failed or did not run. */
+    /** Returns how many did not run because of their tag. */
+    long leftOut() {
+        return verdicts.values().stream()
+                .filter(verdict -> verdict.outcome() == Outcome.LEFT_OUT)
+                .count();
+    }
+
+    /** Returns what failed, or did not run although this build owes it. */
     List<String> notShown() {
         return lines(outcome -> outcome == Outcome.FAILED || outcome == Outcome.MISSING);
     }

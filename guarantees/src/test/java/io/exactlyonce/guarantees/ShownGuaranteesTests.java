@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,6 +53,30 @@ class ShownGuaranteesTests {
 
         assertThat(read().notShown())
                 .containsExactly("StoreContract#staleClaimChangesNothing MISSING: no report of this build names it");
+    }
+
+    @Test
+    void testWhoseTagIsExcludedIsCountedAsLeftOut() throws IOException {
+        tagAndForget("ci");
+
+        assertThat(read().leftOut()).isEqualTo(1);
+        assertThat(read().notShown()).isEmpty();
+    }
+
+    @Test
+    void testWhoseTagIsNotExcludedIsOwed() throws IOException {
+        tagAndForget("postgres");
+
+        assertThat(read().leftOut()).isZero();
+        assertThat(read().notShown()).singleElement().asString().startsWith("ClaimTests#oneHolds MISSING");
+    }
+
+    @Test
+    void testThatFailedIsNoticedAlthoughItsTagIsExcluded() throws IOException {
+        tagAndForget("ci");
+        report("engine", "surefire-reports", "io.x.ClaimTests", "oneHolds", "<failure message='two do'/>");
+
+        assertThat(read().notShown()).containsExactly("ClaimTests#oneHolds FAILED: two do");
     }
 
     @Test
@@ -137,7 +162,15 @@ class ShownGuaranteesTests {
     }
 
     private ShownGuarantees read() throws IOException {
-        return new ShownGuarantees(root, STARTED);
+        return new ShownGuarantees(root, STARTED, Set.of("ci", "load"));
+    }
+
+    /** Gives a class a tag, and takes its report. */
+    private void tagAndForget(String tag) throws IOException {
+        write(
+                "engine/src/main/java/ClaimTests.java",
+                "/** Tests. */\n@Tag(\"%s\")\n@Other(1)\nclass ClaimTests {\n    void oneHolds() {}\n}".formatted(tag));
+        Files.delete(root.resolve("engine/target/surefire-reports/TEST-io.x.ClaimTests.xml"));
     }
 
     /** Replaces the report of one class. */

@@ -9,8 +9,10 @@ import io.exactlyonce.sample.lab.Verdict;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("ci")
 class IncidentLabIT {
 
     @Test

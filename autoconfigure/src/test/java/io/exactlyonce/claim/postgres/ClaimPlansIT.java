@@ -22,6 +22,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
@@ -33,6 +34,7 @@ import org.springframework.transaction.support.TransactionTemplate;
  * on the very connection that used them, so that a new statement is examined without being named here. They must not
  * read the whole table or the whole primary key, whatever the planner knew when it made them.
  */
+@Tag("ci")
 class ClaimPlansIT {
 
     /** {@code ./mvnw verify -Dclaims.rows=10000000} looks at a table of that size. */

@@ -19,12 +19,14 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.springframework.boot.SpringApplicationAotProcessor;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** An application whose beans are prepared ahead of time, as for a native image, and then started in a JVM. */
+@Tag("ci")
 @UsesSqs
 class AheadOfTimeIT {
 

@@ -13,6 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -28,6 +29,7 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /** The answers that AWS's documentation demands, by the SDK's client, with ElasticMQ behind. The rules' clock is moved by hand. */
+@Tag("ci")
 class AwsAnswersIT {
 
     private static final int WINDOW_SECONDS = 30;

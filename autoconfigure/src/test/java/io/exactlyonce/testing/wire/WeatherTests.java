@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.node.JsonNodeFactory;
 
 /** What the network may do so that no caller of the SDK sees a failure that AWS would not have caused. */
+@Tag("ci")
 class WeatherTests {
 
     private static final int CALLS = 300;

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -26,6 +27,7 @@ import software.amazon.awssdk.core.SdkRequest;
  * Each condition of the store's writes is noticed when it is missing: the requests that go to DynamoDB Local have lost it, and the
  * test that is to notice it fails. Removes one at a time.
  */
+@Tag("ci")
 class MissingConditionIT {
 
     /** Tests that have passed with all conditions. */

@@ -8,9 +8,11 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What the lab's store of {@code --store=dynamodb} lets in. */
+@Tag("ci")
 class DynamoDbLocalIT {
 
     /** At another address of this machine only a server answers that listens on all of them. */
