@@ -18,6 +18,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -27,6 +29,7 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
 /** A pool of the application's: its settings stay, but what it lends out must prove to lead to a primary. */
 class MarkedDataSourceIT {
 
+    private static final String UNTRIED_MILLIS = "com.zaxxer.hikari.aliveBypassWindowMs";
     private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();
     private static final int SIZE = 3;
 
@@ -50,6 +53,17 @@ class MarkedDataSourceIT {
         public Connection getConnection(String username, String password) throws SQLException {
             return hidden.getConnection(username, password);
         }
+    }
+
+    /** HikariCP lends sessions out untried for this long after their last use: here longer than any test takes. */
+    @BeforeAll
+    static void lendSessionsOutUntried() {
+        System.setProperty(UNTRIED_MILLIS, "60000");
+    }
+
+    @AfterAll
+    static void tryThemAgain() {
+        System.clearProperty(UNTRIED_MILLIS);
     }
 
     @ParameterizedTest
