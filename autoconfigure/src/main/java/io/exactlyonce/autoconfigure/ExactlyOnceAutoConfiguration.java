@@ -136,6 +136,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
             ExactlyOnceProperties properties,
             Clockwork clockwork,
             ClaimStore store,
+            ObjectProvider<GroupCommitSettings> groups,
             ObjectProvider<JsonMapper> json,
             ApplicationEventPublisher application) {
         this.properties = properties;
@@ -145,10 +146,10 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 ? own
                 : new GroupCommitClaimStore(
                         store,
-                        properties
+                        groups.getIfAvailable(() -> properties
                                 .claim()
                                 .coalescing()
-                                .settings(GroupCommitSettings.MOST_FLUSHERS, GroupCommitSettings.LARGEST_BATCH),
+                                .settings(GroupCommitSettings.MOST_FLUSHERS, GroupCommitSettings.LARGEST_BATCH)),
                         System::nanoTime);
         this.claims = new Claims(store, async, clockwork, clockwork);
         this.terms = new ClaimSettings(
@@ -164,10 +165,10 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         this.events = new EventPublisher(application, thread("exactly-once-events-", MOST_EVENTS), clockwork);
     }
 
-    /** Ends the front of a store of the application's own, after all that asks it and before that store. */
+    /** Ends the store's front, after all that asks it and before the store. */
     @Override
     public void destroy() {
-        if (async != store && async instanceof GroupCommitClaimStore front) {
+        if (async instanceof GroupCommitClaimStore front) {
             front.close();
         }
     }

@@ -149,7 +149,7 @@ public record ExactlyOnceProperties(
      * @param flushers Most of these transactions at a time, besides one of renewals, from 1 to 16. With PostgreSQL at most two
      *     less than the connections of the pool, and at least 1. More than 2 pay only for a ClaimStore of your own that
      *     answers the claims of a call one by one.
-     * @param maxBatch Most claims, completions and releases of one transaction, from 1 to 256.
+     * @param maxBatch Claims, completions and releases with which a transaction takes no further ones, from 1 to 256.
      * @param patience Longest wait for a transaction to begin, from 100ms to 60s. After that the delivery is returned.
      */
     public record Coalescing(

@@ -4,7 +4,6 @@ import io.exactlyonce.autoconfigure.ExactlyOnceProperties.Store;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.RetentionObserver;
-import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
@@ -130,16 +129,16 @@ class PostgresClaimsConfiguration {
         return new TransactionCheck(pool.dataSource(), beans, properties.retention(), properties.synchronousCommit());
     }
 
-    /** Closed after renewals have stopped, which use it, and before the pool, which it uses. */
     @Bean
     ClaimStore exactlyOnceClaimStore(ClaimPool pool) {
-        ClaimStore store =
-                new PostgresClaimStore(pool.dataSource(), properties.retention(), properties.synchronousCommit());
-        // One connection is left to renewals, and one to looks.
+        return new PostgresClaimStore(pool.dataSource(), properties.retention(), properties.synchronousCommit());
+    }
+
+    /** One connection is left to renewals, and one to looks. */
+    @Bean
+    GroupCommitSettings exactlyOnceGroupCommit(ClaimPool pool) {
         int connections = pool.maximumPoolSize() - forCleanup - 2;
-        GroupCommitSettings settings =
-                properties.coalescing().settings(Math.max(1, connections), GroupCommitSettings.LARGEST_BATCH);
-        return new GroupCommitClaimStore(store, settings, System::nanoTime);
+        return properties.coalescing().settings(Math.max(1, connections), GroupCommitSettings.LARGEST_BATCH);
     }
 
     @Bean

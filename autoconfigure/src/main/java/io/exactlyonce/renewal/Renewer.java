@@ -25,7 +25,7 @@ import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Renews the visibility timeouts and leases of all deliveries of an application, and ends the time of handlers. Due and nearly due
- * ones go into one SQS request for ten messages of a queue, and one call of the store.
+ * ones go into one SQS request for ten messages of a queue, and one call of the store for {@value #CHUNK} leases.
  *
  * <p>It has no thread of its own: {@link #begin} has a {@link Clockwork} call {@link #tick()}. Leases are renewed by another
  * thread, so that a store which does not answer delays no visibility timeout.
@@ -36,6 +36,9 @@ public final class Renewer {
 
     /** Time between two looks for what is due: a tenth of the shortest interval between renewals. */
     static final Duration TICK = RenewalSchedule.SHORTEST_INTERVAL.dividedBy(10);
+
+    /** Most leases of one call of the store. Each call has its own answer: one that is late or fails costs no other. */
+    static final int CHUNK = 256;
 
     private static final Duration ALWAYS_LATE = Duration.ofSeconds(1);
 
@@ -139,9 +142,10 @@ public final class Renewer {
                 .collect(Collectors.groupingBy(window -> window.subscription.visibility()))
                 .forEach((queue, due) -> renew(queue, due, now));
         List<Lease> due = due(leases, now);
-        if (!due.isEmpty()) {
-            leaseThread.execute(() ->
-                    Boundary.guard("A renewal of leases", () -> renew(due), crash -> due.forEach(Lease::unanswered)));
+        for (int from = 0; from < due.size(); from += CHUNK) {
+            List<Lease> chunk = due.subList(from, Math.min(from + CHUNK, due.size()));
+            leaseThread.execute(() -> Boundary.guard(
+                    "A renewal of leases", () -> renew(chunk), crash -> chunk.forEach(Lease::unanswered)));
         }
     }
 
@@ -188,36 +192,35 @@ public final class Renewer {
 
     private void renew(List<Lease> due) {
         long askedAt = now();
+        Set<ClaimId> held = Set.of();
+        Set<ClaimId> unanswered = Set.of();
+        RuntimeException failure = null;
         try {
-            Set<ClaimId> held = store.renew(due.stream()
+            held = store.renew(due.stream()
                     .map(lease -> new LeaseRenewal(lease.claim, lease.length))
                     .toList());
-            isTold = false;
-            due.forEach(lease -> lease.answered(held, askedAt));
         } catch (ClaimsPartlyAnsweredException some) {
+            held = some.granted();
+            unanswered = some.unanswered();
+            failure = some;
+        } catch (RuntimeException none) {
+            unanswered = due.stream().map(lease -> lease.claim).collect(Collectors.toSet());
+            failure = none;
+        }
+        if (failure != null) {
             log.warn(
-                    "Renewing {} of {} leases failed; they are tried again while they last",
-                    some.unanswered().size(),
-                    due.size(),
-                    some);
-            for (Lease lease : due) {
-                if (some.unanswered().contains(lease.claim)) {
-                    lease.unanswered();
-                } else {
-                    lease.answered(some.granted(), askedAt);
-                }
-            }
-        } catch (RuntimeException failure) {
-            if (isTold) {
-                log.warn(
-                        "Renewing {} leases failed; they are tried again while they last: {}",
-                        due.size(),
-                        NestedExceptionUtils.getMostSpecificCause(failure).toString());
+                    "Renewing {} leases failed; they are tried again while they last: {}",
+                    unanswered.size(),
+                    NestedExceptionUtils.getMostSpecificCause(failure).toString(),
+                    isTold ? null : failure);
+        }
+        isTold = failure != null;
+        for (Lease lease : due) {
+            if (unanswered.contains(lease.claim)) {
+                lease.unanswered();
             } else {
-                log.warn("Renewing {} leases failed; they are tried again while they last", due.size(), failure);
+                lease.answered(held, askedAt);
             }
-            isTold = true;
-            due.forEach(Lease::unanswered);
         }
     }
 }

@@ -11,14 +11,11 @@ import io.awspring.cloud.sqs.config.SqsEndpoint;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.exactlyonce.ExactlyOnceEvent;
 import io.exactlyonce.ExactlyOnceOperations;
-import io.exactlyonce.claim.ClaimEnd;
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
+import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
@@ -45,7 +42,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -122,15 +118,15 @@ class ExactlyOnceAutoConfigurationTests {
         });
     }
 
+    /** One connection is left to renewals, and one to looks. */
     @Test
-    void claimsShareTransactionsAndStopWithTheApplication() {
-        AtomicReference<ClaimStore> store = new AtomicReference<>();
-        runner.run(context -> store.set(context.getBean(ClaimStore.class)));
-
-        assertThat(store.get()).isInstanceOf(GroupCommitClaimStore.class);
-        ClaimEnd.Completed completion =
-                new ClaimEnd.Completed(new ClaimId(new ClaimKey("orders", "1"), UUID.randomUUID()), null);
-        assertThatThrownBy(() -> store.get().end(List.of(completion))).isInstanceOf(ClaimStoreBusyException.class);
+    void claimsShareNoMoreTransactionsAtATimeThanThePoolHasConnectionsFor() {
+        runner.run(context -> assertThat(context.getBean(GroupCommitSettings.class))
+                .isEqualTo(new GroupCommitSettings(2, 256, Duration.ofSeconds(3))));
+        runner.withPropertyValues("exactly-once.datasource.maximum-pool-size=2")
+                .run(context -> assertThat(
+                                context.getBean(GroupCommitSettings.class).flushers())
+                        .isOne());
     }
 
     @Test

@@ -349,6 +349,51 @@ class RenewerTests {
         assertThat(timesTold).hasValue(1);
     }
 
+    @Test
+    void callOfLeasesThatFailsCostsTheOthersNoAnswer() {
+        holdMoreThanACallHas();
+        store.onRenew(requested -> requested);
+        failRenewals(1);
+
+        tickFor(Duration.ofSeconds(10));
+
+        assertThat(store.renewals()).extracting(List::size).containsExactly(Renewer.CHUNK, 2);
+        assertThat(leaseEvents())
+                .filteredOn(RenewalObserver.Result.SUCCEEDED::equals)
+                .hasSize(Renewer.CHUNK);
+        assertThat(leaseEvents())
+                .filteredOn(RenewalObserver.Result.FAILED::equals)
+                .hasSize(2);
+    }
+
+    /** The store takes its time. Each lease counts from its own call, and is told as soon as that is answered. */
+    @Test
+    void callOfLeasesThatIsLateHoldsNoAnswerOfAnotherBack() {
+        leaseExecutor = submitted::add;
+        List<Window> windows = holdMoreThanACallHas();
+        tickFor(Duration.ofSeconds(10));
+        assertThat(submitted).hasSize(2);
+
+        submitted.remove().run();
+        assertThat(leaseEvents()).hasSize(Renewer.CHUNK).containsOnly(RenewalObserver.Result.SUCCEEDED);
+        tickFor(Duration.ofSeconds(5));
+        submitted.remove().run();
+
+        clock.advance(Duration.ofMillis(19_999));
+        assertThat(windows).filteredOn(Window::isHeld).hasSize(2);
+        assertThat(timesTold).hasValue(0);
+    }
+
+    private List<Window> holdMoreThanACallHas() {
+        List<Window> windows = new ArrayList<>();
+        for (int lease = 0; lease < Renewer.CHUNK + 2; lease++) {
+            Window window = start("handle " + lease);
+            hold(window, clock.nanoTime());
+            windows.add(window);
+        }
+        return windows;
+    }
+
     /** An interrupted handler has the last moment to stop in. */
     @Test
     void storeThatThrowsIsAskedAgainBeforeTheLeaseIsToldLost() {

@@ -39,7 +39,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
     public static final int LARGEST_RESULT = 380 * 1024;
 
     /**
-     * Most claims and ends that are worth putting together: two full requests. What waits behind them makes the next two full, and a
+     * So many claims and ends are worth putting together: two full requests. What waits behind them makes the next two full, and a
      * key that is throttled delays no more than these.
      */
     public static final int LARGEST_BATCH = 50;

@@ -3,37 +3,32 @@ package io.exactlyonce.claim.groupcommit;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimStoreBusyException;
-import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.time.NanoClock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Entries of calls that wait for the store, in the order in which they came. {@link #delay} decides when a flusher takes a batch;
- * ends go before claims.
+ * Calls that wait for the store, in the order in which they came. {@link #delay} decides when a flusher takes a batch; ends go before
+ * claims. No call is divided: it goes when all of its keys may.
  *
- * <p>Of one key there is one entry on its way to the store at a time, or several claims in one batch. So a release cannot
+ * <p>Of one key there is one call on its way to the store at a time, or several calls for claims in one batch. So a release cannot
  * overtake the claim that it gives up, two flushers do not wait for each other's rows, and no batch ends a claim twice.
  */
 final class CommitQueue {
 
-    /** A batch takes a few milliseconds: if an entry waits for this long, the flusher under way is stuck. */
+    /** A batch takes a few milliseconds: if a call waits for this long, the flusher under way is stuck. */
     static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** A small part of the few milliseconds that a batch takes, and longer than the quick handlers of one poll lie apart. */
@@ -47,14 +42,14 @@ final class CommitQueue {
     /** Most characters of a batch's results together, unless one alone has more. */
     private static final int MAX_WEIGHT = 4_000_000;
 
-    /** What joins the end of a claim in its batch: no other entry of the same key. */
+    /** What joins the end of a claim in its batch: no other call for the same key. */
     private static final Object NOTHING = new Object();
 
     private final GroupCommitSettings settings;
     private final NanoClock clock;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
-    private final Deque<Entry> waiting = new ArrayDeque<>();
+    private final Deque<Call> waiting = new ArrayDeque<>();
 
     /** The keys that are on their way to the store, and what may join each: claims of its batch, or nothing. */
     private final Map<ClaimKey, Object> onTheirWay = new HashMap<>();
@@ -67,15 +62,15 @@ final class CommitQueue {
         this.clock = clock;
     }
 
-    /** Lets entries wait for their batches; returns false if the queue is closed, and none waits. */
-    boolean add(List<Entry> entries) {
+    /** Lets a call wait for its batch; returns false if the queue is closed, and it does not wait. */
+    boolean add(Call call) {
         lock.lock();
         try {
             if (closed) {
                 return false;
             }
             boolean wasEmpty = waiting.isEmpty();
-            waiting.addAll(entries);
+            waiting.add(call);
             if (wasEmpty || delay() <= 0) {
                 work.signal();
             }
@@ -86,16 +81,16 @@ final class CommitQueue {
     }
 
     /** Waits for a batch. It is empty when the queue is closed, and all is flushed. */
-    List<Entry> take() {
+    List<Call> take() {
         lock.lock();
         try {
             while (true) {
                 long delay = delay();
-                List<Entry> batch = delay <= 0 ? select() : List.of();
+                List<Call> batch = delay <= 0 ? select() : List.of();
                 if (!batch.isEmpty() || (closed && waiting.isEmpty())) {
                     return batch;
                 }
-                // Nothing can go at once if the keys of all that waits are on their way.
+                // Nothing can go at once if keys of all that waits are on their way.
                 awaitWork(delay <= 0 ? STUCK_NANOS : delay);
             }
         } finally {
@@ -122,25 +117,26 @@ final class CommitQueue {
         if (waiting.isEmpty()) {
             return IDLE_NANOS;
         }
-        if (closed || waiting.size() * HELP_FROM >= settings.maxBatch()) {
-            return 0;
-        }
-        long age = clock.nanoTime() - waiting.getFirst().call().since();
-        if (flushing > 0) {
-            return STUCK_NANOS - age;
-        }
-        for (Entry entry : waiting) {
-            if (entry.call().isAwaited()) {
+        int entries = 0;
+        boolean isAwaited = false;
+        for (Call call : waiting) {
+            entries += call.keys().size();
+            isAwaited |= call.isAwaited();
+            if (closed || entries * HELP_FROM >= settings.maxBatch()) {
                 return 0;
             }
         }
-        return GATHER_NANOS - age;
+        long age = clock.nanoTime() - waiting.getFirst().since();
+        if (flushing > 0) {
+            return STUCK_NANOS - age;
+        }
+        return isAwaited ? 0 : GATHER_NANOS - age;
     }
 
-    private List<Entry> select() {
-        List<Entry> batch = new ArrayList<>();
-        select(batch, false);
-        select(batch, true);
+    private List<Call> select() {
+        List<Call> batch = new ArrayList<>();
+        int entries = select(batch, false, 0);
+        select(batch, true, entries);
         if (!batch.isEmpty()) {
             flushing++;
             if (!waiting.isEmpty()) {
@@ -150,51 +146,67 @@ final class CommitQueue {
         return batch;
     }
 
-    private void select(List<Entry> batch, boolean isForClaims) {
+    /** Adds ends, or claims, to a batch that has so many entries; returns how many it has then. */
+    private int select(List<Call> batch, boolean isForClaims, int before) {
         Object company = isForClaims ? batch : NOTHING;
+        int entries = before;
         int weight = 0;
-        for (Iterator<Entry> each = waiting.iterator(); each.hasNext() && batch.size() < settings.maxBatch(); ) {
-            Entry entry = each.next();
-            boolean fits = weight == 0 || weight + entry.weight() <= MAX_WEIGHT;
-            if (entry.isClaim() != isForClaims || !fits) {
+        Set<ClaimKey> passedBy = new HashSet<>();
+        for (Iterator<Call> each = waiting.iterator(); each.hasNext() && entries < settings.maxBatch(); ) {
+            Call call = each.next();
+            if (call.isClaim() != isForClaims) {
                 continue;
             }
-            Object present = onTheirWay.putIfAbsent(entry.key(), company);
-            if (present == null || (present == company && isForClaims)) {
+            boolean fits = entries == before || weight + call.weight() <= MAX_WEIGHT;
+            if (fits && mayGo(call, company, passedBy)) {
                 each.remove();
-                batch.add(entry);
-                weight += entry.weight();
+                batch.add(call);
+                call.keys().forEach(key -> onTheirWay.put(key, company));
+                entries += call.keys().size();
+                weight += call.weight();
+            } else {
+                // Later calls for its keys do not overtake it again and again.
+                passedBy.addAll(call.keys());
             }
         }
+        return entries;
     }
 
-    /** A batch is back from the store: the next entries of its keys may go. */
-    void returned(List<Entry> batch) {
+    private boolean mayGo(Call call, Object company, Set<ClaimKey> passedBy) {
+        for (ClaimKey key : call.keys()) {
+            Object present = onTheirWay.get(key);
+            if (passedBy.contains(key) || (present != null && (present != company || company == NOTHING))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** A batch is back from the store: the next calls for its keys may go. */
+    void returned(List<Call> batch) {
         lock.lock();
         try {
             flushing--;
-            for (Entry entry : batch) {
-                onTheirWay.remove(entry.key());
-            }
+            batch.forEach(call -> call.keys().forEach(onTheirWay::remove));
         } finally {
             lock.unlock();
         }
     }
 
     /** Takes back what has waited for this long, to be refused. What is not among it is on its way to the store, or answered. */
-    List<Entry> withdraw(long nanos) {
+    List<Call> withdraw(long nanos) {
         lock.lock();
         try {
             long now = clock.nanoTime();
-            List<Entry> withdrawn = new ArrayList<>();
-            waiting.removeIf(entry -> now - entry.call().since() >= nanos && withdrawn.add(entry));
+            List<Call> withdrawn = new ArrayList<>();
+            waiting.removeIf(call -> now - call.since() >= nanos && withdrawn.add(call));
             return withdrawn;
         } finally {
             lock.unlock();
         }
     }
 
-    /** Takes no more entries; those that wait are still flushed. */
+    /** Takes no more calls; those that wait are still flushed. */
     void close() {
         lock.lock();
         try {
@@ -206,93 +218,45 @@ final class CommitQueue {
     }
 
     /**
-     * What a call asks for one key.
+     * A call, and its one future.
      *
-     * @param request a {@link ClaimRequest}, or a {@link ClaimEnd}
-     * @param index of its answer in the call
+     * @param asked ends, or claims
+     * @param keys of these
+     * @param isAwaited whether its caller, or what follows it, waits for the answer
+     * @param since when it was made, by the clock
+     * @param answer is given by the thread that took the call out of the queue, and has its outcomes in order, and all of its batch's
+     *     ends
      */
-    record Entry(Object request, Call<?> call, int index) {
+    record Call(
+            ClaimBatch asked,
+            List<ClaimKey> keys,
+            boolean isAwaited,
+            long since,
+            CompletableFuture<ClaimBatch.Result> answer) {
 
-        boolean isClaim() {
-            return request instanceof ClaimRequest;
+        static Call of(ClaimBatch asked, boolean isAwaited, long since) {
+            List<ClaimKey> keys = new ArrayList<>();
+            for (ClaimEnd end : asked.ends()) {
+                keys.add(end.claim().key());
+            }
+            for (ClaimRequest claim : asked.claims()) {
+                keys.add(claim.key());
+            }
+            return new Call(asked, keys, isAwaited, since, new CompletableFuture<>());
         }
 
-        ClaimKey key() {
-            return request instanceof ClaimRequest claim
-                    ? claim.key()
-                    : ((ClaimEnd) request).claim().key();
+        boolean isClaim() {
+            return asked.ends().isEmpty();
         }
 
         /** Returns the characters that its batch carries beyond the usual few. */
         private int weight() {
-            String result = request instanceof ClaimEnd.Completed completion ? completion.result() : null;
-            return result == null ? 0 : result.length();
-        }
-
-        /** Notes an answer, or why there is none; only the thread that took the entry out of the queue does. */
-        void note(Object answer) {
-            call.answers.set(index, answer);
-        }
-    }
-
-    /**
-     * A call, and its one future.
-     *
-     * @param isAwaited whether its caller, or what follows it, waits for the answer
-     * @param since when it was made, by the clock
-     * @param reply makes its answer of those to its entries
-     * @param answers to its entries: a {@link ClaimOutcome}, a {@link ClaimBatch.Result}, or a {@link RuntimeException} each
-     * @param open how many entries wait or are on their way, and one more until all are queued
-     */
-    record Call<R>(
-            boolean isAwaited,
-            long since,
-            Function<List<Object>, R> reply,
-            List<Object> answers,
-            AtomicInteger open,
-            CompletableFuture<R> future) {
-
-        static <R> Call<R> of(int entries, boolean isAwaited, long since, Function<List<Object>, R> reply) {
-            List<Object> answers = Arrays.asList(new Object[entries]);
-            return new Call<>(
-                    isAwaited, since, reply, answers, new AtomicInteger(entries + 1), new CompletableFuture<>());
-        }
-
-        /** One entry is on its way no more. The thread of the last one answers the call, and does what depends on that. */
-        void end() {
-            if (open.decrementAndGet() > 0) {
-                return;
+            int weight = 0;
+            for (ClaimEnd end : asked.ends()) {
+                String result = end instanceof ClaimEnd.Completed completion ? completion.result() : null;
+                weight += result == null ? 0 : result.length();
             }
-            try {
-                requireAnswers();
-                future.complete(reply.apply(answers));
-            } catch (RuntimeException failure) {
-                future.completeExceptionally(failure);
-            }
-        }
-
-        /**
-         * @throws ClaimStoreBusyException if nothing of the call was asked of the store
-         * @throws RuntimeException otherwise one that an entry ended with
-         */
-        private void requireAnswers() {
-            RuntimeException failure = null;
-            boolean isAsked = false;
-            for (@Nullable Object answer : answers) {
-                isAsked |= !(answer instanceof ClaimStoreBusyException);
-                if (answer == null) {
-                    failure = new ClaimStoreUnavailableException("The store's answer was lost in a crash", null);
-                } else if (answer instanceof RuntimeException failed) {
-                    failure = failed;
-                }
-            }
-            if (isAsked && failure instanceof ClaimStoreBusyException) {
-                failure = new ClaimStoreUnavailableException(
-                        "The store was not asked for all that a call wanted", failure);
-            }
-            if (failure != null) {
-                throw failure;
-            }
+            return weight;
         }
     }
 }

@@ -5,51 +5,43 @@ import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
-import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.groupcommit.CommitQueue.Call;
-import io.exactlyonce.claim.groupcommit.CommitQueue.Entry;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.time.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
 
 /**
- * Group commit: calls of many threads share the store's transactions, and no caller waits. A call's entries wait in a
- * {@link CommitQueue}; flushers take them in batches, which grow with the load, and the last one that is back answers the call.
+ * Group commit: calls of many threads share the store's transactions, and no caller waits. Calls wait in a {@link CommitQueue};
+ * flushers take them in batches, which grow with the load.
  *
  * <p>Guaranteed, besides what the store guarantees:
  *
  * <ul>
- *   <li>Renewals go straight to the store, on the thread that calls, so no claim delays them in here.
  *   <li>Ends go before claims.
- *   <li>Entries for one key reach the store one after the other, in no batch together but for claims.
- *   <li>An entry that the store can never take, or whose row is locked, fails alone.
+ *   <li>Calls for one key reach the store one after the other, in no batch together but for claims.
+ *   <li>A call that the store can never take fails alone, and so does an end whose row is locked.
  *   <li>A call is answered, or fails, only when nothing of it is on its way to the store any more, so that no release that a
  *       caller sends after that can be overtaken by its claim. What depends on the answer runs on a flusher, and must not block.
  * </ul>
  *
- * <p>Not guaranteed: the order of entries for different keys. When the store fails, it fails for a whole batch.
+ * <p>Not guaranteed: the order of calls for different keys. When the store fails, it fails for a whole batch.
+ *
+ * <p>Renewals, looks and fences have no place here: their callers ask the store itself, so that no claim delays them.
  */
-public final class GroupCommitClaimStore implements ClaimStore, AsyncClaimStore, AutoCloseable {
+public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseable {
 
     private static final Duration SWEEP_INTERVAL = Duration.ofMillis(100);
     private static final String CLOSED = "Nothing was asked of the store: claims have stopped with the application";
@@ -58,9 +50,7 @@ public final class GroupCommitClaimStore implements ClaimStore, AsyncClaimStore,
                     + " down, lower the concurrency of listeners, or raise exactly-once.claim.coalescing.patience";
 
     private final ClaimStore store;
-    private final GroupCommitSettings settings;
-    private final long patience;
-    private final String busy;
+    private final Duration patience;
     private final NanoClock clock;
     private final CommitQueue queue;
     private final List<Thread> flushers = new ArrayList<>();
@@ -74,9 +64,7 @@ public final class GroupCommitClaimStore implements ClaimStore, AsyncClaimStore,
      */
     public GroupCommitClaimStore(ClaimStore store, GroupCommitSettings settings, NanoClock clock) {
         this.store = store;
-        this.settings = settings;
-        this.patience = settings.patience().toNanos();
-        this.busy = BUSY.formatted(settings.patience().toMillis());
+        this.patience = settings.patience();
         this.clock = clock;
         this.queue = new CommitQueue(settings, clock);
         for (int i = 1; i <= settings.flushers(); i++) {
@@ -88,126 +76,39 @@ public final class GroupCommitClaimStore implements ClaimStore, AsyncClaimStore,
     }
 
     @Override
-    @SuppressWarnings("unchecked")
     public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
-        return ask(requests, true, answers -> (List<ClaimOutcome>) (List<?>) answers);
+        return ask(new ClaimBatch(List.of(), requests), true).thenApply(ClaimBatch.Result::claimed);
     }
 
     @Override
     public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends, boolean isAwaited) {
-        return ask(ends, isAwaited, answers -> recorded(ends, answers));
+        return ask(new ClaimBatch(List.copyOf(ends), List.of()), isAwaited).thenApply(result -> recorded(ends, result));
     }
 
-    /**
-     * Claims keys. An interrupt does not end the wait, since the claims may be made already.
-     *
-     * @throws ClaimStoreBusyException if the store was too busy to be asked in time, or after {@link #close()}
-     * @throws ClaimStoreUnavailableException if the store failed
-     */
-    @Override
-    public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        return join(claimAsync(requests));
-    }
-
-    /** Ends claims, and waits as {@link #claim} does. */
-    @Override
-    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
-        return join(endAsync(ends, true));
-    }
-
-    private static <R> R join(CompletableFuture<R> answer) {
-        try {
-            return answer.join();
-        } catch (CompletionException failed) {
-            throw failed.getCause() instanceof RuntimeException failure ? failure : failed;
-        }
-    }
-
-    private <R> CompletableFuture<R> ask(List<?> requests, boolean isAwaited, Function<List<Object>, R> reply) {
-        Call<R> call = Call.of(requests.size(), isAwaited, clock.nanoTime(), reply);
-        List<Entry> entries = new ArrayList<>(requests.size());
-        for (Object request : requests) {
-            entries.add(new Entry(request, call, entries.size()));
-        }
-        if (!queue.add(entries)) {
-            refuse(entries, CLOSED);
+    private CompletableFuture<ClaimBatch.Result> ask(ClaimBatch asked, boolean isAwaited) {
+        Call call = Call.of(asked, isAwaited, clock.nanoTime());
+        if (!queue.add(call)) {
+            refuse(List.of(call), CLOSED);
         } else if (isStarted.compareAndSet(false, true)) {
             // Not before the first call: an application without listeners needs no threads.
             flushers.forEach(Thread::start);
             sweep();
         }
-        call.end();
-        return call.future();
+        return call.answer();
     }
 
-    /** @param answers to each end the store's answer to its batch */
-    private static Set<ClaimId> recorded(List<? extends ClaimEnd> ends, List<Object> answers) {
+    /** @param batch the store's answer to all ends of a batch, of which these are a part */
+    private static Set<ClaimId> recorded(List<? extends ClaimEnd> ends, ClaimBatch.Result batch) {
         Set<ClaimId> recorded = new HashSet<>();
         Set<ClaimId> unanswered = new HashSet<>();
-        for (int i = 0; i < answers.size(); i++) {
-            ClaimBatch.Result batch = (ClaimBatch.Result) answers.get(i);
-            ClaimId claim = ends.get(i).claim();
-            if (batch.unanswered().contains(claim)) {
-                unanswered.add(claim);
-            } else if (batch.recorded().contains(claim)) {
-                recorded.add(claim);
+        for (ClaimEnd end : ends) {
+            if (batch.unanswered().contains(end.claim())) {
+                unanswered.add(end.claim());
+            } else if (batch.recorded().contains(end.claim())) {
+                recorded.add(end.claim());
             }
         }
         return ClaimsPartlyAnsweredException.requireAll(unanswered, recorded);
-    }
-
-    /**
-     * Extends leases, on the caller's thread: the one caller is the supervisor, whose calls are large already. More than a batch
-     * holds go to the store in chunks, one after the other. A chunk that fails, or that could not begin in time, costs only its own
-     * leases their answer.
-     *
-     * @throws ClaimsPartlyAnsweredException if some leases got no answer
-     * @throws RuntimeException if none did
-     */
-    @Override
-    public Set<ClaimId> renew(List<LeaseRenewal> leases) {
-        long since = clock.nanoTime();
-        Set<ClaimId> held = new HashSet<>();
-        Set<ClaimId> unanswered = new HashSet<>();
-        RuntimeException failure = null;
-        for (int start = 0; start < leases.size(); start += settings.maxBatch()) {
-            List<LeaseRenewal> chunk = leases.subList(start, Math.min(start + settings.maxBatch(), leases.size()));
-            try {
-                if (start > 0 && clock.nanoTime() - since >= patience) {
-                    throw new ClaimStoreBusyException(busy);
-                }
-                held.addAll(store.renew(chunk));
-            } catch (ClaimsPartlyAnsweredException some) {
-                held.addAll(some.granted());
-                unanswered.addAll(some.unanswered());
-            } catch (RuntimeException none) {
-                chunk.forEach(lease -> unanswered.add(lease.claim()));
-                failure = failure == null ? none : failure;
-            }
-        }
-        if (failure == null) {
-            return ClaimsPartlyAnsweredException.requireAll(unanswered, held);
-        }
-        if (unanswered.size() == leases.size()) {
-            throw failure;
-        }
-        throw new ClaimsPartlyAnsweredException(
-                "%d of %d leases got no answer: %s".formatted(unanswered.size(), leases.size(), failure.getMessage()),
-                unanswered,
-                held,
-                failure);
-    }
-
-    /** One caller looks for all that wait. */
-    @Override
-    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
-        return store.look(keys);
-    }
-
-    /** In the caller's own transaction, which no other caller can share. */
-    @Override
-    public boolean fence(ClaimId claim) {
-        return store.fence(claim);
     }
 
     /** A crash ends no flusher. */
@@ -217,58 +118,59 @@ public final class GroupCommitClaimStore implements ClaimStore, AsyncClaimStore,
         }
     }
 
-    /** The batch's keys can go on before its callers are answered, since what depends on the answers runs here. */
     private void flush() {
-        List<Entry> batch = queue.take();
+        List<Call> batch = queue.take();
         if (batch.isEmpty()) {
             isFlushed = true;
             return;
         }
-        try {
-            write(batch);
-        } finally {
-            queue.returned(batch);
-            for (Entry entry : batch) {
-                entry.call().end();
-            }
-        }
+        List<Runnable> answers = new ArrayList<>(batch.size());
+        Boundary.guard("A batch of claims", () -> write(batch, answers), crash -> fail(batch, crash, answers));
+        // The batch's keys can go on before its callers are answered, since what depends on the answers runs here.
+        queue.returned(batch);
+        answers.forEach(Runnable::run);
     }
 
-    /** One entry that the store can never take must not fail its neighbours: the batch is halved until it is alone. */
-    private void write(List<Entry> batch) {
+    /** A call that the store can never take must not fail its neighbours: the batch is halved until it is alone. */
+    private void write(List<Call> batch, List<Runnable> answers) {
         try {
-            apply(batch);
+            apply(batch, answers);
         } catch (IllegalArgumentException poison) {
             int half = batch.size() / 2;
             if (half == 0) {
-                batch.get(0).note(new IllegalArgumentException(poison.getMessage(), poison));
+                answers.add(() -> batch.get(0).answer().completeExceptionally(poison));
             } else {
-                write(batch.subList(0, half));
-                write(batch.subList(half, batch.size()));
+                write(batch.subList(0, half), answers);
+                write(batch.subList(half, batch.size()), answers);
             }
         } catch (RuntimeException failure) {
-            String why = "The store did not answer a batch of %d: %s".formatted(batch.size(), failure.getMessage());
-            for (Entry entry : batch) {
-                // To each caller its own: callers add to what they catch.
-                entry.note(new ClaimStoreUnavailableException(why, failure));
-            }
+            fail(batch, failure, answers);
         }
     }
 
-    private void apply(List<Entry> batch) {
+    private void apply(List<Call> batch, List<Runnable> answers) {
         List<ClaimEnd> ends = new ArrayList<>();
         List<ClaimRequest> claims = new ArrayList<>();
-        for (Entry entry : batch) {
-            if (entry.request() instanceof ClaimEnd end) {
-                ends.add(end);
-            } else if (entry.request() instanceof ClaimRequest claim) {
-                claims.add(claim);
-            }
+        for (Call call : batch) {
+            ends.addAll(call.asked().ends());
+            claims.addAll(call.asked().claims());
         }
         ClaimBatch.Result result = store.apply(new ClaimBatch(ends, claims));
-        Iterator<ClaimOutcome> outcomes = result.claimed().iterator();
-        for (Entry entry : batch) {
-            entry.note(entry.isClaim() ? outcomes.next() : result);
+        int answered = 0;
+        for (Call call : batch) {
+            int from = answered;
+            answered += call.asked().claims().size();
+            List<ClaimOutcome> claimed = result.claimed().subList(from, answered);
+            answers.add(() ->
+                    call.answer().complete(new ClaimBatch.Result(result.recorded(), claimed, result.unanswered())));
+        }
+    }
+
+    /** To each caller an exception of its own: callers add to what they catch. */
+    private static void fail(List<Call> batch, Throwable failure, List<Runnable> answers) {
+        String why = "The store did not answer a batch of %d: %s".formatted(batch.size(), failure.getMessage());
+        for (Call call : batch) {
+            answers.add(() -> call.answer().completeExceptionally(new ClaimStoreUnavailableException(why, failure)));
         }
     }
 
@@ -277,13 +179,12 @@ public final class GroupCommitClaimStore implements ClaimStore, AsyncClaimStore,
         if (!isFlushed) {
             Timer.SYSTEM.after(SWEEP_INTERVAL, this::sweep);
         }
-        refuse(queue.withdraw(patience), busy);
+        refuse(queue.withdraw(patience.toNanos()), BUSY.formatted(patience.toMillis()));
     }
 
-    private static void refuse(List<Entry> entries, String why) {
-        for (Entry entry : entries) {
-            entry.note(new ClaimStoreBusyException(why));
-            entry.call().end();
+    private static void refuse(List<Call> calls, String why) {
+        for (Call call : calls) {
+            call.answer().completeExceptionally(new ClaimStoreBusyException(why));
         }
     }
 
@@ -291,7 +192,7 @@ public final class GroupCommitClaimStore implements ClaimStore, AsyncClaimStore,
     @Override
     public void close() {
         queue.close();
-        long deadline = clock.nanoTime() + patience;
+        long deadline = clock.nanoTime() + patience.toNanos();
         try {
             for (Thread flusher : flushers) {
                 flusher.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - clock.nanoTime())));

@@ -7,9 +7,8 @@ import java.time.Duration;
  *
  * @param flushers most batches on their way to the store at a time, besides renewals, from 1 to 16; a third pays only for a store
  *     that answers the entries of a batch one by one
- * @param maxBatch most entries of a batch, from 1 to 256
- * @param patience longest wait of an entry for its batch, and of a chunk of renewals for those before it, positive; the store's
- *     answer to a batch is waited for in any case
+ * @param maxBatch with so many claims and ends a batch takes no further call, from 1 to 256; no call is divided
+ * @param patience longest wait of a call for its batch, positive; the store's answer to a batch is waited for in any case
  */
 public record GroupCommitSettings(int flushers, int maxBatch, Duration patience) {
 

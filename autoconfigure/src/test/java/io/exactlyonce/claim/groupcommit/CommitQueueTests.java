@@ -4,20 +4,21 @@ import static io.exactlyonce.claim.Claims.newKey;
 import static io.exactlyonce.claim.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.groupcommit.CommitQueue.Call;
-import io.exactlyonce.claim.groupcommit.CommitQueue.Entry;
 import io.exactlyonce.claim.groupcommit.GroupCommitRig.Caller;
 import io.exactlyonce.visibility.FakeClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** When a flusher takes a batch, which entries go together, and what has waited for too long. */
+/** When a flusher takes a batch, which calls go together, and what has waited for too long. */
 @Timeout(60)
 class CommitQueueTests {
 
@@ -37,17 +38,17 @@ class CommitQueueTests {
 
     @Test
     void claimGoesAtOnce() {
-        Entry entry = asked(claim);
+        Call call = asked(claim);
 
-        assertTaken(entry);
+        assertTaken(call);
     }
 
     @Test
     void completionsThatComeWithinAMomentGoTogether() {
-        Entry first = completed();
+        Call first = completed();
         assertThat(queue.delay()).isEqualTo(CommitQueue.GATHER_NANOS);
         pass(CommitQueue.GATHER_NANOS - 1);
-        Entry second = completed();
+        Call second = completed();
         assertThat(queue.delay()).isOne();
         pass(1);
 
@@ -56,23 +57,23 @@ class CommitQueueTests {
 
     @Test
     void claimWaitsForNothingAndTakesCompletionsAlong() {
-        Entry completion = completed();
-        Entry entry = asked(claim);
+        Call completion = completed();
+        Call call = asked(claim);
 
-        assertTaken(completion, entry);
+        assertTaken(completion, call);
     }
 
     @Test
     void endThatIsAwaitedWaitsForNothingAndTakesCompletionsAlong() {
-        Entry completion = completed();
-        Entry release = ended(new ClaimEnd.Released(claim.id(), "failed", false), true);
+        Call completion = completed();
+        Call release = ended(new ClaimEnd.Released(claim.id(), "failed", false), true);
 
         assertTaken(completion, release);
     }
 
     @Test
     void completionsThatAreMuchWaitForNothing() {
-        List<Entry> completions = new ArrayList<>();
+        List<Call> completions = new ArrayList<>();
         for (int i = 1; i < MUCH; i++) {
             completions.add(completed());
         }
@@ -85,21 +86,21 @@ class CommitQueueTests {
 
     @Test
     void closedQueueGathersNothing() {
-        Entry completion = completed();
+        Call completion = completed();
 
         queue.close();
 
         assertTaken(completion);
         assertThat(queue.take()).isEmpty();
-        assertThat(queue.add(List.of(completion))).isFalse();
+        assertThat(queue.add(completion)).isFalse();
     }
 
     @Test
     void whatComesDuringABatchSharesTheNextOneUnlessItsFlusherIsStuck() {
         asked(request(newKey()));
-        List<Entry> onItsWay = queue.take();
-        Entry first = asked(claim);
-        Entry second = asked(request(newKey()));
+        List<Call> onItsWay = queue.take();
+        Call first = asked(claim);
+        Call second = asked(request(newKey()));
         assertThat(queue.delay()).isEqualTo(CommitQueue.STUCK_NANOS);
         pass(CommitQueue.STUCK_NANOS - 1);
         assertThat(queue.delay()).isOne();
@@ -112,58 +113,76 @@ class CommitQueueTests {
     @Test
     void batchThatIsBackMakesWayForWhatCameMeanwhile() {
         asked(request(newKey()));
-        List<Entry> onItsWay = queue.take();
-        Entry entry = asked(claim);
+        List<Call> onItsWay = queue.take();
+        Call call = asked(claim);
 
         queue.returned(onItsWay);
 
-        assertTaken(entry);
+        assertTaken(call);
     }
 
     @Test
     void secondFlusherHelpsWhereMuchWaits() {
         asked(request(newKey()));
         queue.take();
-        List<Entry> entries = new ArrayList<>();
+        List<Call> calls = new ArrayList<>();
         for (int i = 0; i < MUCH; i++) {
-            entries.add(asked(request(newKey())));
+            calls.add(asked(request(newKey())));
         }
 
         assertThat(queue.delay()).isZero();
-        assertThat(queue.take()).isEqualTo(entries);
+        assertThat(queue.take()).isEqualTo(calls);
     }
 
     @Test
     void flusherThatGathersIsWokenByAClaim() throws Exception {
-        Caller<List<Entry>> flusher = flusher();
-        Entry completion = completed();
-        Entry entry = asked(claim);
+        Caller<List<Call>> flusher = flusher();
+        Call completion = completed();
+        Call call = asked(claim);
 
-        assertThat(flusher.answer().get()).isEqualTo(List.of(completion, entry));
+        assertThat(flusher.answer().get()).isEqualTo(List.of(completion, call));
+    }
+
+    /** Idle flushers look again after an hour only. */
+    @Test
+    void restOfWhatIsTooMuchForOneBatchWakesTheNextFlusher() throws Exception {
+        Caller<List<Call>> first = flusher();
+        Caller<List<Call>> second = flusher();
+        String large = "x".repeat(3_000_000);
+        completed(claim, large);
+        completed(request(newKey()), large);
+        pass(CommitQueue.GATHER_NANOS);
+        CompletableFuture.anyOf(first.answer(), second.answer()).get();
+
+        pass(CommitQueue.STUCK_NANOS);
+
+        assertThat(first.answer().get()).hasSize(1);
+        assertThat(second.answer().get()).hasSize(1);
     }
 
     @Test
-    void restOfWhatIsTooMuchForOneBatchWakesTheNextFlusher() throws Exception {
-        Caller<List<Entry>> first = flusher();
-        Caller<List<Entry>> second = flusher();
-        List<Entry> entries = new ArrayList<>();
-        for (int i = 0; i < MOST + MUCH; i++) {
-            entries.add(entry(request(newKey()), true));
-        }
-        queue.add(entries);
+    void callGoesUndividedWhenAllItsKeysMayAndLaterOnesForThemGoBehindIt() {
+        asked(claim);
+        List<Call> onItsWay = queue.take();
+        ClaimRequest free = request(newKey());
+        Call poll = asked(free, request(claim.key()));
+        Call later = asked(request(free.key()));
+        Call other = asked(request(newKey()));
+        queue.close();
 
-        assertThat(List.of(first.answer().get().size(), second.answer().get().size()))
-                .containsExactlyInAnyOrder(MOST, MUCH);
+        assertTaken(other);
+        queue.returned(onItsWay);
+        assertTaken(poll, later);
     }
 
     /** Which of them came first would be left to chance. */
     @Test
     void twoEndsOfOneKeyGoOneAfterTheOther() {
-        Entry first = completed(claim, "1");
-        Entry second = completed(claim, "2");
+        Call first = completed(claim, "1");
+        Call second = completed(claim, "2");
         queue.close();
 
-        List<Entry> onItsWay = assertTaken(first);
+        List<Call> onItsWay = assertTaken(first);
         queue.returned(onItsWay);
         assertTaken(second);
     }
@@ -171,33 +190,33 @@ class CommitQueueTests {
     @Test
     void nothingGoesOfAKeyThatIsOnItsWayWithAnotherBatch() throws Exception {
         asked(claim);
-        List<Entry> onItsWay = queue.take();
-        Entry entry = asked(claim);
-        Entry other = asked(request(newKey()));
+        List<Call> onItsWay = queue.take();
+        Call call = asked(claim);
+        Call other = asked(request(newKey()));
         pass(CommitQueue.STUCK_NANOS);
 
         assertTaken(other);
-        Caller<List<Entry>> flusher = flusher();
+        Caller<List<Call>> flusher = flusher();
         assertThat(flusher.answer()).isNotDone();
         queue.returned(onItsWay);
-        assertThat(flusher.answer().get()).isEqualTo(List.of(entry));
+        assertThat(flusher.answer().get()).isEqualTo(List.of(call));
     }
 
     @Test
     void claimsOfOneKeyGoTogetherButBehindItsCompletion() {
-        Entry first = asked(claim);
-        Entry second = asked(request(claim.key()));
-        Entry completion = completed(claim, "1");
+        Call first = asked(claim);
+        Call second = asked(request(claim.key()));
+        Call completion = completed(claim, "1");
         queue.close();
 
-        List<Entry> onItsWay = assertTaken(completion);
+        List<Call> onItsWay = assertTaken(completion);
         queue.returned(onItsWay);
         assertTaken(first, second);
     }
 
     @Test
     void batchHoldsNoMoreThanItsMost() {
-        for (int entry = 0; entry <= MOST; entry++) {
+        for (int call = 0; call <= MOST; call++) {
             asked(request(newKey()));
         }
         queue.close();
@@ -209,9 +228,9 @@ class CommitQueueTests {
     @Test
     void resultsThatAreLargeTogetherGoOneAfterTheOtherAndOneThatIsLargerAloneGoes() {
         String large = "x".repeat(3_000_000);
-        Entry first = completed(claim, large);
-        Entry second = completed(request(newKey()), large + large);
-        Entry small = completed(request(newKey()), "1");
+        Call first = completed(claim, large);
+        Call second = completed(request(newKey()), large + large);
+        Call small = completed(request(newKey()), "1");
         queue.close();
 
         assertTaken(first, small);
@@ -220,9 +239,9 @@ class CommitQueueTests {
 
     @Test
     void onlyWhatHasWaitedForTooLongIsTakenBack() {
-        Entry overdue = asked(claim);
+        Call overdue = asked(claim);
         pass(1);
-        Entry patient = completed();
+        Call patient = completed();
 
         pass(9);
         assertThat(queue.withdraw(11)).isEmpty();
@@ -232,7 +251,7 @@ class CommitQueueTests {
     }
 
     @Test
-    void entryThatIsTakenBackNeverGoes() {
+    void callThatIsTakenBackNeverGoes() {
         asked(claim);
 
         assertThat(queue.withdraw(0)).hasSize(1);
@@ -241,35 +260,32 @@ class CommitQueueTests {
         assertThat(queue.take()).isEmpty();
     }
 
-    private Entry asked(ClaimRequest request) {
-        return add(entry(request, true));
+    private Call asked(ClaimRequest... requests) {
+        return add(new ClaimBatch(List.of(), List.of(requests)), true);
     }
 
-    private Entry completed() {
+    private Call completed() {
         return completed(request(newKey()), null);
     }
 
-    private Entry completed(ClaimRequest request, String result) {
+    private Call completed(ClaimRequest request, String result) {
         return ended(new ClaimEnd.Completed(request.id(), result), false);
     }
 
-    private Entry ended(ClaimEnd end, boolean isAwaited) {
-        return add(entry(end, isAwaited));
+    private Call ended(ClaimEnd end, boolean isAwaited) {
+        return add(new ClaimBatch(List.of(end), List.of()), isAwaited);
     }
 
-    private Entry entry(Object request, boolean isAwaited) {
-        return new Entry(request, Call.of(1, isAwaited, clock.nanoTime(), answers -> answers), 0);
+    private Call add(ClaimBatch asked, boolean isAwaited) {
+        Call call = Call.of(asked, isAwaited, clock.nanoTime());
+        assertThat(queue.add(call)).isTrue();
+        return call;
     }
 
-    private Entry add(Entry entry) {
-        assertThat(queue.add(List.of(entry))).isTrue();
-        return entry;
-    }
-
-    private List<Entry> assertTaken(Entry... entries) {
+    private List<Call> assertTaken(Call... calls) {
         assertThat(queue.delay()).isNotPositive();
-        List<Entry> batch = queue.take();
-        assertThat(batch).isEqualTo(List.of(entries));
+        List<Call> batch = queue.take();
+        assertThat(batch).isEqualTo(List.of(calls));
         return batch;
     }
 
@@ -278,7 +294,7 @@ class CommitQueueTests {
     }
 
     /** Takes the next batch, in a thread of its own. */
-    private Caller<List<Entry>> flusher() {
+    private Caller<List<Call>> flusher() {
         return GroupCommitRig.call(queue::take);
     }
 }

@@ -15,10 +15,8 @@ import io.exactlyonce.claim.Claims;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
-import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.Threads;
 import io.exactlyonce.claim.groupcommit.GroupCommitRig.Caller;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -41,13 +39,6 @@ class GroupCommitClaimStoreTests {
     @AfterEach
     void close() {
         rig.close();
-    }
-
-    @Test
-    void looksGoStraightToTheStore() {
-        ClaimKey key = new ClaimKey("orders", "1");
-
-        assertThat(rig.front.look(List.of(key))).containsEntry(key, KeyState.PARKED);
     }
 
     @Test
@@ -103,20 +94,6 @@ class GroupCommitClaimStoreTests {
     }
 
     @Test
-    void renewalDoesNotWaitForClaims() throws Exception {
-        ClaimRequest running = request(newKey());
-        Batch stuck = blockTheFlusher();
-
-        Caller<Boolean> renewal = rig.renew(running);
-        Batch renewing = rig.store.next();
-        renewing.answer();
-
-        assertThat(renewal.answer().get()).isTrue();
-        assertThat(stuck.gate()).isEmpty();
-        stuck.answer();
-    }
-
-    @Test
     void releaseCannotOvertakeItsClaimThatIsOnItsWay() throws Exception {
         try (GroupCommitRig two = new GroupCommitRig(2, 1, GroupCommitRig.PATIENCE)) {
             ClaimRequest claim = request(newKey());
@@ -136,37 +113,6 @@ class GroupCommitClaimStoreTests {
             overtaking.answer();
             assertThat(release.answer().get()).isTrue();
         }
-    }
-
-    @Test
-    void claimThatWasInterruptedOnItsWayIsAnsweredAllTheSame() throws Exception {
-        ClaimRequest claim = request(newKey());
-        List<Boolean> interrupted = new ArrayList<>();
-        Caller<ClaimOutcome> caller = GroupCommitRig.call(() -> {
-            ClaimOutcome outcome = rig.front.claim(List.of(claim)).get(0);
-            interrupted.add(Thread.currentThread().isInterrupted());
-            return outcome;
-        });
-        Batch claiming = rig.store.next();
-
-        caller.thread().interrupt();
-        claiming.answer();
-
-        assertThat(caller.answer().get()).isEqualTo(GatedStore.outcome(claim));
-        assertThat(interrupted).containsExactly(true);
-    }
-
-    @Test
-    void threadThatWasInterruptedStillReleasesItsClaim() throws Exception {
-        ClaimRequest claim = request(newKey());
-        Caller<Boolean> caller = GroupCommitRig.call(() -> {
-            Thread.currentThread().interrupt();
-            return Claims.release(rig.front, claim) && Thread.currentThread().isInterrupted();
-        });
-
-        rig.store.next().answer();
-
-        assertThat(caller.answer().get()).isTrue();
     }
 
     @Test
@@ -215,11 +161,12 @@ class GroupCommitClaimStoreTests {
                 for (int i = 0; i < 500; i++) {
                     List<ClaimRequest> claims =
                             keys.stream().map(Claims::request).toList();
-                    four.front.claim(claims);
-                    four.front.end(List.of(
+                    four.front.claimAsync(claims).join();
+                    List<ClaimEnd> ends = List.of(
                             new ClaimEnd.Completed(claims.get(0).id(), "1"),
                             new ClaimEnd.Released(claims.get(1).id(), "failed", false),
-                            new ClaimEnd.Parked(claims.get(2).id(), "told to", false)));
+                            new ClaimEnd.Parked(claims.get(2).id(), "told to", false));
+                    four.front.endAsync(ends, true).join();
                 }
             });
 
@@ -248,13 +195,42 @@ class GroupCommitClaimStoreTests {
     }
 
     @Test
-    void callWithMoreEntriesThanABatchIsAnsweredInItsOrder() {
+    void callWithMoreEntriesThanABatchGoesUndividedAndIsAnsweredInItsOrder() throws Exception {
         try (GroupCommitRig small = new GroupCommitRig(2, 7, GroupCommitRig.PATIENCE)) {
-            small.store.open();
             List<ClaimRequest> requests = requests(100);
+            var claimed = small.front.claimAsync(requests);
 
-            assertThat(small.front.claim(requests))
+            Batch batch = small.store.next();
+            assertThat(batch.entries()).isEqualTo(requests);
+            batch.answer();
+            assertThat(claimed.get())
                     .isEqualTo(requests.stream().map(GatedStore::outcome).toList());
+        }
+    }
+
+    /** A release that its caller sends after the answer must not be overtaken by the claim. */
+    @Test
+    void callIsAnsweredOnlyWhenNothingOfItIsOnItsWayAnyMore() throws Exception {
+        try (GroupCommitRig two = new GroupCommitRig(2, 256, GroupCommitRig.PATIENCE)) {
+            ClaimRequest held = request(newKey());
+            two.front.claimAsync(List.of(held));
+            Batch onItsWay = two.store.next();
+            ClaimRequest free = request(newKey());
+            ClaimRequest again = request(held.key());
+            var claims = two.front.claimAsync(List.of(free, again));
+            ClaimRequest other = request(newKey());
+            var answered = two.front.claimAsync(List.of(other));
+            two.store.next().answer();
+
+            assertThat(answered.get()).containsExactly(GatedStore.outcome(other));
+            assertThat(claims).isNotDone();
+            onItsWay.answer();
+            two.store.next().fail(new IllegalStateException("gone"));
+            assertThatThrownBy(claims::get)
+                    .cause()
+                    .isInstanceOf(ClaimStoreUnavailableException.class)
+                    .hasMessageContaining("gone");
+            assertThat(two.store.entries()).containsExactly(held, other, free, again);
         }
     }
 
@@ -271,12 +247,6 @@ class GroupCommitClaimStoreTests {
             assertThat(one.entries()).hasSize(1);
             one.answer();
         }
-    }
-
-    @Test
-    void emptyCallAsksNoStore() {
-        assertThat(rig.front.renew(List.of())).isEmpty();
-        assertThat(rig.store.entries()).isEmpty();
     }
 
     @Test
@@ -315,27 +285,6 @@ class GroupCommitClaimStoreTests {
             assertThat(releasing.entries()).isEqualTo(List.of(release));
             releasing.answer();
             assertThat(released.get()).containsExactly(claim.id());
-        }
-    }
-
-    @Test
-    void futureFailsOnlyWhenNothingOfItsCallIsOnItsWayAnyMore() throws Exception {
-        try (GroupCommitRig rig = new GroupCommitRig(2, 1, GroupCommitRig.PATIENCE)) {
-            var claims = rig.front.claimAsync(List.of(request(newKey()), request(newKey())));
-            Batch failing = rig.store.next();
-            Batch onItsWay = rig.store.next();
-            failing.fail(new IllegalStateException("gone"));
-            ClaimRequest other = request(newKey());
-            var answered = rig.front.claimAsync(List.of(other));
-            rig.store.next().answer();
-
-            assertThat(answered.get()).containsExactly(GatedStore.outcome(other));
-            assertThat(claims).isNotDone();
-            onItsWay.answer();
-            assertThatThrownBy(claims::get)
-                    .cause()
-                    .isInstanceOf(ClaimStoreUnavailableException.class)
-                    .hasMessageContaining("gone");
         }
     }
 

@@ -12,11 +12,9 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.Claims;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
-import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.Threads;
 import io.exactlyonce.claim.groupcommit.GroupCommitRig.Caller;
 import java.time.Duration;
@@ -78,7 +76,7 @@ class GroupCommitFailureTests {
             rig.store.lock(zombie.id());
             rig.claim(request(newKey()));
             Batch busy = rig.store.next();
-            Caller<Set<ClaimId>> both = GroupCommitRig.call(() -> rig.front.end(
+            Caller<Set<ClaimId>> both = GroupCommitRig.call(() -> rig.end(
                     List.of(new ClaimEnd.Completed(zombie.id(), "1"), new ClaimEnd.Completed(neighbour.id(), "1"))));
             Caller<ClaimOutcome> claim = rig.claim(fresh);
             busy.answer();
@@ -93,74 +91,6 @@ class GroupCommitFailureTests {
             assertThat(claim.answer().get()).isEqualTo(GatedStore.outcome(fresh));
             assertThat(rig.store.entries()).hasSize(4);
         }
-    }
-
-    @Test
-    void renewalWhoseRowIsLockedFailsAlone() throws Exception {
-        try (GroupCommitRig rig = new GroupCommitRig()) {
-            ClaimRequest zombie = request(newKey());
-            ClaimRequest live = request(newKey());
-            Caller<Set<ClaimId>> both = GroupCommitRig.call(() -> rig.front.renew(
-                    List.of(new LeaseRenewal(zombie.id(), Claims.LEASE), new LeaseRenewal(live.id(), Claims.LEASE))));
-            rig.store
-                    .next()
-                    .fail(new ClaimsPartlyAnsweredException("locked", Set.of(zombie.id()), Set.of(live.id()), null));
-
-            assertThatThrownBy(() -> both.answer().get())
-                    .cause()
-                    .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, locked -> {
-                        assertThat(locked.unanswered()).containsExactly(zombie.id());
-                        assertThat(locked.granted()).containsExactly(live.id());
-                    });
-        }
-    }
-
-    @Test
-    void renewalsThatAreNotSentInTimeCostTheOthersOfTheirCallNoAnswer() throws Exception {
-        try (GroupCommitRig rig = new GroupCommitRig(1, 1, Duration.ofMillis(50))) {
-            List<LeaseRenewal> leases = leases(5);
-            Caller<Set<ClaimId>> renewing = GroupCommitRig.call(() -> rig.front.renew(leases));
-            rig.store.next().answer();
-            Batch slow = rig.store.next();
-            long slowSince = System.nanoTime();
-            Awaitility.await().until(() -> System.nanoTime() - slowSince > TimeUnit.MILLISECONDS.toNanos(60));
-            slow.answer();
-
-            assertPartlyAnswered(renewing, leases, 2, "busy for 50 ms");
-            assertThat(rig.store.entries()).hasSize(2);
-        }
-    }
-
-    @Test
-    void batchOfRenewalsThatFailsCostsTheOthersOfItsCallNoAnswer() throws Exception {
-        try (GroupCommitRig rig = new GroupCommitRig(1, 1, GroupCommitRig.PATIENCE)) {
-            List<LeaseRenewal> leases = leases(3);
-            Caller<Set<ClaimId>> renewing = GroupCommitRig.call(() -> rig.front.renew(leases));
-            rig.store.next().answer();
-            rig.store.next().answer();
-            rig.store.next().fail(new IllegalStateException("the database is away"));
-
-            assertPartlyAnswered(renewing, leases, 2, "1 of 3 leases got no answer", "the database is away");
-        }
-    }
-
-    private static List<LeaseRenewal> leases(int count) {
-        return Stream.generate(() -> new LeaseRenewal(request(newKey()).id(), Claims.LEASE))
-                .limit(count)
-                .toList();
-    }
-
-    private static void assertPartlyAnswered(
-            Caller<Set<ClaimId>> renewing, List<LeaseRenewal> leases, int answered, String... reasons) {
-        List<ClaimId> claims = leases.stream().map(LeaseRenewal::claim).toList();
-        assertThatThrownBy(() -> renewing.answer().get())
-                .cause()
-                .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, some -> {
-                    assertThat(some.granted()).containsExactlyInAnyOrderElementsOf(claims.subList(0, answered));
-                    assertThat(some.unanswered())
-                            .containsExactlyInAnyOrderElementsOf(claims.subList(answered, claims.size()));
-                })
-                .hasMessageContainingAll(reasons);
     }
 
     @Test
@@ -241,24 +171,18 @@ class GroupCommitFailureTests {
         }
     }
 
-    /** Its claims would be held for their leases, since a caller gives nothing up of a call that never reached the store. */
+    /** Its caller gives nothing up of a call that never reached the store: what stood of it would be held for its lease. */
     @Test
-    void callOfWhichAPartReachedTheStoreIsNotRefusedAsOneThatNeverDid() throws Exception {
+    void callThatWaitsForTooLongForOneOfItsKeysNeverReachesTheStoreWithAnother() throws Exception {
         try (GroupCommitRig rig = new GroupCommitRig(2, 256, Duration.ofMillis(50))) {
             ClaimRequest held = request(newKey());
             rig.front.claimAsync(List.of(held));
             Batch stuck = rig.store.next();
-            ClaimRequest free = request(newKey());
-            ClaimEnd release = new ClaimEnd.Released(held.id(), "not wanted", false);
-            var ended =
-                    rig.front.endAsync(List.of(release, new ClaimEnd.Released(free.id(), "not wanted", false)), true);
-            rig.store.next().answer();
+            var refused = rig.front.claimAsync(List.of(request(newKey()), request(held.key())));
 
-            assertThatThrownBy(ended::get)
-                    .cause()
-                    .isInstanceOf(ClaimStoreUnavailableException.class)
-                    .hasCauseInstanceOf(ClaimStoreBusyException.class);
+            assertThatThrownBy(refused::get).hasCauseInstanceOf(ClaimStoreBusyException.class);
             stuck.answer();
+            assertThat(rig.store.entries()).containsExactly(held);
         }
     }
 
@@ -281,7 +205,7 @@ class GroupCommitFailureTests {
         try (GroupCommitRig rig = new GroupCommitRig(1, 256, Duration.ofMillis(50))) {
             rig.claim(request(newKey()));
             Batch stuck = rig.store.next();
-            Caller<Set<ClaimId>> ends = GroupCommitRig.call(() -> rig.front.end(List.of(
+            Caller<Set<ClaimId>> ends = GroupCommitRig.call(() -> rig.end(List.of(
                     new ClaimEnd.Completed(request(newKey()).id(), "1"),
                     new ClaimEnd.Released(request(newKey()).id(), "failed", false),
                     new ClaimEnd.Parked(request(newKey()).id(), "told to", false))));
@@ -353,11 +277,12 @@ class GroupCommitFailureTests {
             Threads.run(3, () -> {
                 for (int i = 0; i < calls; i++) {
                     ClaimRequest claim = request(newKey());
-                    rig.front.claim(List.of(claim));
+                    rig.front.claimAsync(List.of(claim)).join();
                     if (ThreadLocalRandom.current().nextInt(4) == 0) {
                         Thread.yield();
                     }
-                    Claims.complete(rig.front, claim, "1");
+                    ClaimEnd completion = new ClaimEnd.Completed(claim.id(), "1");
+                    rig.front.endAsync(List.of(completion), true).join();
                 }
             });
 
@@ -394,7 +319,7 @@ class GroupCommitFailureTests {
         rig.front.close();
 
         assertThatThrownBy(() -> waiting.answer().get()).hasCauseInstanceOf(ClaimStoreBusyException.class);
-        assertThatThrownBy(() -> rig.front.claim(List.of(request(newKey()))))
+        assertThatThrownBy(() -> rig.claim(List.of(request(newKey()))))
                 .isInstanceOf(ClaimStoreBusyException.class)
                 .hasMessageContaining("stopped");
         stuck.answer();
@@ -415,7 +340,7 @@ class GroupCommitFailureTests {
     @Test
     void unusedStoreHasNoThreads() {
         try (GroupCommitRig rig = new GroupCommitRig()) {
-            assertThat(rig.front.renew(List.of())).isEmpty();
+            assertThat(rig.store.entries()).isEmpty();
             assertThat(flushers()).isEmpty();
         }
     }
@@ -429,9 +354,9 @@ class GroupCommitFailureTests {
                     Stream.generate(() -> request(newKey())).limit(1_000).toList();
             List<Future<Boolean>> calls = new ArrayList<>();
             for (ClaimRequest each : requests) {
-                calls.add(virtual.submit(
-                        () -> rig.front.claim(List.of(each)).get(0).equals(GatedStore.outcome(each))
-                                && Claims.complete(rig.front, each, "1")));
+                calls.add(virtual.submit(() -> rig.claim(List.of(each)).get(0).equals(GatedStore.outcome(each))
+                        && rig.end(List.of(new ClaimEnd.Completed(each.id(), "1")))
+                                .contains(each.id())));
             }
             for (Future<Boolean> call : calls) {
                 assertThat(answer(call)).isTrue();

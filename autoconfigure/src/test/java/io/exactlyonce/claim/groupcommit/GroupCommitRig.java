@@ -1,13 +1,16 @@
 package io.exactlyonce.claim.groupcommit;
 
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.Claims;
 import io.exactlyonce.claim.GatedStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import org.awaitility.Awaitility;
 
 /** A front of a store that stands still, and callers in threads of their own. */
@@ -30,20 +33,36 @@ public final class GroupCommitRig implements AutoCloseable {
     /** A call in a thread of its own. */
     public record Caller<T>(Thread thread, CompletableFuture<T> answer) {}
 
+    /** Claims, and waits for the answer. */
+    public List<ClaimOutcome> claim(List<ClaimRequest> requests) throws Exception {
+        return answer(front.claimAsync(requests));
+    }
+
+    /** Ends claims, and waits for the answer. */
+    public Set<ClaimId> end(List<ClaimEnd> ends) throws Exception {
+        return answer(front.endAsync(ends, true));
+    }
+
+    private static <T> T answer(CompletableFuture<T> call) throws Exception {
+        try {
+            return call.get();
+        } catch (ExecutionException failed) {
+            throw (Exception) failed.getCause();
+        }
+    }
+
     public Caller<ClaimOutcome> claim(ClaimRequest request) {
-        return call(() -> front.claim(List.of(request)).get(0));
+        return call(() -> claim(List.of(request)).get(0));
     }
 
     Caller<Boolean> complete(ClaimRequest request, String result) {
-        return call(() -> Claims.complete(front, request, result));
+        return call(
+                () -> end(List.of(new ClaimEnd.Completed(request.id(), result))).contains(request.id()));
     }
 
     Caller<Boolean> release(ClaimRequest request) {
-        return call(() -> Claims.release(front, request));
-    }
-
-    Caller<Boolean> renew(ClaimRequest request) {
-        return call(() -> Claims.renew(front, request));
+        return call(() -> end(List.of(new ClaimEnd.Released(request.id(), "failed", false)))
+                .contains(request.id()));
     }
 
     /** Returns once the call waits: for its batch, or for its answer. */
@@ -68,8 +87,9 @@ public final class GroupCommitRig implements AutoCloseable {
         Thread.State state = thread.getState();
         return (state == Thread.State.TIMED_WAITING || state == Thread.State.WAITING)
                 && List.of(thread.getStackTrace()).stream()
-                        .anyMatch(frame -> frame.getClassName().startsWith("io.exactlyonce.claim.")
-                                && !frame.getClassName().endsWith("Rig"));
+                        .anyMatch(frame -> frame.getClassName().equals(CompletableFuture.class.getName())
+                                || frame.getClassName().equals(CommitQueue.class.getName())
+                                || frame.getClassName().equals(GroupCommitClaimStore.class.getName()));
     }
 
     @Override

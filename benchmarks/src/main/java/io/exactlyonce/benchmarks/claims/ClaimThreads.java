@@ -1,7 +1,9 @@
 package io.exactlyonce.benchmarks.claims;
 
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
@@ -13,10 +15,12 @@ import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -51,12 +55,16 @@ public record ClaimThreads(ClaimPool pool, int threads, int keys) {
         }
     }
 
-    private long runThreads(ClaimStore store, long end) throws Exception {
+    private long runThreads(GroupCommitClaimStore store, long end) throws Exception {
         ExecutorService executor = Executors.newFixedThreadPool(threads);
         try {
             List<Future<Long>> running = new ArrayList<>();
             for (int i = 0; i < threads; i++) {
-                running.add(executor.submit(() -> claimAndComplete(store, keys, end)));
+                running.add(executor.submit(() -> claimAndComplete(
+                        requests -> store.claimAsync(requests).join(),
+                        ends -> store.endAsync(ends, true).join(),
+                        keys,
+                        end)));
             }
             long pairs = 0;
             for (Future<Long> thread : running) {
@@ -68,14 +76,18 @@ public record ClaimThreads(ClaimPool pool, int threads, int keys) {
         }
     }
 
-    static long claimAndComplete(ClaimStore store, int keys, long end) {
+    static long claimAndComplete(
+            Function<List<ClaimRequest>, List<ClaimOutcome>> claim,
+            Function<List<ClaimEnd>, Set<ClaimId>> complete,
+            int keys,
+            long end) {
         long pairs = 0;
         for (; end - System.nanoTime() > 0; pairs += keys) {
             List<ClaimRequest> requests = newKeys(keys);
-            if (!store.claim(requests).stream().allMatch(Acquired.class::isInstance)) {
+            if (!claim.apply(requests).stream().allMatch(Acquired.class::isInstance)) {
                 throw new IllegalStateException("A new key was not acquired");
             }
-            if (store.end(ends(requests)).size() != keys) {
+            if (complete.apply(ends(requests)).size() != keys) {
                 throw new IllegalStateException("A held claim was not completed");
             }
         }

@@ -125,7 +125,7 @@ public final class StatementCostScenario implements Scenario {
             Duration before = database.processorTime();
             long startNanos = System.nanoTime();
             long pairs = ClaimThreads.claimAndComplete(
-                    store, keys, startNanos + turn.length().toNanos());
+                    store::claim, store::end, keys, startNanos + turn.length().toNanos());
             double perSecond = pairs * 1e9 / (System.nanoTime() - startNanos);
             return reading(perSecond, database.processorTime().minus(before), pairs);
         }

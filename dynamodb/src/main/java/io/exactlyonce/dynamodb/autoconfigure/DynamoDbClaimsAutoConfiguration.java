@@ -11,7 +11,6 @@ import io.exactlyonce.autoconfigure.ExactlyOnceProperties;
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.dynamodb.DynamoDbClaimStore;
 import io.exactlyonce.dynamodb.DynamoDbClaims;
@@ -163,14 +162,17 @@ public final class DynamoDbClaimsAutoConfiguration {
             return new TableCheck(client, properties, exactlyOnce.mode());
         }
 
-        /** Closed after renewals have stopped, which use it, and before the client, which it uses. */
         @Bean
-        ClaimStore exactlyOnceClaimStore(DynamoDbClaims claims, ExactlyOnceProperties properties) {
-            GroupCommitSettings settings = properties
+        ClaimStore exactlyOnceClaimStore(DynamoDbClaims claims) {
+            return claims.store();
+        }
+
+        @Bean
+        GroupCommitSettings exactlyOnceGroupCommit(ExactlyOnceProperties properties) {
+            return properties
                     .claim()
                     .coalescing()
                     .settings(GroupCommitSettings.MOST_FLUSHERS, DynamoDbClaimStore.LARGEST_BATCH);
-            return new GroupCommitClaimStore(claims.store(), settings, System::nanoTime);
         }
 
         @Bean

@@ -8,9 +8,9 @@ import io.awspring.cloud.autoconfigure.core.CredentialsProviderAutoConfiguration
 import io.awspring.cloud.autoconfigure.core.RegionProviderAutoConfiguration;
 import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
-import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.dynamodb.DynamoDbClaimStore;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
@@ -51,11 +51,10 @@ class DynamoDbClaimsAutoConfigurationTests {
     @Test
     void storeTakesClaimsOfManyThreadsTogetherAndLeavesTheApplicationsClientAlone() {
         application.run(context -> assertThat(context)
-                .hasSingleBean(ClaimStore.class)
-                .hasSingleBean(AsyncClaimStore.class)
+                .hasSingleBean(DynamoDbClaimStore.class)
+                .hasSingleBean(GroupCommitSettings.class)
                 .hasSingleBean(DynamoDbCompletion.class)
-                .hasBean(DynamoDbClaimsAutoConfiguration.CLIENT)
-                .doesNotHaveBean(DynamoDbClaimStore.class));
+                .hasBean(DynamoDbClaimsAutoConfiguration.CLIENT));
     }
 
     @Test
