@@ -5,7 +5,6 @@ import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.renewal.RenewalObserver.Target;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -23,7 +22,7 @@ public final class Lease extends Renewable {
     private static final Logger log = LoggerFactory.getLogger(Lease.class);
 
     final ClaimId claim;
-    private final @Nullable Subscription subscription;
+    private final @Nullable Window window;
     private final Runnable holder;
 
     /**
@@ -32,7 +31,7 @@ public final class Lease extends Renewable {
      */
     Lease(Renewer renewer, @Nullable Window window, ClaimId claim, Duration length, long askedAt, Runnable holder) {
         super(renewer, length, window == null ? askedAt : window.begun, askedAt);
-        this.subscription = window == null ? null : window.subscription;
+        this.window = window;
         this.claim = claim;
         this.holder = holder;
     }
@@ -56,20 +55,15 @@ public final class Lease extends Renewable {
         end();
     }
 
-    /** Records the store's answer. */
-    void answered(Set<ClaimId> held, long askedAt) {
-        report(held.contains(claim) ? succeeded(askedAt) : refused());
-    }
-
-    void unanswered() {
-        report(failed());
+    /** A handler that ran into its timeout is left to the end of its lease, as its message is to that of its visibility timeout. */
+    @Override
+    boolean isKept() {
+        return window == null ? renewer.schedule.enabled() : window.isKept();
     }
 
     @Override
-    void report(@Nullable Result result) {
-        if (result == null) {
-            return;
-        }
+    void report(Result result) {
+        Subscription subscription = window == null ? null : window.subscription;
         Object whose = subscription == null ? "a call of ExactlyOnceOperations" : subscription;
         if (result == Result.LOST && ending) {
             log.warn(

@@ -49,7 +49,6 @@ abstract class Renewable {
     private long answerDue;
     private boolean failing;
     private boolean chosenByHandler;
-    private boolean kept;
 
     /** It is about to be ended by us: a renewal that is refused may come after that. */
     volatile boolean ending;
@@ -63,7 +62,6 @@ abstract class Renewable {
         this.length = length;
         this.begun = begun;
         this.interval = renewer.schedule.interval(length, renewer.random.next()).toNanos();
-        this.kept = renewer.schedule.enabled();
         begin(askedAt, length.toNanos(), interval);
     }
 
@@ -71,21 +69,34 @@ abstract class Renewable {
         end = askedAt + lasting;
         due = askedAt + untilDue;
         failing = false;
+        chosenByHandler = false;
     }
 
-    /** Logs how an attempt ended, and tells the observer; {@code null} if that does not matter any more. */
-    abstract void report(@Nullable Result result);
+    /** Returns whether it is renewed, or left to its end. */
+    abstract boolean isKept();
+
+    /** Logs how an attempt ended, or that it is lost without one, and tells the observer. */
+    abstract void report(Result result);
 
     /**
      * Gives it up if its renewal stays unanswered, or in its last moment if that is failing or not wanted: nothing can save it then,
      * and an interrupted handler has that moment to stop in.
-     *
-     * @return how its renewal ended if it is lost from now on
      */
-    synchronized @Nullable Result expired(long now) {
-        boolean isInDoubt =
-                state == State.UNDER_WAY ? answerDue - now <= 0 : (failing || !kept) && isInItsLastMoment(now);
-        return isInDoubt || secondsLeft(now) < 1 ? lost() : null;
+    void expire(long now) {
+        synchronized (this) {
+            boolean isInDoubt =
+                    state == State.UNDER_WAY ? answerDue - now <= 0 : (failing || !isKept()) && isInItsLastMoment(now);
+            if (state == State.OVER || !(isInDoubt || isOverForGood(now))) {
+                return;
+            }
+            state = State.OVER;
+        }
+        report(Result.LOST);
+    }
+
+    /** Returns whether no renewal can bring it back. */
+    boolean isOverForGood(long now) {
+        return secondsLeft(now) < 1;
     }
 
     private boolean isInItsLastMoment(long now) {
@@ -102,13 +113,13 @@ abstract class Renewable {
     }
 
     synchronized boolean isDue(long now) {
-        return state == State.WAITING && kept && due - now <= 0;
+        return state == State.WAITING && isKept() && due - now <= 0;
     }
 
     /** Begins an attempt if one is due, or so nearly due that it can share another one's request; returns whether it did. */
     synchronized boolean attempt(long now) {
         // A failing one is tried densely enough: with each request of others, it would make throttling worse.
-        return kept && due - now <= (failing ? 0 : length.toNanos() / NEARLY) && take(now);
+        return isKept() && due - now <= (failing ? 0 : length.toNanos() / NEARLY) && take(now);
     }
 
     /** Begins an attempt, due or not, unless another is under way or it is over for good; returns whether it did. */
@@ -132,51 +143,46 @@ abstract class Renewable {
         return Math.max(0, VisibilityWindow.CEILING.minusNanos(now - begun).toSeconds());
     }
 
-    /** The attempt succeeded: it lasts anew. Returns how it ended; {@code null} if it was lost or stopped meanwhile. */
-    synchronized @Nullable Result succeeded(long askedAt) {
-        if (state != State.UNDER_WAY) {
-            return null;
+    /** An attempt is answered, which tells nothing any more if it was lost or stopped meanwhile. */
+    void answered(Result answer, long askedAt) {
+        synchronized (this) {
+            if (state != State.UNDER_WAY) {
+                return;
+            }
+            state = answer == Result.LOST ? State.OVER : State.WAITING;
+            if (answer == Result.SUCCEEDED) {
+                long granted = granted(askedAt).toNanos();
+                begin(askedAt, granted, Math.min(interval, granted));
+            } else if (answer == Result.FAILED) {
+                failing = true;
+                long now = renewer.now();
+                Duration left = Duration.ofNanos(end - now);
+                due = now
+                        + renewer.schedule
+                                .retryAfter(left, renewer.random.next())
+                                .toNanos();
+            }
         }
-        state = State.WAITING;
-        long granted = granted(askedAt).toNanos();
-        begin(askedAt, granted, Math.min(interval, granted));
-        chosenByHandler = false;
-        return Result.SUCCEEDED;
-    }
-
-    /** The attempt failed: the next one follows after a third of what is left. Returns what {@link #succeeded} does. */
-    synchronized @Nullable Result failed() {
-        if (state != State.UNDER_WAY) {
-            return null;
+        // One that we have just ended ourselves is no loss.
+        if (answer != Result.LOST || !ending) {
+            report(answer);
         }
-        state = State.WAITING;
-        failing = true;
-        long now = renewer.now();
-        Duration left = Duration.ofNanos(end - now);
-        due = now + renewer.schedule.retryAfter(left, renewer.random.next()).toNanos();
-        return Result.FAILED;
-    }
-
-    /** It is not ours any more, which is no loss if we have just ended it ourselves. Returns what {@link #lost} does. */
-    synchronized @Nullable Result refused() {
-        Result lost = lost();
-        return ending ? null : lost;
-    }
-
-    /** It is lost; returns how the attempt ended, which is {@code null} if it was lost or stopped before. */
-    synchronized @Nullable Result lost() {
-        Result lost = state == State.OVER ? null : Result.LOST;
-        state = State.OVER;
-        return lost;
     }
 
     /**
      * It lasts anew, for a time that the handler chose, also if the handler has ended since. A longer one than ours is kept
      * until it is about to end, with the lead that every renewal has; a shorter one is renewed at its half; zero ends it, for the
      * handler has made the message visible.
+     *
+     * @param wanted {@code null} if the handler's own request failed: everything stays as it was planned
      */
-    synchronized void chosen(long askedAt, Duration wanted) {
-        notChosen();
+    synchronized void chosen(long askedAt, @Nullable Duration wanted) {
+        if (state == State.UNDER_WAY) {
+            state = State.WAITING;
+        }
+        if (wanted == null) {
+            return;
+        }
         if (wanted.isZero()) {
             state = State.OVER;
         }
@@ -185,21 +191,9 @@ abstract class Renewable {
         chosenByHandler = true;
     }
 
-    /** An attempt of the handler's own failed: everything stays as it was planned. */
-    synchronized void notChosen() {
-        if (state == State.UNDER_WAY) {
-            state = State.WAITING;
-        }
-    }
-
     /** Returns whether the handler chose the end, and chose it later than a moment. */
     synchronized boolean isChosenBeyond(long moment) {
         return chosenByHandler && end - moment > 0;
-    }
-
-    /** From now on it is renewed, if anything is; or it is left to its end. */
-    synchronized void keep(boolean wanted) {
-        kept = wanted && renewer.schedule.enabled();
     }
 
     synchronized void end() {

@@ -5,6 +5,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
@@ -19,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
@@ -145,7 +147,9 @@ public final class Renewer {
         for (int from = 0; from < due.size(); from += CHUNK) {
             List<Lease> chunk = due.subList(from, Math.min(from + CHUNK, due.size()));
             leaseThread.execute(() -> Boundary.guard(
-                    "A renewal of leases", () -> renew(chunk), crash -> chunk.forEach(Lease::unanswered)));
+                    "A renewal of leases",
+                    () -> renew(chunk),
+                    crash -> chunk.forEach(lease -> lease.answered(Result.FAILED, now))));
         }
     }
 
@@ -171,7 +175,7 @@ public final class Renewer {
     private static <R extends Renewable> List<R> due(Collection<R> renewed, long now) {
         boolean anyDue = false;
         for (R each : renewed) {
-            each.report(each.expired(now));
+            each.expire(now);
             anyDue |= each.isDue(now);
         }
         return anyDue ? renewed.stream().filter(each -> each.attempt(now)).toList() : List.of();
@@ -185,9 +189,17 @@ public final class Renewer {
         var unused = queue.change(changes)
                 .whenComplete((answers, failure) -> Boundary.guard("A renewal of windows", () -> {
                     Map<String, QueueVisibility.Result> known = failure == null ? answers : Map.of();
-                    due.forEach(window -> window.answered(
-                            known.getOrDefault(window.receiptHandle, QueueVisibility.Result.FAILED), askedAt));
+                    for (Window window : due) {
+                        window.answered(result(known.get(window.receiptHandle)), askedAt);
+                    }
                 }));
+    }
+
+    private static Result result(QueueVisibility.@Nullable Result answer) {
+        if (answer == QueueVisibility.Result.CHANGED) {
+            return Result.SUCCEEDED;
+        }
+        return answer == QueueVisibility.Result.REFUSED ? Result.LOST : Result.FAILED;
     }
 
     private void renew(List<Lease> due) {
@@ -216,11 +228,8 @@ public final class Renewer {
         }
         isTold = failure != null;
         for (Lease lease : due) {
-            if (unanswered.contains(lease.claim)) {
-                lease.unanswered();
-            } else {
-                lease.answered(held, askedAt);
-            }
+            Result answer = held.contains(lease.claim) ? Result.SUCCEEDED : Result.LOST;
+            lease.answered(unanswered.contains(lease.claim) ? Result.FAILED : answer, askedAt);
         }
     }
 }

@@ -35,6 +35,7 @@ public final class Window extends Renewable {
     private volatile CompletableFuture<Void> underWay = DONE;
     private volatile @Nullable Runnable handler;
     private volatile long timeIsUp;
+    private volatile boolean timedOut;
 
     Window(Renewer renewer, Subscription subscription, String receiptHandle, long receivedAt) {
         super(renewer, subscription.window().length(), receivedAt, receivedAt);
@@ -81,7 +82,7 @@ public final class Window extends Renewable {
                 return;
             }
             handler = null;
-            keep(false);
+            timedOut = true;
         }
         log.warn(
                 "A handler of {} runs longer than its timeout of {} ms: it is interrupted, and its message and claim are "
@@ -93,18 +94,14 @@ public final class Window extends Renewable {
     }
 
     @Override
-    synchronized void keep(boolean wanted) {
-        super.keep(wanted);
-        Lease held = lease;
-        if (held != null) {
-            held.keep(wanted);
-        }
+    boolean isKept() {
+        return renewer.schedule.enabled() && !timedOut;
     }
 
     /** The handler has ended. What is left to do is done under renewal again, even if it ended too late. */
     public synchronized void endLimit() {
         handler = null;
-        keep(true);
+        timedOut = false;
     }
 
     /** The handler has ended, and the completion of its claim has begun. */
@@ -148,12 +145,13 @@ public final class Window extends Renewable {
         return underWay;
     }
 
+    /** Its message may be another consumer's. */
     @Override
-    synchronized @Nullable Result expired(long now) {
-        return isOver(now) ? lost() : super.expired(now);
+    boolean isOverForGood(long now) {
+        return isOver(now) || super.isOverForGood(now);
     }
 
-    /** Asks for no window that is over: {@link #expired} has given it up at the same tick. */
+    /** Asks for no window that is over: {@link #expire} has given it up at the same tick. */
     @Override
     synchronized boolean attempt(long now) {
         boolean begins = super.attempt(now);
@@ -163,24 +161,16 @@ public final class Window extends Renewable {
         return begins;
     }
 
-    /** Records the queue's answer. */
-    void answered(QueueVisibility.Result answer, long askedAt) {
+    @Override
+    void answered(Result answer, long askedAt) {
         // Before the state is open for the next attempt, which has a future of its own.
         CompletableFuture<Void> answered = underWay;
-        Result result = switch (answer) {
-            case CHANGED -> succeeded(askedAt);
-            case FAILED -> failed();
-            case REFUSED -> refused();
-        };
+        super.answered(answer, askedAt);
         answered.complete(null);
-        report(result);
     }
 
     @Override
-    void report(@Nullable Result result) {
-        if (result == null) {
-            return;
-        }
+    void report(Result result) {
         switch (result) {
             case SUCCEEDED -> log.trace("Renewed a visibility window of {}", subscription);
             case FAILED -> log.warn("Renewing a visibility window of {} failed and will be retried", subscription);
@@ -216,11 +206,7 @@ public final class Window extends Renewable {
             underWay = chosen;
         }
         return DONE.thenCompose(ready -> request.get()).whenComplete((changed, failure) -> {
-            if (failure == null) {
-                chosen(askedAt, wanted);
-            } else {
-                notChosen();
-            }
+            chosen(askedAt, failure == null ? wanted : null);
             chosen.complete(null);
         });
     }

@@ -61,7 +61,7 @@ enum Guard {
     /** No return past the local end of the window: the receipt may expose the successor's message. */
     RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#exposure"),
     /** No renewal past the local end of the window, for the same reason. */
-    WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#expired"),
+    WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#isOverForGood"),
     /** With {@code DATABASE} the key's advisory lock admits one transaction at a time. */
     ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#read"),
     /** At its end such a transaction inserts a row that no other claim has inserted, or updates the very row that it read. */
