@@ -20,6 +20,7 @@ import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.SubscriptionObserver;
@@ -260,7 +261,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @ConditionalOnBean(ParkedClaims.class)
     ExactlyOnceOperations exactlyOnceOperations(ParkedClaims parked, Renewer renewals, ListenerEngine engine) {
         ActionExecutor executions = new ActionExecutor(claims, terms, renewals, results, clockwork);
-        return new DefaultExactlyOnceOperations(executions, parked, results, engine.readiness());
+        return new DefaultExactlyOnceOperations(executions, parked, results, engine.readiness(), InDoubtPolicy.RERUN);
     }
 
     @Bean

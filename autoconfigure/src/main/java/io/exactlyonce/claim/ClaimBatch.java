@@ -25,11 +25,5 @@ public record ClaimBatch(List<ClaimEnd> ends, List<ClaimRequest> claims) {
      * @param unanswered claims whose end could not be written, as where another transaction keeps their rows locked; whether they
      *     hold their keys is not known, and they can be tried again
      */
-    public record Result(Set<ClaimId> recorded, List<ClaimOutcome> claimed, Set<ClaimId> unanswered) {
-
-        /** Makes an answer to all of a batch. */
-        public Result(Set<ClaimId> recorded, List<ClaimOutcome> claimed) {
-            this(recorded, claimed, Set.of());
-        }
-    }
+    public record Result(Set<ClaimId> recorded, List<ClaimOutcome> claimed, Set<ClaimId> unanswered) {}
 }

@@ -217,7 +217,7 @@ public final class ObservedClaims implements AutoCloseable {
     private ClaimBatch.Result record(List<ObservedRun> ended) {
         try {
             return new ClaimBatch.Result(
-                    store.end(ended.stream().map(ObservedRun::end).toList()), List.of());
+                    store.end(ended.stream().map(ObservedRun::end).toList()), List.of(), Set.of());
         } catch (ClaimsPartlyAnsweredException some) {
             return new ClaimBatch.Result(some.granted(), List.of(), some.unanswered());
         }

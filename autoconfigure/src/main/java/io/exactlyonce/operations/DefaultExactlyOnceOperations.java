@@ -31,21 +31,18 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
      * @param parked the parked claims
      * @param results writes the results that operators give
      * @param store makes sure that claims can be kept; called before each operation, and does nothing once they can
+     * @param doubt what becomes of keys in doubt
      */
     public DefaultExactlyOnceOperations(
-            ActionExecutor executions, ParkedClaims parked, StoredResults results, Runnable store) {
+            ActionExecutor executions,
+            ParkedClaims parked,
+            StoredResults results,
+            Runnable store,
+            InDoubtPolicy doubt) {
         this.executions = executions;
         this.parked = parked;
         this.results = results;
         this.store = store;
-        this.doubt = InDoubtPolicy.RERUN;
-    }
-
-    private DefaultExactlyOnceOperations(DefaultExactlyOnceOperations original, InDoubtPolicy doubt) {
-        this.executions = original.executions;
-        this.parked = original.parked;
-        this.results = original.results;
-        this.store = original.store;
         this.doubt = doubt;
     }
 
@@ -56,7 +53,8 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
                     "onAbandoned (RECONCILE) must be RERUN or PARK: with RERUN, an action can look"
                             + " for itself what was done, where claim.isAmbiguous()");
         }
-        return new DefaultExactlyOnceOperations(this, new InDoubtPolicy(policy, null, List.of()));
+        return new DefaultExactlyOnceOperations(
+                executions, parked, results, store, new InDoubtPolicy(policy, null, List.of()));
     }
 
     @Override

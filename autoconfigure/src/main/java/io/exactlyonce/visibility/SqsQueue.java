@@ -1,14 +1,13 @@
 package io.exactlyonce.visibility;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
@@ -26,6 +25,9 @@ public final class SqsQueue implements QueueVisibility {
 
     /** SQS's limit on entries in a batch request. */
     private static final int BATCH_SIZE = 10;
+
+    /** What follows it fails with whatever a client throws instead of a future. */
+    private static final CompletableFuture<Void> READY = CompletableFuture.completedFuture(null);
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(500);
     private static final Duration LONGEST_TIMEOUT = Duration.ofSeconds(10);
@@ -98,19 +100,29 @@ public final class SqsQueue implements QueueVisibility {
 
     @Override
     public CompletableFuture<Map<String, Result>> change(List<Change> changes) {
-        List<CompletableFuture<Map<String, Result>>> requests = IntStream.iterate(
-                        0, from -> from < changes.size(), from -> from + BATCH_SIZE)
-                .mapToObj(from -> changes.subList(from, Math.min(from + BATCH_SIZE, changes.size())))
-                .map(this::changeSome)
-                .toList();
+        Map<String, Result> results = new ConcurrentHashMap<>();
+        List<CompletableFuture<Void>> requests = new ArrayList<>();
+        for (int from = 0; from < changes.size(); from += BATCH_SIZE) {
+            List<Change> batch = changes.subList(from, Math.min(from + BATCH_SIZE, changes.size()));
+            requests.add(changeSome(batch).thenAccept(results::putAll));
+        }
         return CompletableFuture.allOf(requests.toArray(CompletableFuture[]::new))
-                .thenApply(ignored -> merge(requests));
+                .thenApply(ignored -> results);
     }
 
     private CompletableFuture<Map<String, Result>> changeSome(List<Change> batch) {
-        List<String> handles = batch.stream().map(Change::receiptHandle).toList();
-        return send(() -> client.changeMessageVisibilityBatch(request -> request.queueUrl(queueUrl)
-                        .entries(entries(batch))
+        List<String> handles = new ArrayList<>();
+        List<ChangeMessageVisibilityBatchRequestEntry> entries = new ArrayList<>();
+        for (Change change : batch) {
+            entries.add(ChangeMessageVisibilityBatchRequestEntry.builder()
+                    .id(Integer.toString(handles.size()))
+                    .receiptHandle(change.receiptHandle())
+                    .visibilityTimeout(change.seconds())
+                    .build());
+            handles.add(change.receiptHandle());
+        }
+        return READY.thenCompose(ready -> client.changeMessageVisibilityBatch(request -> request.queueUrl(queueUrl)
+                        .entries(entries)
                         .overrideConfiguration(limits -> limits.apiCallTimeout(timeout))))
                 .thenApply(response -> results(handles, response.failed()))
                 .exceptionally(failure -> {
@@ -118,9 +130,8 @@ public final class SqsQueue implements QueueVisibility {
                             "Changing the visibility of {} messages of {} failed; renewals are tried again while their windows last",
                             batch.size(),
                             queueUrl,
-                            failure);
-                    return handles.stream()
-                            .collect(Collectors.toMap(handle -> handle, handle -> Result.FAILED, (one, same) -> one));
+                            failure.getCause());
+                    return all(handles, Result.FAILED);
                 });
     }
 
@@ -131,38 +142,27 @@ public final class SqsQueue implements QueueVisibility {
      * @return a result for each; fails if the request does
      */
     public CompletableFuture<Map<String, Result>> delete(List<String> receiptHandles) {
-        return send(() -> client.deleteMessageBatch(request -> request.queueUrl(queueUrl)
-                        .entries(IntStream.range(0, receiptHandles.size())
-                                .mapToObj(index -> DeleteMessageBatchRequestEntry.builder()
-                                        .id(Integer.toString(index))
-                                        .receiptHandle(receiptHandles.get(index))
-                                        .build())
-                                .toList())))
+        List<DeleteMessageBatchRequestEntry> entries = new ArrayList<>();
+        for (String handle : receiptHandles) {
+            entries.add(DeleteMessageBatchRequestEntry.builder()
+                    .id(Integer.toString(entries.size()))
+                    .receiptHandle(handle)
+                    .build());
+        }
+        return READY.thenCompose(ready -> client.deleteMessageBatch(
+                        request -> request.queueUrl(queueUrl).entries(entries)))
                 .thenApply(response -> results(receiptHandles, response.failed()));
     }
 
-    private static <R> CompletableFuture<R> send(Supplier<CompletableFuture<R>> request) {
-        try {
-            return request.get();
-        } catch (RuntimeException failure) {
-            return CompletableFuture.failedFuture(failure);
-        }
+    private static Map<String, Result> all(List<String> handles, Result result) {
+        Map<String, Result> results = new HashMap<>();
+        handles.forEach(handle -> results.put(handle, result));
+        return results;
     }
 
     /** Entries are numbered: two receipts of one message must not make SQS reject the whole request. */
-    private static List<ChangeMessageVisibilityBatchRequestEntry> entries(List<Change> batch) {
-        return IntStream.range(0, batch.size())
-                .mapToObj(index -> ChangeMessageVisibilityBatchRequestEntry.builder()
-                        .id(Integer.toString(index))
-                        .receiptHandle(batch.get(index).receiptHandle())
-                        .visibilityTimeout(batch.get(index).seconds())
-                        .build())
-                .toList();
-    }
-
     private Map<String, Result> results(List<String> handles, List<BatchResultErrorEntry> failed) {
-        Map<String, Result> results = new HashMap<>();
-        handles.forEach(handle -> results.put(handle, Result.CHANGED));
+        Map<String, Result> results = all(handles, Result.CHANGED);
         for (BatchResultErrorEntry entry : failed) {
             log.debug("Refused on {}: {} {}", queueUrl, entry.code(), entry.message());
             String handle = handles.get(Integer.parseInt(entry.id()));
@@ -175,11 +175,5 @@ public final class SqsQueue implements QueueVisibility {
     private static boolean isFinal(BatchResultErrorEntry entry) {
         return Boolean.TRUE.equals(entry.senderFault())
                 && !(entry.code() != null && entry.code().contains("Throttl"));
-    }
-
-    private static Map<String, Result> merge(List<CompletableFuture<Map<String, Result>>> requests) {
-        Map<String, Result> results = new HashMap<>();
-        requests.forEach(request -> results.putAll(request.join()));
-        return results;
     }
 }

@@ -15,6 +15,7 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.TestResults;
 import java.util.ArrayList;
@@ -71,7 +72,8 @@ class DefaultExactlyOnceOperationsTests {
                     rig.clock),
             parked,
             new StoredResults(new TestResults(result -> "\"" + result + "\"", (json, type) -> json), 8),
-            checks::incrementAndGet);
+            checks::incrementAndGet,
+            InDoubtPolicy.RERUN);
 
     @Test
     void doubtsAreRunAgainUnlessTheCallerWantsThemParked() {

@@ -84,7 +84,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
             outcomes.add(work(works, request.key()).outcome());
         }
         try {
-            return new ClaimBatch.Result(KeyWork.granted(works.values()), outcomes);
+            return new ClaimBatch.Result(KeyWork.granted(works.values()), outcomes, Set.of());
         } catch (ClaimsPartlyAnsweredException partly) {
             return new ClaimBatch.Result(partly.granted(), outcomes, partly.unanswered());
         }
