@@ -44,12 +44,6 @@ public record ClaimRequest(
         this(new ClaimId(key, claimId), owner, lease, InDoubt.TAKE_OVER, null);
     }
 
-    /** A request for a key under an identity. */
-    public ClaimRequest(
-            ClaimKey key, UUID claimId, String owner, Duration lease, InDoubt inDoubt, @Nullable String fingerprint) {
-        this(new ClaimId(key, claimId), owner, lease, inDoubt, fingerprint);
-    }
-
     public ClaimKey key() {
         return id.key();
     }

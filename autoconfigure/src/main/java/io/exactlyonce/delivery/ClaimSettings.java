@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
@@ -39,8 +40,7 @@ public record ClaimSettings(String owner, @Nullable Duration lease, MismatchPoli
 
     private ClaimRequest request(ClaimKey key, Duration fallback, InDoubt inDoubt, @Nullable String payload) {
         return new ClaimRequest(
-                key,
-                ids.get(),
+                new ClaimId(key, ids.get()),
                 owner,
                 lease == null ? fallback : lease,
                 inDoubt,

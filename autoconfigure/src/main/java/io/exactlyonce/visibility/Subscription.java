@@ -46,20 +46,9 @@ public record Subscription(
         }
     }
 
-    /** Begins a subscription of a listener that may always poll. */
-    public Subscription(
-            String listener,
-            String queue,
-            VisibilityWindow window,
-            @Nullable Duration timeout,
-            QueueVisibility visibility,
-            @Nullable Integer maxReceiveCount) {
-        this(listener, queue, window, timeout, visibility, maxReceiveCount, PollGate.OPEN);
-    }
-
-    /** Begins a subscription whose handlers have no timeout, and whose queue has no dead-letter queue. */
+    /** Begins a subscription that may always poll, whose handlers have no timeout, and whose queue has no dead-letter queue. */
     public Subscription(String listener, String queue, VisibilityWindow window, QueueVisibility visibility) {
-        this(listener, queue, window, null, visibility, null);
+        this(listener, queue, window, null, visibility, null, PollGate.OPEN);
     }
 
     /** Begins a subscription. */

@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import io.exactlyonce.audit.Finding.Severity;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.QueueAttributes;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.SqsQueue;
@@ -63,7 +64,8 @@ class QueueAuditTests {
 
     private Subscription orders() {
         VisibilityWindow length = VisibilityWindow.ofSeconds(window);
-        return new Subscription("fulfilment", queue, length, timeout, new SqsQueue(sqs, ScriptedSqs.ORDERS, length), 5);
+        return new Subscription(
+                "fulfilment", queue, length, timeout, new SqsQueue(sqs, ScriptedSqs.ORDERS, length), 5, PollGate.OPEN);
     }
 
     private List<Finding> findings(String... silenced) {

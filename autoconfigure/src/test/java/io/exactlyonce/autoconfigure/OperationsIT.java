@@ -10,6 +10,7 @@ import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.KeyReusedException;
 import io.exactlyonce.StoredResultException;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
@@ -80,8 +81,7 @@ class OperationsIT {
         importCompleted(List.of(key));
 
         ClaimRequest message = new ClaimRequest(
-                new ClaimKey("orders", key),
-                UUID.randomUUID(),
+                new ClaimId(new ClaimKey("orders", key), UUID.randomUUID()),
                 "worker",
                 LEASE,
                 ClaimRequest.InDoubt.TAKE_OVER,

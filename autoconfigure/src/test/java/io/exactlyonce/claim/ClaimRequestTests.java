@@ -17,7 +17,7 @@ class ClaimRequestTests {
     @Test
     void shortFormTakesOverAndComparesNoPayloads() {
         assertThat(new ClaimRequest(KEY, CLAIM, "worker", LEASE))
-                .isEqualTo(new ClaimRequest(KEY, CLAIM, "worker", LEASE, InDoubt.TAKE_OVER, null));
+                .isEqualTo(new ClaimRequest(new ClaimId(KEY, CLAIM), "worker", LEASE, InDoubt.TAKE_OVER, null));
     }
 
     @Test
@@ -48,6 +48,6 @@ class ClaimRequestTests {
     }
 
     private static ClaimRequest withFingerprint(String fingerprint) {
-        return new ClaimRequest(KEY, CLAIM, "worker", LEASE, InDoubt.PARK, fingerprint);
+        return new ClaimRequest(new ClaimId(KEY, CLAIM), "worker", LEASE, InDoubt.PARK, fingerprint);
     }
 }

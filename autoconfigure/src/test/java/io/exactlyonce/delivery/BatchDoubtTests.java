@@ -17,6 +17,7 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -254,8 +255,8 @@ class BatchDoubtTests {
     }
 
     private void limit() {
-        subscription =
-                new Subscription("limited", "orders", rig.orders.window(), Duration.ofSeconds(10), rig.queue, null);
+        subscription = new Subscription(
+                "limited", "orders", rig.orders.window(), Duration.ofSeconds(10), rig.queue, null, PollGate.OPEN);
     }
 
     @Test
@@ -336,7 +337,7 @@ class BatchDoubtTests {
 
     @Test
     void messageThatItsQueueGivesUpNowStopsNoOther() throws Throwable {
-        subscription = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 3);
+        subscription = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 3, PollGate.OPEN);
         receiveCount = 3;
         List<Delivery> items = new ArrayList<>(fifo("a/1", "a/2"));
         items.set(0, DeliveryRig.asking(deliveries.get(0), "a", null));

@@ -190,7 +190,8 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     /** Receives a message of a listener with a timeout. */
     public Delivery receiveLimited(Duration timeout) {
         return receive(
-                new Subscription("limited", "orders", new VisibilityWindow(WINDOW), timeout, queue, null),
+                new Subscription(
+                        "limited", "orders", new VisibilityWindow(WINDOW), timeout, queue, null, PollGate.OPEN),
                 "limited handle",
                 1);
     }

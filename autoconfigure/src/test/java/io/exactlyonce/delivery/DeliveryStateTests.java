@@ -16,7 +16,9 @@ import static io.exactlyonce.delivery.DeliveryState.WAITING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -54,7 +56,11 @@ class DeliveryStateTests {
             Map.entry(GONE, Set.of())));
 
     private static final ClaimRequest REQUEST = new ClaimRequest(
-            DeliveryRig.KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(20), ClaimRequest.InDoubt.TAKE_OVER, null);
+            new ClaimId(DeliveryRig.KEY, UUID.randomUUID()),
+            "worker",
+            Duration.ofSeconds(20),
+            ClaimRequest.InDoubt.TAKE_OVER,
+            null);
 
     private final DeliveryRig rig = new DeliveryRig();
 
@@ -173,7 +179,7 @@ class DeliveryStateTests {
     }
 
     private Subscription received(int most) {
-        return new Subscription("listener", "orders.fifo", rig.orders.window(), null, rig.queue, most);
+        return new Subscription("listener", "orders.fifo", rig.orders.window(), null, rig.queue, most, PollGate.OPEN);
     }
 
     private Set<DeliveryState> reachableFrom(DeliveryState state) {

@@ -13,6 +13,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -480,7 +481,8 @@ class DoubtTests {
     @Test
     void handlerOfALastReceiveIsCalledAlthoughItsListenerBeganToStopWhileTheReconcilerLooked() throws Throwable {
         inDoubt();
-        Subscription orders = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 3);
+        Subscription orders =
+                new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 3, PollGate.OPEN);
         Delivery last = rig.receive(orders, "last", 3);
 
         rig.process(

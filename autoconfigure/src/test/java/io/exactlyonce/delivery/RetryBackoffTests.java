@@ -2,6 +2,7 @@ package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -94,7 +95,13 @@ class RetryBackoffTests {
 
     private static Delivery delivery(int receiveCount, @Nullable Duration timeout, @Nullable Integer maxReceiveCount) {
         Subscription orders = new Subscription(
-                "listener", "orders", VisibilityWindow.ofSeconds(30), timeout, new ScriptedQueue(), maxReceiveCount);
+                "listener",
+                "orders",
+                VisibilityWindow.ofSeconds(30),
+                timeout,
+                new ScriptedQueue(),
+                maxReceiveCount,
+                PollGate.OPEN);
         return new Delivery(orders, "message", "handle", receiveCount, 0);
     }
 }

@@ -3,6 +3,7 @@ package io.exactlyonce.renewal;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
@@ -40,8 +41,8 @@ final class RenewalRig implements RenewalObserver {
     }
 
     Window start(long windowSeconds) {
-        Subscription orders =
-                new Subscription("listener", "orders", VisibilityWindow.ofSeconds(windowSeconds), timeout, queue, null);
+        Subscription orders = new Subscription(
+                "listener", "orders", VisibilityWindow.ofSeconds(windowSeconds), timeout, queue, null, PollGate.OPEN);
         return renewer.start(orders, "handle", clock.nanoTime());
     }
 

@@ -9,6 +9,7 @@ import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.renewal.RenewalObserver.Target;
 import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
@@ -513,7 +514,7 @@ class RenewerTests {
     @Test
     void whatIsLeftToItsEndIsNotRenewedTogetherWithOthersEither() {
         Subscription limited = new Subscription(
-                "listener", "limited", new VisibilityWindow(LENGTH), Duration.ofSeconds(5), queue, null);
+                "listener", "limited", new VisibilityWindow(LENGTH), Duration.ofSeconds(5), queue, null, PollGate.OPEN);
         Window timedOut = renewer.start(limited, "timed out", clock.nanoTime());
         hold(timedOut, clock.nanoTime());
         Window other = start("other");

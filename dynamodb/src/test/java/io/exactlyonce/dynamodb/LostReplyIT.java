@@ -67,8 +67,8 @@ class LostReplyIT {
         TABLE.endLease(vanished.id());
         REPLIES.dropNext();
 
-        ClaimRequest cautious =
-                new ClaimRequest(vanished.key(), UUID.randomUUID(), "worker", Requests.LEASE, InDoubt.PARK, null);
+        ClaimRequest cautious = new ClaimRequest(
+                new ClaimId(vanished.key(), UUID.randomUUID()), "worker", Requests.LEASE, InDoubt.PARK, null);
         assertThat(claim(store, cautious)).isEqualTo(new Parked());
     }
 

@@ -217,8 +217,8 @@ class RefusedRequestsIT {
         ClaimRequest late = request();
         acquire(store, late);
         table.endLease(late.id());
-        ClaimRequest cautious =
-                new ClaimRequest(late.key(), UUID.randomUUID(), "worker", Requests.LEASE, InDoubt.PARK, null);
+        ClaimRequest cautious = new ClaimRequest(
+                new ClaimId(late.key(), UUID.randomUUID()), "worker", Requests.LEASE, InDoubt.PARK, null);
         // The first request finds the item, the second one would park it.
         dynamoDb.before(
                 BatchExecuteStatementRequest.class,

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
@@ -101,8 +102,7 @@ class RequestCostIT {
     void itemIsOneWriteUnit() {
         ClaimKey key = new ClaimKey("fulfilment-orders", "k".repeat(60));
         var request = new ClaimRequest(
-                key,
-                UUID.randomUUID(),
+                new ClaimId(key, UUID.randomUUID()),
                 "12345@worker-7f9c5d6b8-x2x4z",
                 Duration.ofMinutes(5),
                 ClaimRequest.InDoubt.TAKE_OVER,

@@ -2,6 +2,7 @@ package io.exactlyonce.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
@@ -139,8 +140,7 @@ class ObservedInMemoryTests {
         begin(here).ended(null);
 
         assertThat(store.claim(List.of(new ClaimRequest(
-                        new ClaimKey("orders", "o1"),
-                        UUID.randomUUID(),
+                        new ClaimId(new ClaimKey("orders", "o1"), UUID.randomUUID()),
                         "enforcing",
                         LEASE,
                         ClaimRequest.InDoubt.PARK,

@@ -7,12 +7,11 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.time.NanoClock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -42,17 +41,14 @@ final class CommitQueue {
     /** Most characters of a batch's results together, unless one alone has more. */
     private static final int MAX_WEIGHT = 4_000_000;
 
-    /** What joins the end of a claim in its batch: no other call for the same key. */
-    private static final Object NOTHING = new Object();
-
     private final GroupCommitSettings settings;
     private final NanoClock clock;
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition work = lock.newCondition();
     private final Deque<Call> waiting = new ArrayDeque<>();
 
-    /** The keys that are on their way to the store, and what may join each: claims of its batch, or nothing. */
-    private final Map<ClaimKey, Object> onTheirWay = new HashMap<>();
+    /** The keys that are on their way to the store. */
+    private final Set<ClaimKey> onTheirWay = new HashSet<>();
 
     private int flushing;
     private boolean closed;
@@ -148,38 +144,29 @@ final class CommitQueue {
 
     /** Adds ends, or claims, to a batch that has so many entries; returns how many it has then. */
     private int select(List<Call> batch, boolean isForClaims, int before) {
-        Object company = isForClaims ? batch : NOTHING;
         int entries = before;
         int weight = 0;
-        Set<ClaimKey> passedBy = new HashSet<>();
+        Set<ClaimKey> taken = new HashSet<>(onTheirWay);
         for (Iterator<Call> each = waiting.iterator(); each.hasNext() && entries < settings.maxBatch(); ) {
             Call call = each.next();
             if (call.isClaim() != isForClaims) {
                 continue;
             }
             boolean fits = entries == before || weight + call.weight() <= MAX_WEIGHT;
-            if (fits && mayGo(call, company, passedBy)) {
+            boolean goes = fits && Collections.disjoint(taken, call.keys());
+            if (goes) {
                 each.remove();
                 batch.add(call);
-                call.keys().forEach(key -> onTheirWay.put(key, company));
+                onTheirWay.addAll(call.keys());
                 entries += call.keys().size();
                 weight += call.weight();
-            } else {
-                // Later calls for its keys do not overtake it again and again.
-                passedBy.addAll(call.keys());
+            }
+            // Claims of one key go together. Nothing overtakes a call that stays.
+            if (!goes || !isForClaims) {
+                taken.addAll(call.keys());
             }
         }
         return entries;
-    }
-
-    private boolean mayGo(Call call, Object company, Set<ClaimKey> passedBy) {
-        for (ClaimKey key : call.keys()) {
-            Object present = onTheirWay.get(key);
-            if (passedBy.contains(key) || (present != null && (present != company || company == NOTHING))) {
-                return false;
-            }
-        }
-        return true;
     }
 
     /** A batch is back from the store: the next calls for its keys may go. */

@@ -159,7 +159,11 @@ class ClaimPlansIT {
                     new ClaimEnd.Released(claims.get(3).id(), "failed", true)));
             store.claim(List.of(request(claims.get(2).key())));
             store.claim(List.of(new ClaimRequest(
-                    claims.get(3).key(), UUID.randomUUID(), "worker", Duration.ofMinutes(1), InDoubt.PARK, null)));
+                    new ClaimId(claims.get(3).key(), UUID.randomUUID()),
+                    "worker",
+                    Duration.ofMinutes(1),
+                    InDoubt.PARK,
+                    null)));
             store.apply(
                     new ClaimBatch(List.of(new ClaimEnd.Completed(claims.get(4).id(), "1")), List.of(request())));
             store.look(claims.stream().map(ClaimRequest::key).toList());

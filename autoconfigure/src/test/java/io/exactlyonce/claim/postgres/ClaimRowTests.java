@@ -3,6 +3,7 @@ package io.exactlyonce.claim.postgres;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -114,11 +115,11 @@ class ClaimRowTests {
     }
 
     private static ClaimRequest requested(InDoubt inDoubt) {
-        return new ClaimRequest(KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30), inDoubt, null);
+        return new ClaimRequest(new ClaimId(KEY, UUID.randomUUID()), "worker", Duration.ofSeconds(30), inDoubt, null);
     }
 
     private static ClaimRequest request(String fingerprint) {
         return new ClaimRequest(
-                KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30), InDoubt.TAKE_OVER, fingerprint);
+                new ClaimId(KEY, UUID.randomUUID()), "worker", Duration.ofSeconds(30), InDoubt.TAKE_OVER, fingerprint);
     }
 }

@@ -22,6 +22,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
 import java.lang.reflect.UndeclaredThrowableException;
@@ -414,7 +415,8 @@ class BatchPipelineTests {
     @Test
     void claimsOfABatchAreRepeatedWhileOneOfItsMessagesIsOnItsLastReceive() throws Throwable {
         List<Delivery> items = new ArrayList<>(items("a"));
-        Subscription lastReceive = new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
+        Subscription lastReceive =
+                new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1, PollGate.OPEN);
         Delivery last = rig.receive(lastReceive, "last", 1);
         deliveries.add(last);
         items.add(DeliveryRig.asking(last, "", new ClaimSpec(key("b"), null, InDoubtPolicy.RERUN)));

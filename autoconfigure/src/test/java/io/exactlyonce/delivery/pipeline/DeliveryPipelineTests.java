@@ -14,6 +14,7 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
@@ -144,7 +145,7 @@ class DeliveryPipelineTests {
     }
 
     private Subscription lastReceive() {
-        return new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
+        return new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1, PollGate.OPEN);
     }
 
     private void loseClaims(int times) {

@@ -15,6 +15,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
@@ -188,7 +189,8 @@ class ListenerStopTests {
     /** Until then it may be handled, as if nothing had happened. */
     @Test
     void claimedMessageOnItsLastReceiveIsGivenUpWhenItsListenerWaitsNoLonger() {
-        Subscription oneReceive = new Subscription("listener", "one", rig.orders.window(), null, rig.queue, 1);
+        Subscription oneReceive =
+                new Subscription("listener", "one", rig.orders.window(), null, rig.queue, 1, PollGate.OPEN);
         rig.pipeline().claim(List.of(attempt(rig.receive(oneReceive, "last", 1))));
 
         rig.deliveries().beginStop(oneReceive);
@@ -201,7 +203,8 @@ class ListenerStopTests {
 
     @Test
     void messageThatMayComeOnceMoreIsVisibleAtOnceAlthoughItsQueueHasALastReceive() {
-        Subscription twoReceives = new Subscription("listener", "two", rig.orders.window(), null, rig.queue, 2);
+        Subscription twoReceives =
+                new Subscription("listener", "two", rig.orders.window(), null, rig.queue, 2, PollGate.OPEN);
         rig.receive(twoReceives, "handle", 1);
 
         rig.deliveries().beginStop(twoReceives);
@@ -273,7 +276,8 @@ class ListenerStopTests {
 
     @Test
     void waitThatBeginsWhileItsListenerStopsIsEndedAgain() throws Throwable {
-        Subscription threeReceives = new Subscription("listener", "three", rig.orders.window(), null, rig.queue, 3);
+        Subscription threeReceives =
+                new Subscription("listener", "three", rig.orders.window(), null, rig.queue, 3, PollGate.OPEN);
         Delivery delivery = rig.receive(threeReceives, "handle", 2);
         rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(10)));
         rig.process(delivery, DeliveryRig::neverCalled);
@@ -334,7 +338,8 @@ class ListenerStopTests {
 
     @Test
     void messageOnItsLastReceiveIsHandledRatherThanGivenUpUntried() throws Throwable {
-        Subscription twoReceives = new Subscription("listener", "two", rig.orders.window(), null, rig.queue, 2);
+        Subscription twoReceives =
+                new Subscription("listener", "two", rig.orders.window(), null, rig.queue, 2, PollGate.OPEN);
         Delivery early = rig.receive(twoReceives, "early", 2);
         rig.deliveries().beginStop(twoReceives);
         Delivery late = rig.receive(twoReceives, "late", 2);
@@ -497,7 +502,7 @@ class ListenerStopTests {
     private static boolean stopsInTime(int moment) throws Throwable {
         DeliveryRig rig = new DeliveryRig();
         Subscription orders = new Subscription(
-                "listener", "orders.fifo", new VisibilityWindow(DeliveryRig.WINDOW), null, rig.queue, 3);
+                "listener", "orders.fifo", new VisibilityWindow(DeliveryRig.WINDOW), null, rig.queue, 3, PollGate.OPEN);
         List<Delivery> group = items(List.of(rig.receive(orders, "first", 1), rig.receive(orders, "last", 3)), "group");
         List<Delivery> handled = new ArrayList<>();
         AtomicInteger looks = new AtomicInteger(moment);

@@ -18,6 +18,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
@@ -373,7 +374,7 @@ class TransactionalHandlerTests {
     }
 
     private Subscription lastReceive() {
-        return new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1);
+        return new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1, PollGate.OPEN);
     }
 
     private ClaimTransaction answeringFrom(int attempt) {

@@ -12,6 +12,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.MismatchPolicy;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -421,7 +422,8 @@ class WaitingRoomTests {
     @CsvSource({"3, 0", "4, 1", "5, 1"})
     void lastReceivesBeforeTheDeadLetterQueueAreToldOnceAMinute(int receiveCount, int warnings, CapturedOutput output)
             throws Throwable {
-        Subscription fiveReceives = new Subscription("listener", "five", rig.orders.window(), null, rig.queue, 5);
+        Subscription fiveReceives =
+                new Subscription("listener", "five", rig.orders.window(), null, rig.queue, 5, PollGate.OPEN);
         waitFor(DeliveryRig.KEY, rig.receive(fiveReceives, "one", receiveCount));
         waitFor(DeliveryRig.KEY, rig.receive(fiveReceives, "two", receiveCount));
 

@@ -25,6 +25,7 @@ import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -95,7 +96,7 @@ final class DispatcherRig {
         String url = "http://localhost/1/" + queueName;
         VisibilityWindow window = VisibilityWindow.ofSeconds(30);
         SqsQueue queue = new SqsQueue(sqs, url, window);
-        subscription = new Subscription("listener", queueName, window, null, queue, 3);
+        subscription = new Subscription("listener", queueName, window, null, queue, 3, PollGate.OPEN);
         QueueWatch watch = new QueueWatch(
                 subscription,
                 queue,

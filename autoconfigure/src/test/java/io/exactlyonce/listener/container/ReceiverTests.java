@@ -23,6 +23,7 @@ import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -98,7 +99,8 @@ class ReceiverTests {
         var attributes = new io.exactlyonce.visibility.QueueAttributes(sqs.attributes);
         VisibilityWindow window = QueueWatch.window(configured, attributes, "listener", name);
         SqsQueue queue = new SqsQueue(sqs, url, window);
-        Subscription begun = new Subscription("listener", name, window, null, queue, attributes.maxReceiveCount());
+        Subscription begun =
+                new Subscription("listener", name, window, null, queue, attributes.maxReceiveCount(), PollGate.OPEN);
         observer.subscribed(begun);
         QueueWatch watch = new QueueWatch(begun, queue, attributes, configured, observer, clock);
         SqsMessageConversionContext context = new SqsMessageConversionContext();

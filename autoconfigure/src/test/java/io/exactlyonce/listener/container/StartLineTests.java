@@ -7,6 +7,7 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -43,8 +44,8 @@ class StartLineTests {
 
     @Test
     void lineSaysWhatWillHappen() {
-        Subscription orders =
-                new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), 5);
+        Subscription orders = new Subscription(
+                "fulfilment", "orders", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), 5, PollGate.OPEN);
 
         assertThat(usual.describe(orders, settings("keyed")))
                 .isEqualTo("queue orders, key #order.orderId, window 30 s renewed every 15 s,"
@@ -76,7 +77,8 @@ class StartLineTests {
                 VisibilityWindow.ofSeconds(60),
                 Duration.ofMillis(2_500),
                 new ScriptedQueue(),
-                3);
+                3,
+                PollGate.OPEN);
 
         assertThat(line.describe(orders, settings("special")))
                 .isEqualTo("queue orders.fifo (FIFO), key #payload.orderId, scope shop, window 1 min never renewed,"

@@ -10,6 +10,7 @@ import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -184,6 +185,6 @@ interface DoubtContract extends StoreUnderTest {
     }
 
     private static ClaimRequest asking(ClaimKey key, InDoubt inDoubt, @Nullable String fingerprint) {
-        return new ClaimRequest(key, UUID.randomUUID(), "worker", Claims.LEASE, inDoubt, fingerprint);
+        return new ClaimRequest(new ClaimId(key, UUID.randomUUID()), "worker", Claims.LEASE, inDoubt, fingerprint);
     }
 }

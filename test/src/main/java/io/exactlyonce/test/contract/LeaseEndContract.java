@@ -11,6 +11,7 @@ import static io.exactlyonce.test.contract.Claims.renew;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -159,8 +160,8 @@ interface LeaseEndContract extends StoreUnderTest {
     @Test
     default void retryThatLeavesDoubtToAPersonParksNothingOfItsOwn() {
         ClaimRequest plain = request(newKey());
-        ClaimRequest lost =
-                new ClaimRequest(plain.key(), plain.claimId(), plain.owner(), LEASE, ClaimRequest.InDoubt.PARK, null);
+        ClaimRequest lost = new ClaimRequest(
+                new ClaimId(plain.key(), plain.claimId()), plain.owner(), LEASE, ClaimRequest.InDoubt.PARK, null);
         Acquired first = acquire(store(), lost);
         endLease(lost.id());
 

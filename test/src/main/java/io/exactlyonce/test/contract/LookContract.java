@@ -8,6 +8,7 @@ import static io.exactlyonce.test.contract.Claims.renew;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
@@ -64,7 +65,11 @@ interface LookContract extends StoreUnderTest {
     private static ClaimRequest withPayload(ClaimKey key, String fingerprint) {
         ClaimRequest plain = request(key);
         return new ClaimRequest(
-                key, plain.claimId(), plain.owner(), plain.lease(), ClaimRequest.InDoubt.TAKE_OVER, fingerprint);
+                new ClaimId(key, plain.claimId()),
+                plain.owner(),
+                plain.lease(),
+                ClaimRequest.InDoubt.TAKE_OVER,
+                fingerprint);
     }
 
     @Test

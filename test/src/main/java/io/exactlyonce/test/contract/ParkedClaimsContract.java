@@ -294,6 +294,6 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     }
 
     private static ClaimRequest cautious(ClaimKey key) {
-        return new ClaimRequest(key, UUID.randomUUID(), "worker", Claims.LEASE, InDoubt.PARK, null);
+        return new ClaimRequest(new ClaimId(key, UUID.randomUUID()), "worker", Claims.LEASE, InDoubt.PARK, null);
     }
 }

@@ -93,7 +93,11 @@ final class Interleaving {
     private void claim(int worker, List<ClaimKey> wanted, int variant, InDoubt inDoubt) {
         List<ClaimRequest> requests = wanted.stream()
                 .map(key -> new ClaimRequest(
-                        key, UUID.randomUUID(), "worker " + worker, lease(variant), inDoubt, payload(variant)))
+                        new ClaimId(key, UUID.randomUUID()),
+                        "worker " + worker,
+                        lease(variant),
+                        inDoubt,
+                        payload(variant)))
                 .toList();
         claims.computeIfAbsent(worker, first -> new ArrayList<>()).addAll(0, requests);
         send(requests);

@@ -101,8 +101,7 @@ enum MissingDecisionGuard {
                 @Override
                 ClaimOutcome claimReleased(ClaimRequest request) {
                     ClaimRequest bold = new ClaimRequest(
-                            request.key(),
-                            request.claimId(),
+                            new ClaimId(request.key(), request.claimId()),
                             request.owner(),
                             request.lease(),
                             InDoubt.TAKE_OVER,

@@ -97,8 +97,7 @@ enum MissingGuard {
             return asking(
                     intact,
                     request -> new ClaimRequest(
-                            request.key(),
-                            request.claimId(),
+                            new ClaimId(request.key(), request.claimId()),
                             request.owner(),
                             request.lease().dividedBy(2),
                             request.inDoubt(),
@@ -135,8 +134,7 @@ enum MissingGuard {
             return asking(
                     intact,
                     request -> new ClaimRequest(
-                            request.key(),
-                            request.claimId(),
+                            new ClaimId(request.key(), request.claimId()),
                             request.owner(),
                             request.lease(),
                             ClaimRequest.InDoubt.TAKE_OVER,
@@ -212,8 +210,7 @@ enum MissingGuard {
 
     private static ClaimRequest withAnotherId(ClaimRequest request) {
         return new ClaimRequest(
-                request.key(),
-                UUID.randomUUID(),
+                new ClaimId(request.key(), UUID.randomUUID()),
                 request.owner(),
                 request.lease(),
                 request.inDoubt(),

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -217,7 +218,8 @@ class PostgresClaimTransactionIT {
                         + " FOR EACH ROW WHEN (NEW.status = 'PARKED') EXECUTE FUNCTION note_parking()");
         String database = setUp.queryForObject("SELECT current_database()", String.class);
         setUp.execute("ALTER DATABASE %s SET synchronous_commit = off".formatted(database));
-        var cautious = new ClaimRequest(key, UUID.randomUUID(), "worker", request.lease(), InDoubt.PARK, null);
+        var cautious =
+                new ClaimRequest(new ClaimId(key, UUID.randomUUID()), "worker", request.lease(), InDoubt.PARK, null);
         try {
             assertThat(transaction.execute(cautious, charging("1"))).isEqualTo(new Parked());
         } finally {
@@ -251,7 +253,8 @@ class PostgresClaimTransactionIT {
     void keyThatAnotherWorkerAbandonedIsParkedForGoodIfTheRequestLeavesDoubtToAPerson() throws Throwable {
         external.claim(List.of(request));
         DATABASE.endLease(request.id());
-        var cautious = new ClaimRequest(key, UUID.randomUUID(), "worker", request.lease(), InDoubt.PARK, null);
+        var cautious =
+                new ClaimRequest(new ClaimId(key, UUID.randomUUID()), "worker", request.lease(), InDoubt.PARK, null);
 
         assertThat(transaction.execute(cautious, charging("1"))).isEqualTo(new Parked());
 
@@ -627,7 +630,8 @@ class PostgresClaimTransactionIT {
 
     @Test
     void workThatCommitsByItselfLeavesItsKeyToAPersonIfTheRequestDoes() throws Throwable {
-        var cautious = new ClaimRequest(key, UUID.randomUUID(), "worker", request.lease(), InDoubt.PARK, null);
+        var cautious =
+                new ClaimRequest(new ClaimId(key, UUID.randomUUID()), "worker", request.lease(), InDoubt.PARK, null);
         assertThatThrownBy(() -> transaction.execute(cautious, claim -> {
                     charge();
                     commit();
@@ -635,7 +639,7 @@ class PostgresClaimTransactionIT {
                 }))
                 .isInstanceOf(IllegalStateException.class);
 
-        var next = new ClaimRequest(key, UUID.randomUUID(), "worker", request.lease(), InDoubt.PARK, null);
+        var next = new ClaimRequest(new ClaimId(key, UUID.randomUUID()), "worker", request.lease(), InDoubt.PARK, null);
         assertThat(transaction.execute(next, charging("1"))).isEqualTo(new Parked());
         assertThat(charges()).isEqualTo(1);
     }
