@@ -1,13 +1,17 @@
 package io.exactlyonce.delivery.pipeline;
 
+import static io.exactlyonce.claim.Claims.newKey;
+import static io.exactlyonce.claim.Claims.request;
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.GatedStore.Batch;
 import io.exactlyonce.claim.GatedStore;
-import io.exactlyonce.claim.groupcommit.GroupCommitRig.Caller;
+import io.exactlyonce.claim.GatedStore.Batch;
 import io.exactlyonce.claim.groupcommit.GroupCommitRig;
+import io.exactlyonce.claim.groupcommit.GroupCommitRig.Caller;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -21,9 +25,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import static io.exactlyonce.claim.Claims.newKey;
-import static io.exactlyonce.claim.Claims.request;
-import static org.assertj.core.api.Assertions.assertThat;
 
 /** Calls that are interrupted, repeated and given up. */
 @ExtendWith(OutputCaptureExtension.class)
