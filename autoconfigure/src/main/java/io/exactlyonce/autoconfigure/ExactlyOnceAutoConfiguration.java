@@ -33,7 +33,7 @@ import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
 import io.exactlyonce.listener.container.ListenerEngine;
-import io.exactlyonce.listener.container.PlainListenerWarning;
+import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.method.ListenerModes;
@@ -111,7 +111,7 @@ import tools.jackson.databind.json.JsonMapper;
     PostgresClaimsConfiguration.class,
     ExactlyOnceAutoConfiguration.AutoProxyCreator.class,
     ListenerStates.class,
-    PlainListenerWarning.class
+    SharedQueues.class
 })
 public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
@@ -266,8 +266,11 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     @Bean
     ExactlyOnceContainerFactoryConfigurer exactlyOnceContainerFactoryConfigurer(
-            Environment environment, ListenerEngine engine, ObjectProvider<ObservedClaims> observed) {
-        return new ExactlyOnceContainerFactoryConfigurer(environment, engine, new ObservedListeners(observed));
+            Environment environment,
+            ListenerEngine engine,
+            ObjectProvider<ObservedClaims> observed,
+            SharedQueues queues) {
+        return new ExactlyOnceContainerFactoryConfigurer(environment, engine, new ObservedListeners(observed), queues);
     }
 
     @Bean(ExactlyOnceListener.CONTAINER_FACTORY)

@@ -20,24 +20,28 @@ final class ContainerDifferences {
     private static final String DIFFERENCES =
             "Listener '{}' takes over the settings of its container factory with these differences: {}";
 
-    /** What the application asks for and does not get. */
-    private final List<String> overridden = new ArrayList<>();
-
-    /** What it gets, with another meaning. */
-    private final List<String> changed = new ArrayList<>();
+    private ContainerDifferences() {}
 
     /**
-     * Finds the differences.
+     * Logs a listener's differences: as a warning if it does without something.
      *
      * @param container as the application's factory has made it
      * @param isTransactional whether keys are claimed in the handler's transaction, so after interceptors
      */
-    ContainerDifferences(SqsMessageListenerContainer<?> container, boolean isTransactional) {
-        addOverridden(container);
-        addChanged(container, isTransactional);
+    static void tell(String listener, SqsMessageListenerContainer<?> container, boolean isTransactional) {
+        List<String> overridden = overridden(container);
+        List<String> changed = changed(container, isTransactional);
+        String all = Stream.of(overridden, changed).flatMap(List::stream).collect(Collectors.joining("; "));
+        if (!overridden.isEmpty()) {
+            log.warn(DIFFERENCES, listener, all);
+        } else if (!changed.isEmpty()) {
+            log.info(DIFFERENCES, listener, all);
+        }
     }
 
-    private void addOverridden(SqsMessageListenerContainer<?> container) {
+    /** What the application asks for and does not get. */
+    private static List<String> overridden(SqsMessageListenerContainer<?> container) {
+        List<String> overridden = new ArrayList<>();
         AcknowledgementMode mode = container.getContainerOptions().getAcknowledgementMode();
         if (mode != AcknowledgementMode.ON_SUCCESS) {
             overridden.add(
@@ -50,9 +54,12 @@ final class ContainerDifferences {
                             .map(factory -> factory.getClass().getName())
                             .collect(Collectors.joining(", "))));
         }
+        return overridden;
     }
 
-    private void addChanged(SqsMessageListenerContainer<?> container, boolean isTransactional) {
+    /** What it gets, with another meaning. */
+    private static List<String> changed(SqsMessageListenerContainer<?> container, boolean isTransactional) {
+        List<String> changed = new ArrayList<>();
         int interceptors = container.getMessageInterceptors().size();
         if (interceptors > 0) {
             changed.add(
@@ -69,15 +76,6 @@ final class ContainerDifferences {
         if (container.getContainerOptions().getComponentsTaskExecutor() != null) {
             changed.add("with its own task executor keys are claimed when there is a thread, not with the poll");
         }
-    }
-
-    /** Logs the differences of a listener: as a warning if it does without something. */
-    void tell(String listener) {
-        String all = Stream.of(overridden, changed).flatMap(List::stream).collect(Collectors.joining("; "));
-        if (!overridden.isEmpty()) {
-            log.warn(DIFFERENCES, listener, all);
-        } else if (!changed.isEmpty()) {
-            log.info(DIFFERENCES, listener, all);
-        }
+        return changed;
     }
 }

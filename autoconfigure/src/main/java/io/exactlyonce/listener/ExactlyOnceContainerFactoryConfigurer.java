@@ -2,10 +2,12 @@ package io.exactlyonce.listener;
 
 import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
+import io.awspring.cloud.sqs.listener.QueueNotFoundStrategy;
 import io.exactlyonce.listener.container.ListenerEngine;
-import io.exactlyonce.listener.container.ScopeConflicts;
+import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.observed.ObservedListeners;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.boot.thread.Threading;
 import org.springframework.core.env.Environment;
 
 /**
@@ -23,23 +25,30 @@ import org.springframework.core.env.Environment;
  */
 public final class ExactlyOnceContainerFactoryConfigurer {
 
-    private final Environment environment;
-    private final ListenerEngine engine;
-    private final ObservedListeners observing;
-    private final ScopeConflicts scopes = new ScopeConflicts();
+    private static final String QUEUE_NOT_FOUND = "spring.cloud.aws.sqs.queue-not-found-strategy";
+
+    final ListenerEngine engine;
+    final ObservedListeners observing;
+    final SharedQueues queues;
+    final QueueNotFoundStrategy queueNotFound;
+    final boolean virtualThreads;
 
     /**
      * Makes a configurer.
      *
-     * @param environment says whether the application asks for missing queues to be created, and for virtual threads
-     * @param engine what containers need of it
-     * @param observing for listeners that are only observed
+     * @param environment says whether the application asks for missing queues to be created, and for virtual threads. Awspring
+     *     creates queues by default, with a window of 30 s and no dead-letter queue; here a missing queue stops the start
+     * @param engine begins with each container to prove the database ready; each message source awaits that before it polls
+     * @param observing for listeners that are only observed, whose containers stay as they are made
      */
     public ExactlyOnceContainerFactoryConfigurer(
-            Environment environment, ListenerEngine engine, ObservedListeners observing) {
-        this.environment = environment;
+            Environment environment, ListenerEngine engine, ObservedListeners observing, SharedQueues queues) {
         this.engine = engine;
         this.observing = observing;
+        this.queues = queues;
+        queueNotFound =
+                environment.getProperty(QUEUE_NOT_FOUND, QueueNotFoundStrategy.class, QueueNotFoundStrategy.FAIL);
+        virtualThreads = Threading.VIRTUAL.isActive(environment);
     }
 
     /**
@@ -52,12 +61,12 @@ public final class ExactlyOnceContainerFactoryConfigurer {
     public ExactlyOnceContainerFactory prepare(SqsMessageListenerContainerFactory<?> original) {
         @SuppressWarnings("unchecked") // A factory's type parameter is that of payloads, which are converted later.
         SqsMessageListenerContainerFactory<Object> any = (SqsMessageListenerContainerFactory<Object>) original;
-        return new ExactlyOnceContainerFactory(() -> any, environment, engine, scopes, observing);
+        return new ExactlyOnceContainerFactory(() -> any, this);
     }
 
     /** Prepares the factory that plain {@code @SqsListener} methods use. */
     public ExactlyOnceContainerFactory prepareDefault(BeanFactory beans) {
-        return new ExactlyOnceContainerFactory(() -> original(beans), environment, engine, scopes, observing);
+        return new ExactlyOnceContainerFactory(() -> original(beans), this);
     }
 
     /** Returns awspring's default factory, or the application's own. */

@@ -24,7 +24,7 @@ import io.exactlyonce.delivery.pipeline.CircuitBreakers;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.container.ListenerEngine;
-import io.exactlyonce.listener.container.PlainListenerWarning;
+import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.listener.observed.ObservedListeners;
 import io.exactlyonce.observed.ObservedClaims;
@@ -35,13 +35,11 @@ import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.event.ContextRefreshedEvent;
@@ -73,6 +71,7 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     private final MockEnvironment environment = new MockEnvironment();
+    private final SharedQueues queues = new SharedQueues();
     private Runnable check = () -> {};
     private Runnable readiness = () -> {};
 
@@ -116,13 +115,16 @@ class ExactlyOnceContainerFactoryTests {
         SqsMessageListenerContainer<Object> manual = SqsMessageListenerContainer.builder()
                 .sqsAsyncClient(new NoClient())
                 .id("manual")
+                .configure(options -> options.autoStartup(false))
                 .queueNames("orders")
                 .messageListener(message -> {})
                 .build();
-        StaticListableBeanFactory beans =
-                new StaticListableBeanFactory(Map.of("manual", manual, "ours", container(prepare(original -> {}))));
+        container(prepare(original -> {}));
+        GenericApplicationContext beans = new GenericApplicationContext();
+        beans.registerBean("manual", SqsMessageListenerContainer.class, () -> manual);
+        beans.refresh();
 
-        new PlainListenerWarning(beans).onApplicationEvent(new ContextRefreshedEvent(new GenericApplicationContext()));
+        queues.onApplicationEvent(new ContextRefreshedEvent(beans));
 
         assertThat(output)
                 .contains("Listener 'manual' on queue 'orders' claims no keys, and listener 'fulfilment' does");
@@ -301,7 +303,8 @@ class ExactlyOnceContainerFactoryTests {
                                 ListenerRig.START_LINE,
                                 check,
                                 readiness),
-                        observing())
+                        observing(),
+                        queues)
                 .prepare(original.build());
     }
 

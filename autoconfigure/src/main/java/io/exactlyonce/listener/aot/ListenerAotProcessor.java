@@ -5,9 +5,6 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
-import java.util.Arrays;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +18,6 @@ import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.aot.BeanRegistrationCode;
 import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.core.MethodIntrospector;
-import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
@@ -30,10 +26,6 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
  * expressions read those, and results are written as JSON and read again.
  */
 final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
-
-    /** What is not an application's own is neither converted to nor read by keys. */
-    private static final List<String> OTHERS = List.of(
-            "java.", "javax.", "org.springframework.", "io.awspring.", "software.amazon.", "io.exactlyonce.Claim");
 
     @Override
     public @Nullable BeanRegistrationAotContribution processAheadOfTime(RegisteredBean bean) {
@@ -57,35 +49,17 @@ final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
             ReflectionHints hints = context.getRuntimeHints().reflection();
             for (Method method : methods) {
                 hints.registerMethod(method, ExecutableMode.INVOKE);
-                Stream.concat(
-                                Arrays.stream(method.getGenericParameterTypes()),
-                                Stream.of(method.getGenericReturnType()))
-                        .forEach(type -> register(hints, type));
+                registerTypes(hints, method.getGenericParameterTypes());
+                registerTypes(hints, method.getGenericReturnType());
             }
         }
 
-        /** A key may call any public method of a payload. */
-        private static void register(ReflectionHints hints, Type type) {
-            Set<Class<?>> own = new HashSet<>();
-            collect(ResolvableType.forType(type), own, new HashSet<>());
-            own.forEach(each -> {
-                new BindingReflectionHintsRegistrar().registerReflectionHints(hints, each);
-                hints.registerType(each, MemberCategory.INVOKE_PUBLIC_METHODS);
-            });
-        }
-
-        /** Goes into lists, messages and futures; into a type that is generic in itself once. */
-        private static void collect(ResolvableType type, Set<Class<?>> own, Set<Type> seen) {
-            if (!seen.add(type.getType())) {
-                return;
-            }
-            Class<?> raw = type.isArray() ? type.getComponentType().toClass() : type.toClass();
-            if (!raw.isPrimitive() && OTHERS.stream().noneMatch(raw.getName()::startsWith)) {
-                own.add(raw);
-            }
-            for (ResolvableType generic : type.getGenerics()) {
-                collect(generic, own, seen);
-            }
+        /** Lists, messages and futures for what they carry. A key may call any public method of a payload. */
+        private static void registerTypes(ReflectionHints hints, Type... types) {
+            ReflectionHints named = new ReflectionHints();
+            Stream.of(hints, named)
+                    .forEach(each -> new BindingReflectionHintsRegistrar().registerReflectionHints(each, types));
+            named.typeHints().forEach(type -> hints.registerType(type.getType(), MemberCategory.INVOKE_PUBLIC_METHODS));
         }
     }
 }

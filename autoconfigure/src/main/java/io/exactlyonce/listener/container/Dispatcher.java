@@ -75,7 +75,7 @@ final class Dispatcher {
         // Of a group, each message depends on the one before it.
         claimsAhead = settings.claimsAhead() && !isFifo;
         groupsApart = isFifo
-                && (!settings.isBatch()
+                && (!settings.listener().isBatch()
                         || options.getFifoBatchGroupingStrategy()
                                 == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES);
         int most = options.getMaxConcurrentMessages();
@@ -151,8 +151,11 @@ final class Dispatcher {
             messages.stream()
                     .collect(Collectors.groupingBy(MessageInHand::group, LinkedHashMap::new, Collectors.toList()))
                     .values()
-                    .forEach(settings.isBatch() ? batch -> run(batch, Dispatcher::nothing) : this::runInOrder);
-        } else if (settings.isBatch()) {
+                    .forEach(
+                            settings.listener().isBatch()
+                                    ? batch -> run(batch, Dispatcher::nothing)
+                                    : this::runInOrder);
+        } else if (settings.listener().isBatch()) {
             run(messages, Dispatcher::nothing);
         } else {
             messages.forEach(message -> run(List.of(message), Dispatcher::nothing));
@@ -188,7 +191,7 @@ final class Dispatcher {
      */
     private void run(List<MessageInHand> messages, Runnable settled) {
         Runnable handing = () -> {
-            var unused = sink.run(messages, settings.isBatch())
+            var unused = sink.run(messages, settings.listener().isBatch())
                     .whenComplete(
                             (ended, none) -> guard(messages, () -> finish(messages, this::settle, settled), settled));
         };

@@ -172,9 +172,9 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 .acceptIfInstance(backPressure, IdentifiableContainerComponent.class, it -> it.setId(id));
         Subscription subscription = prepare(attributes);
         engine.audit().accept(subscription);
-        engine.line().log(subscription, settings);
+        engine.line().log(subscription, settings.listener());
         engine.observer().subscribed(subscription);
-        engine.breakers().of(settings.transaction()).subscribe(subscription);
+        engine.breakers().of(settings.listener().transaction()).subscribe(subscription);
         begun = subscription;
         running = true;
         threads.execute(() -> pollWhileRunning(subscription));
@@ -207,10 +207,10 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 listener,
                 url.substring(url.lastIndexOf('/') + 1),
                 window,
-                settings.timeout(),
+                settings.listener().timeout(),
                 queue,
                 attributes.maxReceiveCount(),
-                engine.breakers().of(settings.transaction()));
+                engine.breakers().of(settings.listener().transaction()));
         QueueWatch watch = new QueueWatch(
                 subscription, queue, attributes, options.getMessageVisibility(), engine.observer(), engine.clock());
         MessageConversion conversion = new MessageConversion(
@@ -331,7 +331,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
             engine.deliveries().interruptHandlers(ending);
             deleter.flush(options.getAcknowledgementShutdownTimeout());
             engine.deliveries().endStop(ending);
-            engine.breakers().of(settings.transaction()).unsubscribe(ending);
+            engine.breakers().of(settings.listener().transaction()).unsubscribe(ending);
             engine.observer().unsubscribed(ending);
         }
     }

@@ -1,7 +1,7 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.AbandonedPolicy;
-import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.method.ListenerMethod;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -31,16 +31,16 @@ public record StartLine(
     private static final Duration HOUR = Duration.ofHours(1);
     private static final Duration MINUTE = Duration.ofMinutes(1);
 
-    void log(Subscription subscription, ContainerSettings settings) {
-        log.info("{}: {}", subscription.listener(), describe(subscription, settings));
+    void log(Subscription subscription, ListenerMethod listener) {
+        log.info("{}: {}", subscription.listener(), describe(subscription, listener));
     }
 
-    String describe(Subscription subscription, ContainerSettings settings) {
+    String describe(Subscription subscription, ListenerMethod listener) {
         StringJoiner line = new StringJoiner(", ");
         line.add("queue " + subscription.queue() + (subscription.isFifo() ? " (FIFO)" : ""));
-        line.add("key " + settings.key());
-        if (settings.scope() != null) {
-            line.add("scope " + settings.scope());
+        line.add("key " + listener.keyText());
+        if (listener.scope() != null) {
+            line.add("scope " + listener.scope());
         }
         line.add("window " + renewed(subscription.window().length()));
         if (lease != null) {
@@ -49,14 +49,14 @@ public record StartLine(
         if (subscription.timeout() != null) {
             line.add("timeout " + text(subscription.timeout()));
         }
-        if (settings.isBatch()) {
+        if (listener.isBatch()) {
             line.add("in batches");
         }
-        if (settings.transaction() != null) {
+        if (listener.transaction() != null) {
             line.add("effects in the claims' transaction");
         }
-        if (settings.onAbandoned() != AbandonedPolicy.RERUN) {
-            line.add("onAbandoned " + settings.onAbandoned());
+        if (listener.says().onAbandoned() != AbandonedPolicy.RERUN) {
+            line.add("onAbandoned " + listener.says().onAbandoned());
         }
         line.add(
                 subscription.maxReceiveCount() == null

@@ -3,16 +3,13 @@ package io.exactlyonce.listener.method;
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.awspring.cloud.sqs.listener.adapter.CompositeInvocableHandler;
 import io.exactlyonce.AbandonedPolicy;
-import io.exactlyonce.Effects;
 import io.exactlyonce.InvalidKeyException;
-import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.observed.ObservedRun;
 import io.exactlyonce.visibility.VisibilityWindow;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -67,13 +64,14 @@ public final class ContainerSettings {
         return !handlers.isEmpty();
     }
 
-    private ListenerMethod first() {
-        return handlers.get(0).method();
-    }
-
     /** Returns whether the listener is only observed. */
     public boolean isObserved() {
-        return hasHandlers() && first().isObserved();
+        return hasHandlers() && listener().isObserved();
+    }
+
+    /** Returns the listener; the first of its methods, if it is a class's. */
+    public ListenerMethod listener() {
+        return handlers.get(0).method();
     }
 
     /** Returns whether the end of an observed listener's handlers, of all of them, tells that their work is done. */
@@ -116,7 +114,11 @@ public final class ContainerSettings {
                     received.delivery(),
                     unusable.getMessage());
         }
-        received.delivery().ask(wanted, isBatch() ? received.group() : "", !isBatch());
+        received.delivery()
+                .ask(
+                        wanted,
+                        listener().isBatch() ? received.group() : "",
+                        !listener().isBatch());
     }
 
     private ListenerMethod of(Message<?> message) {
@@ -139,42 +141,9 @@ public final class ContainerSettings {
      * handler's.
      */
     public boolean claimsAhead() {
-        return onAbandoned() == AbandonedPolicy.RERUN && transaction() == null && !hasOwnExecutor;
-    }
-
-    /** Returns what the listener's keys are, for people. */
-    public String key() {
-        return first().keyText();
-    }
-
-    /** Returns the scope of the listener's keys; {@code null} for its queue's. */
-    public @Nullable String scope() {
-        return first().scope();
-    }
-
-    /** Returns in what the handler runs together with its claim; {@code null} if its effects are elsewhere. */
-    public @Nullable ClaimTransaction transaction() {
-        return first().transaction();
-    }
-
-    /** Returns what becomes of keys in doubt. */
-    public AbandonedPolicy onAbandoned() {
-        return first().says().onAbandoned();
-    }
-
-    /** Returns where the handler's effects are. */
-    public Effects effects() {
-        return first().says().effects();
-    }
-
-    /** Returns the longest run of the handler; {@code null} for no timeout. */
-    public @Nullable Duration timeout() {
-        return first().timeout();
-    }
-
-    /** Returns whether the method takes batches. */
-    public boolean isBatch() {
-        return first().isBatch();
+        return listener().says().onAbandoned() == AbandonedPolicy.RERUN
+                && listener().transaction() == null
+                && !hasOwnExecutor;
     }
 
     /** Returns what the handlers of the listener's class take as payloads; nothing for a listener on a method. */

@@ -38,7 +38,7 @@ import org.springframework.util.ClassUtils;
  * @param transaction in which the method runs together with its claim; {@code null} if its effects are elsewhere
  * @param json reads envelopes
  */
-record ListenerMethod(
+public record ListenerMethod(
         Method method,
         ExactlyOnceListener says,
         boolean isObserved,
@@ -83,7 +83,7 @@ record ListenerMethod(
     }
 
     /** Returns what its keys are, for people. */
-    String keyText() {
+    public String keyText() {
         return key != null
                 ? key.toString()
                 : "of the message attribute %s, else the SQS message id, which covers redelivery only (a resend or a redrive has a new id)"

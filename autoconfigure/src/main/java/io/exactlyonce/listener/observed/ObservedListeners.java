@@ -7,7 +7,7 @@ import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
 import io.exactlyonce.listener.container.ListenerEndpoint;
-import io.exactlyonce.listener.container.ScopeConflicts;
+import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.observed.ObservedQueue;
@@ -62,7 +62,7 @@ public final class ObservedListeners {
     private <T> void observe(SqsMessageListenerContainer<T> container, Endpoint endpoint, ContainerSettings settings) {
         String id = Objects.requireNonNull(endpoint.getId());
         List<ObservedQueue> queues = endpoint.getLogicalNames().stream()
-                .map(name -> new ObservedQueue(id, ScopeConflicts.name(name)))
+                .map(name -> new ObservedQueue(id, SharedQueues.name(name)))
                 .toList();
         ObservedClaims observing = claims.getObject();
         queues.forEach(observing::observing);

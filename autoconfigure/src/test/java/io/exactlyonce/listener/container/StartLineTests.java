@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.method.ListenerMethod;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.PollGate;
@@ -38,8 +38,8 @@ class StartLineTests {
     private final StartLine usual =
             new StartLine(() -> "db-1:5432/shop (primary)", Duration.ofDays(14), null, new RenewalSchedule(0.5, 0.1));
 
-    private static ContainerSettings settings(String method) {
-        return ListenerRig.settings(new Listeners(), method);
+    private static ListenerMethod listener(String method) {
+        return ListenerRig.settings(new Listeners(), method).listener();
     }
 
     @Test
@@ -47,7 +47,7 @@ class StartLineTests {
         Subscription orders = new Subscription(
                 "fulfilment", "orders", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), 5, PollGate.OPEN);
 
-        assertThat(usual.describe(orders, settings("keyed")))
+        assertThat(usual.describe(orders, listener("keyed")))
                 .isEqualTo("queue orders, key #order.orderId, window 30 s renewed every 15 s,"
                         + " dead-letter queue after 5 receives, claims on db-1:5432/shop (primary), retention 14 d");
     }
@@ -57,7 +57,7 @@ class StartLineTests {
         Subscription orders =
                 new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(43_200), new ScriptedQueue());
 
-        assertThat(usual.describe(orders, settings("unkeyed")))
+        assertThat(usual.describe(orders, listener("unkeyed")))
                 .contains(
                         "key of the message attribute ExactlyOnce-Key, else the SQS message id, which covers redelivery only")
                 .contains("window 12 h renewed every 6 h")
@@ -80,7 +80,7 @@ class StartLineTests {
                 3,
                 PollGate.OPEN);
 
-        assertThat(line.describe(orders, settings("special")))
+        assertThat(line.describe(orders, listener("special")))
                 .isEqualTo("queue orders.fifo (FIFO), key #payload.orderId, scope shop, window 1 min never renewed,"
                         + " lease 90 s never renewed, timeout 2500 ms, in batches, onAbandoned PARK,"
                         + " dead-letter queue after 3 receives, claims on DynamoDB table claims in eu-central-1,"
@@ -94,6 +94,6 @@ class StartLineTests {
         Subscription orders =
                 new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
 
-        assertThat(line.describe(orders, settings("keyed"))).contains("lease 20 s renewed every 10 s");
+        assertThat(line.describe(orders, listener("keyed"))).contains("lease 20 s renewed every 10 s");
     }
 }

@@ -86,9 +86,9 @@ class ContainerSettingsTests {
 
         assertThat(key(events, new Placed("o1"))).isEqualTo(key(events, new Cancelled("o1", "late")));
         assertThat(key(events, Map.of("orderId", "o1"))).isEqualTo(key(events, new Placed("o1")));
-        assertThat(events.scope()).isEqualTo("events");
+        assertThat(events.listener().scope()).isEqualTo("events");
         assertThat(events.payloadTypesOfClass()).containsExactlyInAnyOrder(Placed.class, Cancelled.class, Map.class);
-        assertThat(events.isBatch()).isFalse();
+        assertThat(events.listener().isBatch()).isFalse();
     }
 
     @Test
@@ -109,7 +109,7 @@ class ContainerSettingsTests {
         ContainerSettings batches = ListenerRig.settings(new Batches(), "batch");
 
         assertThat(key(batches, new Placed("o1"))).isNotEqualTo(key(batches, new Placed("o2")));
-        assertThat(batches.isBatch()).isTrue();
+        assertThat(batches.listener().isBatch()).isTrue();
         assertThat(batches.payloadTypesOfClass()).isEmpty();
     }
 
@@ -118,8 +118,8 @@ class ContainerSettingsTests {
         ContainerSettings first = ListenerRig.settings(new Batches(), "batch");
         ContainerSettings second = ListenerRig.settings(new Events(), "placed");
 
-        assertThat(first.isBatch()).isTrue();
-        assertThat(second.isBatch()).isFalse();
+        assertThat(first.listener().isBatch()).isTrue();
+        assertThat(second.listener().isBatch()).isFalse();
         assertThatThrownBy(() -> ContainerSettings.begin().spec(ListenerRig.message(Map.of())))
                 .hasMessage("The container is not made yet");
     }

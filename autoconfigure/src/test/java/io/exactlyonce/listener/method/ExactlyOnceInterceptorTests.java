@@ -193,13 +193,13 @@ class ExactlyOnceInterceptorTests {
         List<Delivery> begun = messages.stream()
                 .map(message -> ReceivedMessage.require(message).delivery())
                 .toList();
-        if (settings.transaction() == null) {
+        if (settings.listener().transaction() == null) {
             Executor recording = storeThreads;
             storeThreads = Runnable::run;
             pipeline.claim(begun).join();
             storeThreads = recording;
         }
-        return handler.invoke(settings.isBatch() ? new GenericMessage<>(messages) : messages.get(0));
+        return handler.invoke(settings.listener().isBatch() ? new GenericMessage<>(messages) : messages.get(0));
     }
 
     private Message<String> received(String payload) {

@@ -1,9 +1,7 @@
 package io.exactlyonce.listener.method;
 
 import static io.exactlyonce.AbandonedPolicy.PARK;
-import static io.exactlyonce.AbandonedPolicy.RERUN;
 import static io.exactlyonce.Effects.DATABASE;
-import static io.exactlyonce.Effects.EXTERNAL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -15,7 +13,7 @@ import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.TestResults;
-import io.exactlyonce.listener.container.ScopeConflicts;
+import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.message.SnsEnvelope;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
@@ -175,15 +173,38 @@ class HandlerShapeTests {
                 .isEqualTo("o1");
     }
 
+    static class Sharing {
+
+        @ExactlyOnceListener("${queue}")
+        void unscoped(String order) {}
+
+        @ExactlyOnceListener(queueNames = "${queue}", scope = "orders")
+        void orders(String order) {}
+
+        @ExactlyOnceListener(queueNames = "${queue}", scope = "fulfilment")
+        void usual(String order) {}
+
+        @ExactlyOnceListener(queueNames = "${queue}", scope = "fulfilment", onAbandoned = PARK)
+        void careful(String order) {}
+
+        @ExactlyOnceListener(queueNames = "${queue}", scope = "fulfilment", effects = DATABASE)
+        void transactional(String order) {}
+    }
+
+    /** As an observed one, which needs neither proxy nor transaction manager. */
+    private static ListenerMethod listener(String name) {
+        return ListenerRig.observed(new Sharing(), name).listener();
+    }
+
     @Test
     @ExtendWith(OutputCaptureExtension.class)
     void listenersOnOneQueueWithDifferentScopesAreWarnedOf(CapturedOutput output) {
-        ScopeConflicts scopes = new ScopeConflicts();
+        SharedQueues scopes = new SharedQueues();
 
-        scopes.add("first", List.of("https://sqs/1/orders", "bills"), null, RERUN, EXTERNAL);
-        scopes.add("second", List.of("arn:aws:sqs:eu-west-1:1:orders"), "orders", RERUN, EXTERNAL);
+        scopes.add("first", List.of("https://sqs/1/orders", "bills"), listener("unscoped"));
+        scopes.add("second", List.of("arn:aws:sqs:eu-west-1:1:orders"), listener("orders"));
         assertThat(output).doesNotContain("second");
-        scopes.add("third", List.of("orders"), "fulfilment", RERUN, EXTERNAL);
+        scopes.add("third", List.of("orders"), listener("usual"));
 
         assertThat(output)
                 .contains("Listener 'third' on queue 'orders' has the scope 'fulfilment'", "'first' has 'orders'");
@@ -192,13 +213,13 @@ class HandlerShapeTests {
     @Test
     @ExtendWith(OutputCaptureExtension.class)
     void listenersOfOneScopeThatDisagreeOnDoubtsAreWarnedOf(CapturedOutput output) {
-        ScopeConflicts scopes = new ScopeConflicts();
+        SharedQueues scopes = new SharedQueues();
 
-        scopes.add("careful", List.of("orders"), "fulfilment", PARK, EXTERNAL);
-        scopes.add("alike", List.of("returns"), "fulfilment", PARK, EXTERNAL);
-        scopes.add("elsewhere", List.of("bills"), null, RERUN, EXTERNAL);
+        scopes.add("careful", List.of("orders"), listener("careful"));
+        scopes.add("alike", List.of("returns"), listener("careful"));
+        scopes.add("elsewhere", List.of("bills"), listener("unscoped"));
         assertThat(output).doesNotContain("onAbandoned");
-        scopes.add("careless", List.of("refunds"), "fulfilment", RERUN, EXTERNAL);
+        scopes.add("careless", List.of("refunds"), listener("usual"));
 
         assertThat(output)
                 .contains(
@@ -210,13 +231,13 @@ class HandlerShapeTests {
     @Test
     @ExtendWith(OutputCaptureExtension.class)
     void listenersOfOneScopeWithDifferentEffectsAreWarnedOf(CapturedOutput output) {
-        ScopeConflicts scopes = new ScopeConflicts();
+        SharedQueues scopes = new SharedQueues();
 
-        scopes.add("books", List.of("orders"), "fulfilment", RERUN, DATABASE);
-        scopes.add("alike", List.of("returns"), "fulfilment", RERUN, DATABASE);
-        scopes.add("elsewhere", List.of("bills"), null, RERUN, EXTERNAL);
+        scopes.add("books", List.of("orders"), listener("transactional"));
+        scopes.add("alike", List.of("returns"), listener("transactional"));
+        scopes.add("elsewhere", List.of("bills"), listener("unscoped"));
         assertThat(output).doesNotContain("effects");
-        scopes.add("mails", List.of("refunds"), "fulfilment", RERUN, EXTERNAL);
+        scopes.add("mails", List.of("refunds"), listener("usual"));
 
         assertThat(output)
                 .contains(
