@@ -64,7 +64,7 @@ class ArchitectureTests {
             entry("delivery.pipeline", List.of("", "claim", "delivery", "renewal", "visibility", "time")),
             entry("operations", List.of("", "claim", "delivery", "delivery.pipeline", "renewal", "time")),
             entry("observed", List.of("", "claim", "delivery", "visibility", "time")),
-            entry("listener.message", List.of("delivery", "delivery.pipeline", "visibility")),
+            entry("listener.message", List.of("delivery", "visibility")),
             entry(
                     "listener.method",
                     List.of(

@@ -5,7 +5,7 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementProcessor;
 import io.awspring.cloud.sqs.listener.acknowledgement.ImmediateAcknowledgementProcessor;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
-import io.awspring.cloud.sqs.listener.acknowledgement.handler.AlwaysAcknowledgementHandler;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.NeverAcknowledgementHandler;
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.source.MessageSource;
 import io.exactlyonce.listener.method.ContainerSettings;
@@ -39,9 +39,8 @@ public final class ConsumerComponents implements ContainerComponentFactory<Objec
         return new ImmediateAcknowledgementProcessor<>();
     }
 
-    /** It deletes nothing: {@link HandlerSink} takes note of what it acknowledges. */
     @Override
     public AcknowledgementHandler<Object> createAcknowledgementHandler(SqsContainerOptions options) {
-        return new AlwaysAcknowledgementHandler<>();
+        return new NeverAcknowledgementHandler<>();
     }
 }

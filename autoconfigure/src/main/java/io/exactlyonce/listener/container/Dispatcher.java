@@ -109,7 +109,7 @@ final class Dispatcher {
                         // A key that crashes costs no other message its receive.
                         Boundary.guard(
                                 "The key of " + message.delivery(),
-                                () -> settings.ask(message.message()),
+                                () -> settings.ask(message.received()),
                                 crash -> engine.deliveries().abandon(List.of(message.delivery())));
                     }
                     if (claimsAhead) {
@@ -149,7 +149,8 @@ final class Dispatcher {
         }
         if (groupsApart) {
             messages.stream()
-                    .collect(Collectors.groupingBy(MessageInHand::group, LinkedHashMap::new, Collectors.toList()))
+                    .collect(Collectors.groupingBy(
+                            message -> message.received().group(), LinkedHashMap::new, Collectors.toList()))
                     .values()
                     .forEach(
                             settings.listener().isBatch()

@@ -1,15 +1,15 @@
 package io.exactlyonce.listener.container;
 
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
-import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
 import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
 import io.awspring.cloud.sqs.listener.sink.AbstractMessageProcessingPipelineSink;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.springframework.messaging.Message;
 
@@ -54,8 +54,7 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
      */
     CompletableFuture<Void> run(List<MessageInHand> messages, boolean isBatch) {
         List<Message<Object>> polled = MessageInHand.messages(messages);
-        MessageProcessingContext<Object> context =
-                MessageProcessingContext.<Object>create().setAcknowledgmentCallback(noting(messages));
+        MessageProcessingContext<Object> context = MessageProcessingContext.create();
         try {
             return isBatch
                     ? execute(polled, context).exceptionally(failure -> logError(failure, polled))
@@ -66,50 +65,29 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
         }
     }
 
-    /** The pipeline acknowledges, whatever it ends with; that deletes nothing, and tells how interceptors have handed the messages on. */
-    private static AcknowledgementCallback<Object> noting(List<MessageInHand> messages) {
-        return new AcknowledgementCallback<>() {
-            @Override
-            public CompletableFuture<Void> onAcknowledge(Message<Object> message) {
-                return onAcknowledge(List.of(message));
-            }
-
-            @Override
-            public CompletableFuture<Void> onAcknowledge(Collection<Message<Object>> handedOn) {
-                messages.forEach(message -> message.handedOn(handedOn));
-                return CompletableFuture.completedFuture(null);
-            }
-        };
-    }
-
     /**
      * Returns what may be handled. What a stopping listener has returned is left out, so that no interceptor, handler or error handler
      * sees it; but of a batch all go through the same admission: one that was returned has to stop the later ones of its group.
      */
     private List<Message<Object>> admitted(Collection<Message<Object>> messages) {
-        List<Delivery> deliveries = messages.stream()
-                .map(message -> ReceivedMessage.require(message).delivery())
-                .toList();
-        List<Message<Object>> admitted = new ArrayList<>();
+        Map<Delivery, Message<Object>> all = new LinkedHashMap<>();
+        messages.forEach(message -> all.put(ReceivedMessage.require(message).delivery(), message));
+        List<Delivery> deliveries = List.copyOf(all.keySet());
         Boundary.guard(
                 "A handler's thread",
                 () -> {
                     if (deliveries.stream().allMatch(Delivery::isHeldBack)) {
-                        return;
+                        all.clear();
+                    } else if (deliveries.stream().noneMatch(Delivery::isTransactional)) {
+                        engine.pipeline().claim(deliveries).join();
+                        all.keySet().retainAll(engine.pipeline().admit(deliveries));
                     }
-                    if (deliveries.stream().anyMatch(Delivery::isTransactional)) {
-                        admitted.addAll(messages);
-                        return;
-                    }
-                    engine.pipeline().claim(deliveries).join();
-                    List<Delivery> held = engine.pipeline().admit(deliveries);
-                    messages.stream()
-                            .filter(message -> held.contains(
-                                    ReceivedMessage.require(message).delivery()))
-                            .forEach(admitted::add);
                 },
-                crash -> engine.deliveries().abandon(deliveries));
-        return admitted;
+                crash -> {
+                    engine.deliveries().abandon(deliveries);
+                    all.clear();
+                });
+        return List.copyOf(all.values());
     }
 
     @Override

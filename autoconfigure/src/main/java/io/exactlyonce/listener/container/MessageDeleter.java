@@ -206,7 +206,7 @@ final class MessageDeleter {
         private List<Message<?>> messages(boolean areKept) {
             return all.stream()
                     .filter(message -> kept.contains(message) == areKept)
-                    .<Message<?>>map(MessageInHand::message)
+                    .<Message<?>>map(message -> message.received().message())
                     .toList();
         }
 

@@ -19,9 +19,7 @@ import io.awspring.cloud.sqs.listener.source.PollingMessageSource;
 import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessageIdResolver;
 import io.exactlyonce.boundary.Boundary;
-import io.exactlyonce.listener.message.Answers;
 import io.exactlyonce.listener.message.MessageConversion;
-import io.exactlyonce.listener.message.MessageReader;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.SqsQueue;
@@ -80,7 +78,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     private AsyncAcknowledgementResultCallback<Object> callback;
 
     private Receiver receiver;
-    private MessageReader<Object> reader;
+    private MessageReader reader;
     private Permits permits;
     private MessageDeleter deleter;
     private Dispatcher dispatcher;
@@ -218,7 +216,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 getMessageConversionContext(),
                 payloadType,
                 settings.payloadTypesOfClass());
-        reader = new MessageReader<>(conversion, engine.deliveries());
+        reader = new MessageReader(conversion, engine.deliveries());
         receiver = new Receiver(client, watch, options, engine.clock(), this::isRunning, reader::returnAll);
         permits = new Permits(backPressure, options);
         deleter = new MessageDeleter(
@@ -263,39 +261,28 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     private void poll(Subscription subscription, int granted) {
         polls.add(1);
-        CompletableFuture<Answers> poll = new CompletableFuture<>();
-        var unused = poll.whenComplete((answers, failure) -> arrived(subscription, granted, answers, failure));
-        Boundary.guard(
-                "A poll",
-                () -> {
-                    var unusedToo = receiver.receive(granted).whenComplete((answers, failure) -> {
-                        if (failure == null) {
-                            poll.complete(answers);
-                        } else {
-                            poll.completeExceptionally(failure);
-                        }
-                    });
-                },
-                poll::completeExceptionally);
+        var unused = CompletableFuture.completedFuture(granted)
+                .thenCompose(receiver::receive)
+                .whenComplete((arrivals, failure) -> arrived(subscription, granted, arrivals, failure));
     }
 
     /** On a thread of the SDK's. */
     private void arrived(
-            Subscription subscription, int granted, @Nullable Answers answers, @Nullable Throwable failure) {
+            Subscription subscription, int granted, @Nullable List<Arrival> arrivals, @Nullable Throwable failure) {
         polls.add(-1);
         List<MessageInHand> messages = new ArrayList<>();
         Boundary.guard("Reading messages", () -> {
-            if (answers == null) {
+            if (arrivals == null) {
                 log.error("Polling {} failed; it goes on", subscription, failure);
                 if (backOff == null) {
                     backOff = Objects.requireNonNullElse(
                             options.getPollBackOffPolicy().start(null), STATELESS);
                 }
             } else if (dispatcher.isOver()) {
-                reader.returnAll(answers);
+                reader.returnAll(arrivals);
             } else {
                 backOff = null;
-                reader.read(answers).forEach(message -> messages.add(new MessageInHand(message)));
+                messages.addAll(reader.read(arrivals));
             }
         });
         permits.release(

@@ -1,10 +1,8 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.listener.message.Answers;
-import io.exactlyonce.listener.message.Arrivals;
-import io.exactlyonce.listener.message.MessageReader;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.QueueAttributes;
@@ -12,13 +10,13 @@ import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
-import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
  * A queue that a listener polls, and what was last read of it: its attributes may be changed at any time. They are read
@@ -76,9 +74,9 @@ final class QueueWatch {
         return current;
     }
 
-    /** Tells what a request has brought. */
-    void received(Subscription asked, ReceiveMessageResponse response) {
-        Arrivals.tell(observer, asked, response);
+    /** Tells of a message that a request has brought. */
+    void received(Arrival arrival) {
+        observer.on(new DeliveryEvent.Received(arrival.subscription(), arrival.receiveCount(), arrival.age()));
     }
 
     /** Reads the attributes again if neither the listener nor the audit has for a minute; a failure changes nothing. */
@@ -95,20 +93,19 @@ final class QueueWatch {
      * On a FIFO queue, reads the redrive policy again for messages that seem to be on their last receive: what comes after
      * those may go on only if they will not come again. Where the policy cannot be read, none counts as the last.
      */
-    CompletableFuture<Answers> confirmLastReceives(Answers answers) {
-        if (!current.isFifo() || answers.each().stream().noneMatch(QueueWatch::hasLastReceive)) {
-            return CompletableFuture.completedFuture(answers);
+    CompletableFuture<List<Arrival>> confirmLastReceives(List<Arrival> arrivals) {
+        if (!current.isFifo() || arrivals.stream().noneMatch(QueueWatch::isLastReceive)) {
+            return CompletableFuture.completedFuture(arrivals);
         }
-        return read().thenApply(read -> new Answers(answers.each().stream()
-                .map(answer -> answer.with(answer.subscription()
-                        .revised(answer.subscription().window(), read ? current.maxReceiveCount() : null)))
-                .toList()));
+        return read().thenApply(read -> arrivals.stream()
+                .map(arrival -> arrival.with(arrival.subscription()
+                        .revised(arrival.subscription().window(), read ? current.maxReceiveCount() : null)))
+                .toList());
     }
 
-    private static boolean hasLastReceive(Answers.Answer answer) {
-        Integer most = answer.subscription().maxReceiveCount();
-        return most != null
-                && answer.messages().stream().anyMatch(message -> MessageReader.receiveCount(message) >= most);
+    private static boolean isLastReceive(Arrival arrival) {
+        Integer most = arrival.subscription().maxReceiveCount();
+        return most != null && arrival.receiveCount() >= most;
     }
 
     /** Returns, by the redrive policy as it is now, whether the queue hands out a message no more; no if that is not known. */
@@ -121,11 +118,10 @@ final class QueueWatch {
 
     /** Returns whether it could be read; never fails. */
     private CompletableFuture<Boolean> read() {
-        try {
-            return queue.readAttributes(patience()).thenApply(read -> true).exceptionally(this::keep);
-        } catch (RuntimeException failure) {
-            return CompletableFuture.completedFuture(keep(failure));
-        }
+        return CompletableFuture.completedFuture(patience())
+                .thenCompose(queue::readAttributes)
+                .thenApply(read -> true)
+                .exceptionally(this::keep);
     }
 
     private Duration patience() {

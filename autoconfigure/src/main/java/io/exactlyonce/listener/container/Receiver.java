@@ -2,18 +2,16 @@ package io.exactlyonce.listener.container;
 
 import io.awspring.cloud.sqs.FifoUtils;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
-import io.exactlyonce.listener.message.Answers;
-import io.exactlyonce.listener.message.Answers.Answer;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
@@ -45,7 +43,7 @@ final class Receiver {
     private final SqsContainerOptions options;
     private final NanoClock clock;
     private final BooleanSupplier goesOn;
-    private final Consumer<Answers> late;
+    private final Consumer<List<Arrival>> late;
 
     /**
      * Makes a receiver.
@@ -61,7 +59,7 @@ final class Receiver {
             SqsContainerOptions options,
             NanoClock clock,
             BooleanSupplier goesOn,
-            Consumer<Answers> late) {
+            Consumer<List<Arrival>> late) {
         this.client = client;
         this.queue = queue;
         this.options = options;
@@ -71,7 +69,7 @@ final class Receiver {
     }
 
     /** Returns the messages of one poll; fails only if there is none to lose. */
-    CompletableFuture<Answers> receive(int most) {
+    CompletableFuture<List<Arrival>> receive(int most) {
         queue.readAgainIfDue();
         // As awspring, which asks SQS for whole seconds, and drops the rest.
         Duration wait = Duration.ofSeconds(options.getPollTimeout().toSeconds());
@@ -82,51 +80,48 @@ final class Receiver {
                 .thenCompose(queue::confirmLastReceives);
     }
 
-    private CompletableFuture<Answers> more(Answers first, int most) {
-        List<CompletableFuture<Answers>> others = new ArrayList<>();
+    private CompletableFuture<List<Arrival>> more(List<Arrival> first, int most) {
+        CompletableFuture<List<Arrival>> all = CompletableFuture.completedFuture(first);
         for (int left = most; left > 0; left -= MOST) {
-            others.add(inTime(send(Math.min(left, MOST), Duration.ZERO).exceptionally(this::nothing)));
+            var other = send(Math.min(left, MOST), Duration.ZERO).exceptionally(this::nothing);
+            all = all.thenCombine(
+                    inTime(other),
+                    (some, more) -> Stream.concat(some.stream(), more.stream()).toList());
         }
-        return others.stream()
-                .reduce(
-                        CompletableFuture.completedFuture(first),
-                        (some, other) -> some.thenCombine(other, Answers::and));
+        return all;
     }
 
     /**
      * Does without an answer that takes longer than a third of the window: nothing renews the first one's messages before
      * the poll is done. What comes later is returned.
      */
-    private CompletableFuture<Answers> inTime(CompletableFuture<Answers> sent) {
-        CompletableFuture<Answers> answered = new CompletableFuture<>();
-        var unused = sent.thenAccept(answers -> {
-            if (!answered.complete(answers)) {
-                late.accept(answers);
+    private CompletableFuture<List<Arrival>> inTime(CompletableFuture<List<Arrival>> sent) {
+        CompletableFuture<List<Arrival>> answered = new CompletableFuture<>();
+        var unused = sent.thenAccept(arrivals -> {
+            if (!answered.complete(arrivals)) {
+                late.accept(arrivals);
             }
         });
         Duration patience = queue.current().window().length().dividedBy(3);
-        return answered.completeOnTimeout(new Answers(List.of()), patience.toMillis(), TimeUnit.MILLISECONDS);
+        return answered.completeOnTimeout(List.of(), patience.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** The next poll meets what is wrong again, and has nothing to lose by it. */
-    private Answers nothing(Throwable failure) {
+    private List<Arrival> nothing(Throwable failure) {
         log.warn("One of several receives of {} failed; the others' messages are handled", queue.current(), failure);
-        return new Answers(List.of());
+        return List.of();
     }
 
-    private CompletableFuture<Answers> send(int most, Duration wait) {
+    private CompletableFuture<List<Arrival>> send(int most, Duration wait) {
         Subscription asked = queue.current();
-        ReceiveMessageRequest request = request(asked, most, wait);
         long sent = clock.nanoTime();
-        try {
-            return client.receiveMessage(request).thenApply(response -> {
-                queue.received(asked, response);
-                return new Answers(
-                        List.of(new Answer(response.messages(), asked, receivedAt(sent, wait, clock.nanoTime()))));
-            });
-        } catch (RuntimeException failure) {
-            return CompletableFuture.failedFuture(failure);
-        }
+        return CompletableFuture.completedFuture(request(asked, most, wait))
+                .thenCompose(client::receiveMessage)
+                .thenApply(response -> {
+                    var arrivals = Arrival.of(response, asked, receivedAt(sent, wait, clock.nanoTime()));
+                    arrivals.forEach(queue::received);
+                    return arrivals;
+                });
     }
 
     @SuppressWarnings("deprecation") // As awspring does: servers other than AWS may not know the new name of it.

@@ -61,7 +61,7 @@ public record MessageConversion(
             .map(type -> type.toLowerCase(Locale.ROOT))
             .collect(Collectors.toUnmodifiableSet());
 
-    org.springframework.messaging.Message<?> convert(Message received) {
+    public org.springframework.messaging.Message<?> convert(Message received) {
         Message message = tame(received);
         org.springframework.messaging.Message<?> converted =
                 converter instanceof ContextAwareMessagingMessageConverter<Message> aware

@@ -1,9 +1,11 @@
 package io.exactlyonce.listener.message;
 
+import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.MessagingMessageHeaders;
 import io.exactlyonce.delivery.Delivery;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
@@ -25,16 +27,12 @@ public final class ReceivedMessage {
     private final Delivery delivery;
     private final PolledMessage polled;
     private final String group;
+    private volatile @Nullable Message<Object> message;
 
-    /**
-     * @param delivery the delivery
-     * @param keyAttribute the message attribute that carries the idempotency key, if there is one
-     * @param group the message's group on a FIFO queue, empty on a standard one
-     * @param body the body as SQS delivered it
-     */
-    public ReceivedMessage(Delivery delivery, @Nullable String keyAttribute, String group, String body) {
+    /** @param group the message's group on a FIFO queue, empty on a standard one */
+    public ReceivedMessage(Delivery delivery, PolledMessage polled, String group) {
         this.delivery = delivery;
-        this.polled = new PolledMessage(delivery.subscription().queue(), delivery.messageId(), keyAttribute, body);
+        this.polled = polled;
         this.group = group;
     }
 
@@ -57,17 +55,36 @@ public final class ReceivedMessage {
         return delivery.toString();
     }
 
+    /** Returns it as it was polled, or as interceptors have handed it on. */
+    public Message<Object> message() {
+        return Objects.requireNonNull(message);
+    }
+
     /**
-     * Puts this and further headers among a message's. All in one step, since each copies all headers. They win over message
-     * attributes of the same names.
+     * Puts this among a message's headers, and the visibility that renewals respect in the place of awspring's own. All in one step,
+     * since each copies all headers. They win over message attributes of the same names.
      */
-    public <T> Message<T> attachTo(Message<T> message, Map<String, Object> further) {
-        MessageHeaders existing = message.getHeaders();
+    public Message<Object> attachTo(Message<?> converted, @Nullable MessageConversionContext context) {
+        MessageHeaders existing = converted.getHeaders();
         Map<String, Object> headers = new HashMap<>(existing);
-        headers.putAll(further);
+        headers.putAll(RenewingVisibility.header(converted, delivery, context));
         headers.put(HEADER, this);
-        return new GenericMessage<>(
-                message.getPayload(), new MessagingMessageHeaders(headers, existing.getId(), existing.getTimestamp()));
+        Message<Object> attached = new GenericMessage<>(
+                converted.getPayload(),
+                new MessagingMessageHeaders(headers, existing.getId(), existing.getTimestamp()));
+        // Of the message that goes on: the other one's headers would be kept as long as the delivery.
+        MessageHeaders sent = attached.getHeaders();
+        delivery.sentWith(name -> sent.get(name) instanceof String text ? text : null);
+        message = attached;
+        return attached;
+    }
+
+    /** Returns the delivery of a message that interceptors have handed on, and keeps what they made of it. */
+    @SuppressWarnings("unchecked") // A payload may be anything.
+    public static Delivery handedOn(Message<?> message) {
+        ReceivedMessage received = require(message);
+        received.message = (Message<Object>) message;
+        return received.delivery;
     }
 
     /** Returns what is known of a message that is about to be handled. */

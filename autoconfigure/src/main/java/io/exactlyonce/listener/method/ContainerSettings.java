@@ -89,25 +89,18 @@ public final class ContainerSettings {
     public ObservedRun observed(ObservedQueue queue, Message<?> message, PolledMessage polled, VisibilityWindow lease) {
         ListenerMethod method = of(message);
         return new ObservedRun(
-                queue, method.key(message, polled), polled.body().length(), () -> method.payload(polled), lease);
-    }
-
-    /**
-     * Returns what the container's listener asks for with a message as it was polled. Single messages and those of batches are
-     * treated alike. It may be called on any thread.
-     *
-     * @throws InvalidKeyException if the message has no usable key, or no method of the listener's class takes it
-     */
-    public ClaimSpec spec(Message<?> message) {
-        return of(message).spec(message);
+                queue,
+                method.key(message, polled),
+                polled.source().body().length(),
+                () -> method.payload(polled),
+                lease);
     }
 
     /** Says what is asked for with a message as it was polled; one without a usable key only comes again, with backoff. */
-    public void ask(Message<?> message) {
-        ReceivedMessage received = ReceivedMessage.require(message);
+    public void ask(ReceivedMessage received) {
         ClaimSpec wanted = null;
         try {
-            wanted = spec(message);
+            wanted = spec(received);
         } catch (InvalidKeyException unusable) {
             log.error(
                     "{} is returned, and ends in the dead-letter queue if there is one: {}",
@@ -119,6 +112,11 @@ public final class ContainerSettings {
                         wanted,
                         listener().isBatch() ? received.group() : "",
                         !listener().isBatch());
+    }
+
+    /** Single messages and those of batches are treated alike. */
+    ClaimSpec spec(ReceivedMessage received) {
+        return of(received.message()).spec(received);
     }
 
     private ListenerMethod of(Message<?> message) {

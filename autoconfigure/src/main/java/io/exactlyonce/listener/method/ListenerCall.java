@@ -49,7 +49,7 @@ record ListenerCall(
             return invocation.proceed();
         }
         List<Delivery> deliveries =
-                messages.stream().map(ListenerCall::delivery).toList();
+                messages.stream().map(ReceivedMessage::handedOn).toList();
         return pipeline.getObject()
                 .handle(
                         deliveries,
@@ -67,12 +67,9 @@ record ListenerCall(
 
     private List<Message<?>> messagesOf(List<Delivery> held) {
         return messages.stream()
-                .filter(message -> held.contains(delivery(message)))
+                .filter(message ->
+                        held.contains(ReceivedMessage.require(message).delivery()))
                 .toList();
-    }
-
-    private static Delivery delivery(Message<?> message) {
-        return ReceivedMessage.require(message).delivery();
     }
 
     private @Nullable Object requireFuture(@Nullable Object returned) {

@@ -58,9 +58,9 @@ public record ListenerMethod(
      *
      * @throws InvalidKeyException if the message has no usable key
      */
-    ClaimSpec spec(Message<?> message) {
-        PolledMessage polled = ReceivedMessage.require(message).polled();
-        return new ClaimSpec(key(message, polled), payload(polled), doubt, transaction);
+    ClaimSpec spec(ReceivedMessage received) {
+        PolledMessage polled = received.polled();
+        return new ClaimSpec(key(received.message(), polled), payload(polled), doubt, transaction);
     }
 
     /**
@@ -78,7 +78,7 @@ public record ListenerMethod(
         }
         String attribute = polled.keyAttribute();
         return attribute == null
-                ? polled.messageId()
+                ? polled.source().messageId()
                 : KeyRules.toKey("The message attribute " + ReceivedMessage.KEY_ATTRIBUTE, attribute);
     }
 
@@ -92,7 +92,9 @@ public record ListenerMethod(
 
     /** Returns what a message says, without the envelope around it. */
     String payload(PolledMessage polled) {
-        return isEnveloped ? SnsEnvelope.of(polled.body(), json) : polled.body();
+        return isEnveloped
+                ? SnsEnvelope.of(polled.source().body(), json)
+                : polled.source().body();
     }
 
     /** Returns the types of the parameters by which awspring chooses among the handlers of a class; none for any object. */

@@ -2,7 +2,6 @@ package io.exactlyonce.listener.observed;
 
 import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
 import io.exactlyonce.listener.message.PolledMessage;
-import io.exactlyonce.listener.message.PolledMessage.FromAwspring;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.observed.NotObserved;
 import io.exactlyonce.observed.ObservedClaims;
@@ -61,7 +60,7 @@ final class PolledKeys<T> implements AsyncMessageInterceptor<T> {
         Map<String, Supplier<@Nullable ObservedRun>> read = new HashMap<>();
         for (Message<T> message : messages) {
             PolledMessage.fromAwspring(message)
-                    .ifPresent(known -> read.put(known.receipt(), read(message, known.message())));
+                    .ifPresent(known -> read.put(known.source().receiptHandle(), read(message, known)));
         }
         POLLED.set(read);
     }
@@ -96,12 +95,12 @@ final class PolledKeys<T> implements AsyncMessageInterceptor<T> {
 
     /** Reads a key late where an interceptor has changed the thread. */
     private @Nullable ObservedRun begin(Message<T> message, Map<String, Supplier<@Nullable ObservedRun>> known) {
-        FromAwspring source = PolledMessage.fromAwspring(message).orElse(null);
-        if (source == null) {
+        PolledMessage polled = PolledMessage.fromAwspring(message).orElse(null);
+        if (polled == null) {
             claims.notObserved(unknownQueue, NotObserved.MESSAGE, null);
             return null;
         }
-        Supplier<@Nullable ObservedRun> read = known.get(source.receipt());
-        return (read == null ? read(message, source.message()) : read).get();
+        Supplier<@Nullable ObservedRun> read = known.get(polled.source().receiptHandle());
+        return (read == null ? read(message, polled) : read).get();
     }
 }

@@ -15,9 +15,7 @@ import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.FakeReceives;
-import io.exactlyonce.listener.message.Answers;
 import io.exactlyonce.listener.message.MessageConversion;
-import io.exactlyonce.listener.message.MessageReader;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
@@ -77,7 +75,7 @@ final class DispatcherRig {
     final ContainerSettings settings;
     final Subscription subscription;
     final Dispatcher dispatcher;
-    private final MessageReader<Object> reader;
+    private final MessageReader reader;
 
     DispatcherRig(Object listener, String queueName) {
         this(ListenerRig.settings(listener, "handle"), queueName, options -> {});
@@ -124,7 +122,7 @@ final class DispatcherRig {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setSqsAsyncClient(sqs);
         context.setQueueAttributes(new QueueAttributes(queueName, url, Map.of()));
-        reader = new MessageReader<>(
+        reader = new MessageReader(
                 new MessageConversion(new SqsMessagingMessageConverter(), context, null, Set.of()), deliveries);
     }
 
@@ -137,20 +135,13 @@ final class DispatcherRig {
             @Override
             public CompletableFuture<Message<Object>> process(
                     Message<Object> message, MessageProcessingContext<Object> context) {
-                return handle(List.of(message))
-                        .thenCompose(done -> context.getAcknowledgmentCallback().onAcknowledge(handedOn(message)))
-                        .thenApply(done -> message);
+                return handle(List.of(message)).thenApply(done -> message);
             }
 
             @Override
             public CompletableFuture<Collection<Message<Object>>> process(
                     Collection<Message<Object>> messages, MessageProcessingContext<Object> context) {
-                return handle(List.copyOf(messages))
-                        .thenCompose(done -> context.getAcknowledgmentCallback()
-                                .onAcknowledge(messages.stream()
-                                        .map(DispatcherRig.this::handedOn)
-                                        .toList()))
-                        .thenApply(done -> messages);
+                return handle(List.copyOf(messages)).thenApply(done -> messages);
             }
         });
         return sink;
@@ -159,12 +150,9 @@ final class DispatcherRig {
     /** What an interceptor makes of a message. */
     Function<Message<Object>, Message<Object>> interceptor = message -> message;
 
-    private Message<Object> handedOn(Message<Object> message) {
-        return interceptor.apply(message);
-    }
-
     private CompletableFuture<?> handle(List<Message<Object>> messages) {
         handled.add(messages.stream().map(DispatcherRig::name).toList());
+        messages.forEach(message -> ReceivedMessage.handedOn(interceptor.apply(message)));
         return handler.apply(messages);
     }
 
@@ -238,10 +226,9 @@ final class DispatcherRig {
 
     void arrive(List<software.amazon.awssdk.services.sqs.model.Message> messages) {
         permits += messages.size();
-        List<MessageInHand> read =
-                reader.read(new Answers(List.of(new Answers.Answer(messages, subscription, clock.nanoTime())))).stream()
-                        .map(MessageInHand::new)
-                        .toList();
+        List<MessageInHand> read = reader.read(messages.stream()
+                .map(message -> new Arrival(message, subscription, clock.nanoTime(), null))
+                .toList());
         read.forEach(message -> received.add(message.delivery()));
         dispatcher.arrived(read);
     }

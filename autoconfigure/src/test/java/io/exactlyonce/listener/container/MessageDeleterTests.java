@@ -121,8 +121,9 @@ class MessageDeleterTests {
     private MessageInHand receive(String handle) {
         Delivery delivery = new Delivery(orders, "id " + handle, handle, 1, clock.nanoTime());
         deliveries.begin(List.of(delivery));
-        return new MessageInHand(
-                new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.anyMessage(), Map.of()));
+        ReceivedMessage received = ListenerRig.received(delivery, null, "body");
+        ListenerRig.attach(received, ListenerRig.anyMessage());
+        return new MessageInHand(received);
     }
 
     private void delete(MessageDeleter chosen, String... handles) {
@@ -162,7 +163,9 @@ class MessageDeleterTests {
         renewed.complete(Map.of("early", Result.CHANGED));
 
         assertThat(sqs.deletes).containsExactly(List.of("early", "late"));
-        assertThat(succeeded).containsExactly(List.of(early.message(), late.message()));
+        assertThat(succeeded)
+                .containsExactly(
+                        List.of(early.received().message(), late.received().message()));
         assertThat(renewer.inFlight()).isZero();
     }
 
@@ -185,8 +188,10 @@ class MessageDeleterTests {
 
         assertThat(sqs.deletes).hasSize(1);
         assertThat(acknowledged).containsExactly("deleted");
-        assertThat(failure().getFailedAcknowledgementMessages()).isEqualTo(List.of(refused.message()));
-        assertThat(failure().getSuccessfullyAcknowledgedMessages()).isEqualTo(List.of(deleted.message()));
+        assertThat(failure().getFailedAcknowledgementMessages())
+                .isEqualTo(List.of(refused.received().message()));
+        assertThat(failure().getSuccessfullyAcknowledgedMessages())
+                .isEqualTo(List.of(deleted.received().message()));
         assertThat(renewer.inFlight()).isZero();
     }
 
@@ -259,8 +264,10 @@ class MessageDeleterTests {
         sqs.answer = () -> CompletableFuture.failedFuture(new IllegalStateException("connection reset"));
         timer.run();
 
-        assertThat(failure().getFailedAcknowledgementMessages()).isEqualTo(List.of(kept.message()));
-        assertThat(failure().getSuccessfullyAcknowledgedMessages()).isEqualTo(List.of(deleted.message()));
+        assertThat(failure().getFailedAcknowledgementMessages())
+                .isEqualTo(List.of(kept.received().message()));
+        assertThat(failure().getSuccessfullyAcknowledgedMessages())
+                .isEqualTo(List.of(deleted.received().message()));
         assertThat(renewer.inFlight()).isZero();
     }
 

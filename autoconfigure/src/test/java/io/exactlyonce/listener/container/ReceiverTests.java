@@ -15,10 +15,7 @@ import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.SubscriptionObserver;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.FakeReceives;
-import io.exactlyonce.listener.message.Answers;
 import io.exactlyonce.listener.message.MessageConversion;
-import io.exactlyonce.listener.message.MessageReader;
-import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
@@ -82,9 +79,9 @@ class ReceiverTests {
     }
 
     /** A queue that is polled, and whose messages are read. */
-    private record Source(Subscription begun, Receiver receiver, MessageReader<String> reader) {
+    private record Source(Subscription begun, Receiver receiver, MessageReader reader) {
 
-        CompletableFuture<Answers> poll(int most) {
+        CompletableFuture<List<Arrival>> poll(int most) {
             return receiver.receive(most);
         }
     }
@@ -106,8 +103,8 @@ class ReceiverTests {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setSqsAsyncClient(sqs);
         context.setQueueAttributes(new QueueAttributes(name, url, Map.of()));
-        MessageReader<String> reader = new MessageReader<>(
-                new MessageConversion(new Converter(), context, String.class, Set.of()), deliveries);
+        MessageReader reader =
+                new MessageReader(new MessageConversion(new Converter(), context, String.class, Set.of()), deliveries);
         SqsContainerOptions options = SqsContainerOptions.builder()
                 .pollTimeout(pollTimeout)
                 .maxConcurrentMessages(100)
@@ -125,13 +122,17 @@ class ReceiverTests {
     }
 
     /** Does what a consumer does with the answer to a poll. */
-    private List<String> begin(Source source, CompletableFuture<Answers> poll) {
+    private List<String> begin(Source source, CompletableFuture<List<Arrival>> poll) {
         assertThat(poll).isCompleted();
-        List<Message<String>> messages = source.reader().read(poll.join());
-        deliveries.begin(messages.stream()
-                .map(message -> ReceivedMessage.require(message).delivery())
-                .toList());
-        return messages.stream().map(Message::getPayload).toList();
+        List<MessageInHand> messages = source.reader().read(poll.join());
+        deliveries.begin(MessageInHand.deliveries(messages));
+        return payloads(messages);
+    }
+
+    private static List<String> payloads(List<MessageInHand> messages) {
+        return MessageInHand.messages(messages).stream()
+                .map(message -> (String) message.getPayload())
+                .toList();
     }
 
     private Map<String, Integer> renewedAfter(Duration time) {
@@ -264,9 +265,7 @@ class ReceiverTests {
         sqs.answer(0, message("unreadable", "a", 1), message("a2", "a", 1), message("b1", "b", 1));
         failing = new InternalError("simulated");
 
-        List<Message<String>> messages = source.reader().read(poll.join());
-
-        assertThat(messages).extracting(Message::getPayload).containsExactly("b1");
+        assertThat(payloads(source.reader().read(poll.join()))).containsExactly("b1");
         assertThat(sqs.takeChanges()).isEmpty();
         assertThat(supervisor.inFlight()).isZero();
     }

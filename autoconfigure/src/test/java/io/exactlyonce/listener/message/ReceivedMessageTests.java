@@ -10,11 +10,11 @@ import org.springframework.messaging.support.MessageBuilder;
 
 class ReceivedMessageTests {
 
-    private final ReceivedMessage received = new ReceivedMessage(ListenerRig.delivery(), "A-1", "", "body");
+    private final ReceivedMessage received = ListenerRig.received();
 
     @Test
     void deliveryTravelsWithItsMessage() {
-        Message<String> message = received.attachTo(ListenerRig.message(Map.of("tenant", "acme")), Map.of());
+        Message<String> message = ListenerRig.attach(received, ListenerRig.message(Map.of("tenant", "acme")));
 
         assertThat(ReceivedMessage.of(message)).containsSame(received);
         assertThat(message.getHeaders()).containsEntry("tenant", "acme");
@@ -22,7 +22,7 @@ class ReceivedMessageTests {
 
     @Test
     void deliverySurvivesACopyOfTheMessage() {
-        Message<String> message = received.attachTo(ListenerRig.message(Map.of()), Map.of());
+        Message<String> message = ListenerRig.attach(received, ListenerRig.message(Map.of()));
         Message<Integer> copy =
                 MessageBuilder.withPayload(1).copyHeaders(message.getHeaders()).build();
 
@@ -34,6 +34,6 @@ class ReceivedMessageTests {
         Message<String> forged = ListenerRig.message(Map.of("ExactlyOnce_ReceivedMessage", "forged"));
 
         assertThat(ReceivedMessage.of(forged)).isEmpty();
-        assertThat(ReceivedMessage.of(received.attachTo(forged, Map.of()))).containsSame(received);
+        assertThat(ReceivedMessage.of(received.attachTo(forged, null))).containsSame(received);
     }
 }

@@ -51,7 +51,7 @@ class RenewingVisibilityTests {
     private Message<?> receive(String handle) {
         Delivery delivery = new Delivery(orders, handle, handle, 1, clock.nanoTime());
         deliveries.begin(List.of(delivery));
-        return new ReceivedMessage(delivery, null, "", "body").attachTo(ListenerRig.anyMessage(), Map.of());
+        return ListenerRig.attach(ListenerRig.received(delivery, null, "body"), ListenerRig.anyMessage());
     }
 
     /** Trap: each message of a batch cost a request of its own. */

@@ -13,7 +13,6 @@ import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
 
 class ContainerSettingsTests {
@@ -54,9 +53,10 @@ class ContainerSettingsTests {
         void batch(List<Placed> orders, List<Claim> claims) {}
     }
 
-    private static Message<?> received(Object payload) {
-        return ListenerRig.received()
-                .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
+    private static ReceivedMessage received(Object payload) {
+        ReceivedMessage received = ListenerRig.received();
+        received.attachTo(MessageBuilder.withPayload(payload).build(), null);
+        return received;
     }
 
     private static String key(ContainerSettings settings, Object payload) {
@@ -65,8 +65,8 @@ class ContainerSettingsTests {
 
     @Test
     void messageWithoutAKeyIsToldInOneLineAndNotClaimed() {
-        Message<?> message = received("text");
-        Delivery delivery = ReceivedMessage.require(message).delivery();
+        ReceivedMessage message = received("text");
+        Delivery delivery = message.delivery();
 
         try (CapturedLog log = new CapturedLog()) {
             ListenerRig.settings(new Events(), "placed").ask(message);
@@ -120,7 +120,7 @@ class ContainerSettingsTests {
 
         assertThat(first.listener().isBatch()).isTrue();
         assertThat(second.listener().isBatch()).isFalse();
-        assertThatThrownBy(() -> ContainerSettings.begin().spec(ListenerRig.message(Map.of())))
+        assertThatThrownBy(() -> ContainerSettings.begin().spec(received("text")))
                 .hasMessage("The container is not made yet");
     }
 }

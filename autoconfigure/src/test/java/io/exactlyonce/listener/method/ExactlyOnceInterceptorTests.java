@@ -34,7 +34,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -189,7 +188,7 @@ class ExactlyOnceInterceptorTests {
         settings.end();
         List<Message<?>> messages =
                 Arrays.stream(payloads).<Message<?>>map(this::received).toList();
-        messages.forEach(settings::ask);
+        messages.forEach(message -> settings.ask(ReceivedMessage.require(message)));
         List<Delivery> begun = messages.stream()
                 .map(message -> ReceivedMessage.require(message).delivery())
                 .toList();
@@ -205,8 +204,9 @@ class ExactlyOnceInterceptorTests {
     private Message<String> received(String payload) {
         Delivery delivery = ListenerRig.delivery();
         deliveries.begin(List.of(delivery));
-        return ListenerRig.received(delivery, null, "body")
-                .attachTo(MessageBuilder.withPayload(payload).build(), Map.of());
+        return ListenerRig.attach(
+                ListenerRig.received(delivery, null, "body"),
+                MessageBuilder.withPayload(payload).build());
     }
 
     @Test

@@ -23,7 +23,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
@@ -395,7 +394,8 @@ class ListenerMethodReaderTests {
     private ClaimSpec spec(String method) {
         ReceivedMessage received = ListenerRig.received();
         Message<String> message = MessageBuilder.withPayload("A-1").build();
-        return read(method).spec(received.attachTo(message, Map.of()));
+        ListenerRig.attach(received, message);
+        return read(method).spec(received);
     }
 
     private ListenerMethod read(String method) {

@@ -74,9 +74,9 @@ class ListenerMethodTests {
     }
 
     private static List<String> payloads(ResultSerializer json, ReceivedMessage received) {
-        Message<?> message = received.attachTo(ListenerRig.message(Map.of()), Map.of());
+        ListenerRig.attach(received, ListenerRig.message(Map.of()));
         return Stream.of("notification", "notifications")
-                .map(name -> method(name, null, null, json).spec(message).payload())
+                .map(name -> method(name, null, null, json).spec(received).payload())
                 .toList();
     }
 
@@ -112,11 +112,9 @@ class ListenerMethodTests {
     void headerOfTheAttributesNameIsNoKey() {
         Message<String> forged = ListenerRig.message(Map.of("ExactlyOnce-Key", "forged"));
 
-        assertThat(method(null, null)
-                        .spec(plain.attachTo(forged, Map.of()))
-                        .key()
-                        .key())
-                .isEqualTo("message-id");
+        ListenerRig.attach(plain, forged);
+
+        assertThat(method(null, null).spec(plain).key().key()).isEqualTo("message-id");
     }
 
     @Test
@@ -163,7 +161,8 @@ class ListenerMethodTests {
 
     private static ClaimKey key(ListenerMethod method, ReceivedMessage received) {
         Message<Parcel> message = MessageBuilder.withPayload(new Parcel()).build();
-        return method.spec(received.attachTo(message, Map.of())).key();
+        ListenerRig.attach(received, message);
+        return method.spec(received).key();
     }
 
     private static ListenerMethod method(@Nullable String expression, @Nullable String scope) {

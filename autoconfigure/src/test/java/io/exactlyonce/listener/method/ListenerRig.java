@@ -23,6 +23,7 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.StartLine;
+import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
@@ -63,6 +64,7 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.mock.env.MockEnvironment;
+import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Messages and methods to test with. */
@@ -240,12 +242,29 @@ public final class ListenerRig {
         return new Delivery(subscription, "message-id", "handle", 1, 0);
     }
 
-    static ReceivedMessage received() {
+    public static ReceivedMessage received() {
         return received(delivery(), null, "body");
     }
 
-    static ReceivedMessage received(Delivery delivery, @Nullable String keyAttribute, String body) {
-        return new ReceivedMessage(delivery, keyAttribute, "", body);
+    public static ReceivedMessage received(Delivery delivery, @Nullable String keyAttribute, String body) {
+        MessageAttributeValue key = MessageAttributeValue.builder()
+                .dataType("String")
+                .stringValue(keyAttribute)
+                .build();
+        var source = software.amazon.awssdk.services.sqs.model.Message.builder()
+                .messageId(delivery.messageId())
+                .receiptHandle(delivery.receiptHandle())
+                .body(body)
+                .messageAttributes(keyAttribute == null ? Map.of() : Map.of(ReceivedMessage.KEY_ATTRIBUTE, key))
+                .build();
+        return new ReceivedMessage(
+                delivery, new PolledMessage(delivery.subscription().queue(), source), "");
+    }
+
+    /** A message as it goes on with what is known of it. */
+    @SuppressWarnings("unchecked")
+    public static <T> Message<T> attach(ReceivedMessage received, Message<T> message) {
+        return (Message<T>) received.attachTo(message, null);
     }
 
     public static Message<String> message(Map<String, Object> headers) {

@@ -89,7 +89,12 @@ class ObservedMethodsTests {
         claims.begin(settings.observed(
                 new ObservedQueue("fulfilment", "orders"),
                 message,
-                new PolledMessage("orders", "id", null, "body"),
+                new PolledMessage(
+                        "orders",
+                        software.amazon.awssdk.services.sqs.model.Message.builder()
+                                .messageId("id")
+                                .body("body")
+                                .build()),
                 VisibilityWindow.ofSeconds(30)));
         assertThat(store.claims()).hasSize(1);
         assertThat(store.claims().get(0).key()).isEqualTo(new ClaimKey("orders", "o1"));

@@ -71,8 +71,8 @@ class UnfitArgumentsTests {
         }
     }
 
-    private final Message<String> message = ListenerRig.received()
-            .attachTo(ListenerRig.message(Map.of("tenant", "secret-4111\nFORGED line")), Map.of());
+    private final Message<String> message = ListenerRig.attach(
+            ListenerRig.received(), ListenerRig.message(Map.of("tenant", "secret-4111\nFORGED line")));
 
     private static InvocableHandlerMethod handler(String name) {
         Method method = ListenerRig.method(Handlers.class, name);
@@ -123,8 +123,8 @@ class UnfitArgumentsTests {
     @ValueSource(strings = {"4111", "a]4111", "4111].b[\nFORGED", "a[4111", "a].name.b[4111"})
     void invalidPayloadShowsNoKeyThatItsSenderChose(String key) {
         Order order = new Order(Map.of(key, new Item(null)));
-        Message<Order> invalid = ListenerRig.received()
-                .attachTo(MessageBuilder.withPayload(order).build(), Map.of());
+        Message<Order> invalid = ListenerRig.attach(
+                ListenerRig.received(), MessageBuilder.withPayload(order).build());
 
         assertThatThrownBy(() -> handler("validated").invoke(invalid))
                 .isInstanceOf(MessagingException.class)

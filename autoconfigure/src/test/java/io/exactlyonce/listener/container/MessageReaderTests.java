@@ -1,4 +1,4 @@
-package io.exactlyonce.listener.message;
+package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
@@ -13,6 +13,7 @@ import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.HostileMessages;
+import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
@@ -75,8 +76,9 @@ class MessageReaderTests {
 
     private Optional<org.springframework.messaging.Message<Object>> read(
             MessageConversion conversion, Message message) {
-        Answers polled = new Answers(List.of(new Answers.Answer(List.of(message), subscription, clock.nanoTime())));
-        return new MessageReader<>(conversion, deliveries).read(polled).stream().findFirst();
+        var polled = List.of(new Arrival(message, subscription, clock.nanoTime(), null));
+        return new MessageReader(conversion, deliveries)
+                .read(polled).stream().findFirst().map(read -> read.received().message());
     }
 
     private static SqsMessagingMessageConverter converter() {

@@ -1,9 +1,7 @@
-package io.exactlyonce.listener.message;
+package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.delivery.DeliveryEvent;
-import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -17,7 +15,7 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
-class ArrivalsTests {
+class ArrivalTests {
 
     /** 1 October 2026, 12:00:00 UTC. */
     private static final long NOON = 1_790_856_000_000L;
@@ -27,13 +25,6 @@ class ArrivalsTests {
     private final Subscription orders =
             new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
     private final List<String> told = new ArrayList<>();
-    private final DeliveryObserver observer = new DeliveryObserver() {
-        @Override
-        public void on(DeliveryEvent event) {
-            DeliveryEvent.Received received = (DeliveryEvent.Received) event;
-            told.add(received.receiveCount() + " " + received.age());
-        }
-    };
 
     @Test
     void ageIsTakenFromTheAnswersOwnDate() {
@@ -54,12 +45,9 @@ class ArrivalsTests {
         tell(null, message("1", Long.toString(NOON)));
         tell("yesterday", message("1", Long.toString(NOON)));
         tell(DATE, message("2", null), message("3", "noon"));
-        Arrivals.tell(
-                observer,
-                orders,
-                ReceiveMessageResponse.builder()
-                        .messages(message("4", Long.toString(NOON)))
-                        .build());
+        tell(ReceiveMessageResponse.builder()
+                .messages(message("4", Long.toString(NOON)))
+                .build());
 
         assertThat(told).containsExactly("1 null", "1 null", "2 null", "3 null", "4 null");
     }
@@ -78,8 +66,11 @@ class ArrivalsTests {
         }
         ReceiveMessageResponse.Builder response =
                 ReceiveMessageResponse.builder().messages(messages);
-        Arrivals.tell(observer, orders, (ReceiveMessageResponse)
-                response.sdkHttpResponse(http.build()).build());
+        tell((ReceiveMessageResponse) response.sdkHttpResponse(http.build()).build());
+    }
+
+    private void tell(ReceiveMessageResponse response) {
+        Arrival.of(response, orders, 0).forEach(arrival -> told.add(arrival.receiveCount() + " " + arrival.age()));
     }
 
     private static Message message(String receives, @Nullable String sent) {

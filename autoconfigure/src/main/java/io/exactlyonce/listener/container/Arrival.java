@@ -1,0 +1,93 @@
+package io.exactlyonce.listener.container;
+
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.visibility.Subscription;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.http.SdkHttpResponse;
+import software.amazon.awssdk.services.sqs.model.Message;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
+
+/**
+ * A message as an answer of SQS has brought it.
+ *
+ * @param subscription as it was when the request was sent, so with the window that was asked for
+ * @param receivedAt when the message's window began, or earlier
+ * @param answered the answer's own date, from which ages are taken, so that no clock of this machine is held against the queue's;
+ *     {@code null} if it is not known
+ */
+record Arrival(
+        Message message,
+        Subscription subscription,
+        long receivedAt,
+        @Nullable Instant answered) {
+
+    /** Returns the messages of an answer, in their order. */
+    static List<Arrival> of(ReceiveMessageResponse response, Subscription asked, long receivedAt) {
+        Instant answered = date(response.sdkHttpResponse());
+        return response.messages().stream()
+                .map(message -> new Arrival(message, asked, receivedAt, answered))
+                .toList();
+    }
+
+    private static @Nullable Instant date(@Nullable SdkHttpResponse response) {
+        try {
+            return response == null
+                    ? null
+                    : response.firstMatchingHeader("Date")
+                            .map(date -> Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(date)))
+                            .orElse(null);
+        } catch (DateTimeException unknown) {
+            return null;
+        }
+    }
+
+    Arrival with(Subscription revised) {
+        return new Arrival(message, revised, receivedAt, answered);
+    }
+
+    Delivery delivery() {
+        return new Delivery(subscription, message.messageId(), message.receiptHandle(), receiveCount(), receivedAt);
+    }
+
+    /** Returns its group on a FIFO queue. On a standard queue groups are for fairness only, and keep no order. */
+    String group() {
+        return subscription.isFifo() ? attribute(MessageSystemAttributeName.MESSAGE_GROUP_ID, "") : "";
+    }
+
+    /** One that is absent, or that a server other than AWS does not give as a number, counts as the first. */
+    int receiveCount() {
+        return (int) Math.min(number(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, 1), Integer.MAX_VALUE);
+    }
+
+    /**
+     * Returns how old the message was; {@code null} if that is not known. A date has whole seconds, so a message that was sent in this
+     * one would be younger than nothing.
+     */
+    @Nullable Duration age() {
+        long sent = number(MessageSystemAttributeName.SENT_TIMESTAMP, -1);
+        if (answered == null || sent < 0) {
+            return null;
+        }
+        Duration age = Duration.between(Instant.ofEpochMilli(sent), answered);
+        return age.isNegative() ? Duration.ZERO : age;
+    }
+
+    private long number(MessageSystemAttributeName name, long unknown) {
+        try {
+            return Long.parseLong(attribute(name, ""));
+        } catch (NumberFormatException absent) {
+            return unknown;
+        }
+    }
+
+    /** By text: to answer by enum constant, the message copies all of its attributes each time. */
+    private String attribute(MessageSystemAttributeName name, String absent) {
+        return message.attributesAsStrings().getOrDefault(name.toString(), absent);
+    }
+}

@@ -1,0 +1,115 @@
+package io.exactlyonce.listener.container;
+
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.message.FailureOutline;
+import io.exactlyonce.listener.message.MessageConversion;
+import io.exactlyonce.listener.message.PolledMessage;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.UnreadableReason;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads the messages of a poll in their order, converted as awspring does, with the application's converter. Of a message that
+ * cannot be read it logs what is wrong without the body, which may hold a card number, and returns it with backoff. On a FIFO
+ * queue the rest of its group is returned, too, since it must not overtake that message, unless the queue gives that message up
+ * now.
+ */
+final class MessageReader {
+
+    private static final Logger log = LoggerFactory.getLogger(MessageReader.class);
+
+    private final MessageConversion conversion;
+    private final Deliveries deliveries;
+
+    /**
+     * Makes a reader.
+     *
+     * @param conversion makes Spring's messages of SQS's
+     * @param deliveries where unreadable messages are returned
+     */
+    MessageReader(MessageConversion conversion, Deliveries deliveries) {
+        this.conversion = conversion;
+        this.deliveries = deliveries;
+    }
+
+    /** Returns what can be handled, each message with its delivery attached. */
+    List<MessageInHand> read(List<Arrival> polled) {
+        List<MessageInHand> readable = new ArrayList<>(polled.size());
+        Set<String> stoppedGroups = new HashSet<>();
+        for (Arrival arrival : polled) {
+            Delivery delivery = arrival.delivery();
+            if (stoppedGroups.contains(arrival.group())) {
+                giveBack(delivery, deliveries::settleWhileStopping);
+            } else if (!read(arrival, delivery, readable)
+                    && !arrival.group().isEmpty()
+                    && !delivery.isOnItsLastReceive()) {
+                stoppedGroups.add(arrival.group());
+            }
+        }
+        return readable;
+    }
+
+    /** Makes all visible again at once. */
+    void returnAll(List<Arrival> polled) {
+        polled.forEach(arrival -> giveBack(arrival.delivery(), deliveries::settleWhileStopping));
+    }
+
+    /** A message whose reading crashes costs no other of its poll its receive. Returns whether it was read. */
+    private boolean read(Arrival arrival, Delivery delivery, List<MessageInHand> readable) {
+        int before = readable.size();
+        Boundary.guard(
+                "Reading message " + delivery.messageId(),
+                () -> {
+                    try {
+                        readable.add(readable(arrival, delivery));
+                    } catch (Exception unreadable) {
+                        tell(delivery, unreadable);
+                        giveBack(delivery, deliveries::settle);
+                    }
+                },
+                // Begun, so that observers are told of it.
+                crash -> giveBack(delivery, this::abandon));
+        return readable.size() > before;
+    }
+
+    private MessageInHand readable(Arrival arrival, Delivery delivery) {
+        PolledMessage polled = new PolledMessage(arrival.subscription().queue(), arrival.message());
+        ReceivedMessage received = new ReceivedMessage(delivery, polled, arrival.group());
+        received.attachTo(conversion.convert(arrival.message()), conversion.context());
+        return new MessageInHand(received);
+    }
+
+    private void giveBack(Delivery delivery, Consumer<Delivery> settling) {
+        Boundary.guard(
+                "Returning a message that is not handled",
+                () -> {
+                    deliveries.begin(List.of(delivery));
+                    settling.accept(delivery);
+                },
+                crash -> abandon(delivery));
+    }
+
+    private void abandon(Delivery delivery) {
+        deliveries.abandon(List.of(delivery));
+    }
+
+    private void tell(Delivery delivery, Exception unreadable) {
+        Class<?> payloadType = conversion.payloadType();
+        log.error(
+                "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if there is one. Send"
+                        + " what the handler takes, or correct its parameter (DEBUG of {} tells more)",
+                delivery,
+                payloadType == null ? "its payload type" : payloadType.getName(),
+                UnreadableReason.of(unreadable),
+                log.getName());
+        log.debug("Why {} cannot be read", delivery, FailureOutline.of(unreadable));
+    }
+}
