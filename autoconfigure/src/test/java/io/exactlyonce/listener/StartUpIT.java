@@ -141,9 +141,9 @@ class StartUpIT {
                 .close();
 
         assertThat(output)
-                .contains(" orders: queue " + queue + ", key #order.orderId, window 30 s renewed every 15 s,"
+                .contains(" orders: queue " + queue + ", key #order.orderId, window 30s renewed every 15s,"
                         + " no dead-letter queue, claims on " + database.substring("jdbc:postgresql://".length())
-                        + " (primary), retention 18 d")
+                        + " (primary), retention 18d")
                 .doesNotContain("hunter2");
         assertThat(output.getAll().lines().filter(line -> line.contains("orders: queue ")))
                 .hasSize(1);

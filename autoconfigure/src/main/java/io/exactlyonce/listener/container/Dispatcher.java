@@ -1,12 +1,13 @@
 package io.exactlyonce.listener.container;
 
-import static io.exactlyonce.listener.container.MessageInHand.deliveries;
+import static io.exactlyonce.listener.message.ReceivedMessage.deliveries;
 
 import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.backpressure.BackPressureHandler.ReleaseReason;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,7 +45,7 @@ final class Dispatcher {
     private final Executor threads;
     private final HandlerSlots slots;
     private final Counter records;
-    private final boolean isFifo;
+    private final boolean isBatch;
     private final boolean groupsApart;
     private final boolean claimsAhead;
     private final int mostRecords;
@@ -71,11 +72,12 @@ final class Dispatcher {
         this.sink = sink;
         this.deleter = deleter;
         this.threads = settings.hasOwnExecutor() ? threads : Runnable::run;
-        isFifo = queue.current().isFifo();
+        isBatch = settings.listener().isBatch();
+        boolean isFifo = queue.current().isFifo();
         // Of a group, each message depends on the one before it.
         claimsAhead = settings.claimsAhead() && !isFifo;
         groupsApart = isFifo
-                && (!settings.listener().isBatch()
+                && (!isBatch
                         || options.getFifoBatchGroupingStrategy()
                                 == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES);
         int most = options.getMaxConcurrentMessages();
@@ -94,86 +96,74 @@ final class Dispatcher {
     }
 
     /** Takes what was polled. Each message holds a permit. */
-    void arrived(List<MessageInHand> messages) {
+    void arrived(List<ReceivedMessage> messages) {
         if (messages.isEmpty()) {
             return;
         }
         // The next poll need not wait for these to be handled.
-        permits.release(slots.arrive(messages.size()), ReleaseReason.PROCESSED);
-        guard(
-                messages,
-                () -> {
-                    engine.deliveries().begin(deliveries(messages));
-                    for (MessageInHand message : messages) {
-                        message.delivery().deleteBy(() -> deleter.delete(List.of(message)));
-                        // A key that crashes costs no other message its receive.
-                        Boundary.guard(
-                                "The key of " + message.delivery(),
-                                () -> settings.ask(message.received()),
-                                crash -> engine.deliveries().abandon(List.of(message.delivery())));
-                    }
-                    if (claimsAhead) {
-                        claimAhead(messages);
-                    } else {
-                        dispatch(messages);
-                    }
-                },
-                Dispatcher::nothing);
+        permits.release(slots.arrive(messages), ReleaseReason.PROCESSED);
+        guard(messages, () -> {
+            engine.deliveries().begin(deliveries(messages));
+            for (ReceivedMessage message : messages) {
+                message.delivery().deleteBy(() -> deleter.delete(List.of(message)));
+                // A key that crashes costs no other message its receive.
+                Boundary.guard(
+                        "The key of " + message.delivery(),
+                        () -> settings.ask(message),
+                        crash -> engine.deliveries().abandon(List.of(message.delivery())));
+            }
+            if (claimsAhead) {
+                claimAhead(messages);
+            } else {
+                dispatch(messages);
+            }
+        });
     }
 
-    private void claimAhead(List<MessageInHand> messages) {
+    private void claimAhead(List<ReceivedMessage> messages) {
         var unused = engine.pipeline()
                 .claim(deliveries(messages))
-                .whenComplete((done, crash) -> guard(
-                        messages,
-                        () -> {
-                            if (crash != null) {
-                                engine.deliveries().abandon(deliveries(messages));
-                            }
-                            List<Delivery> held = engine.pipeline().admit(deliveries(messages));
-                            List<MessageInHand> rest = new ArrayList<>(messages);
-                            rest.removeIf(message -> held.contains(message.delivery()));
-                            List<MessageInHand> claimed = new ArrayList<>(messages);
-                            claimed.removeAll(rest);
-                            if (!rest.isEmpty()) {
-                                finish(rest, this::settle, Dispatcher::nothing);
-                            }
-                            dispatch(claimed);
-                        },
-                        Dispatcher::nothing));
+                .whenComplete((done, crash) -> guard(messages, () -> {
+                    if (crash != null) {
+                        engine.deliveries().abandon(deliveries(messages));
+                    }
+                    List<Delivery> held = engine.pipeline().admit(deliveries(messages));
+                    List<ReceivedMessage> claimed = messages.stream()
+                            .filter(message -> held.contains(message.delivery()))
+                            .toList();
+                    List<ReceivedMessage> rest = new ArrayList<>(messages);
+                    rest.removeAll(claimed);
+                    finish(rest, this::settle, Dispatcher::nothing);
+                    dispatch(claimed);
+                }));
     }
 
-    private void dispatch(List<MessageInHand> messages) {
+    private void dispatch(List<ReceivedMessage> messages) {
         if (messages.isEmpty()) {
             return;
         }
         if (groupsApart) {
             messages.stream()
-                    .collect(Collectors.groupingBy(
-                            message -> message.received().group(), LinkedHashMap::new, Collectors.toList()))
+                    .collect(Collectors.groupingBy(ReceivedMessage::group, LinkedHashMap::new, Collectors.toList()))
                     .values()
-                    .forEach(
-                            settings.listener().isBatch()
-                                    ? batch -> run(batch, Dispatcher::nothing)
-                                    : this::runInOrder);
-        } else if (settings.listener().isBatch()) {
+                    .forEach(isBatch ? batch -> run(batch, Dispatcher::nothing) : this::runInOrder);
+        } else if (isBatch) {
             run(messages, Dispatcher::nothing);
         } else {
             messages.forEach(message -> run(List.of(message), Dispatcher::nothing));
         }
     }
 
-    private void runInOrder(List<MessageInHand> group) {
-        MessageInHand head = group.get(0);
-        List<MessageInHand> rest = group.subList(1, group.size());
+    private void runInOrder(List<ReceivedMessage> group) {
+        ReceivedMessage head = group.get(0);
+        List<ReceivedMessage> rest = group.subList(1, group.size());
         run(List.of(head), rest.isEmpty() ? Dispatcher::nothing : () -> goOn(head.delivery(), rest));
     }
 
-    private void goOn(Delivery head, List<MessageInHand> rest) {
+    private void goOn(Delivery head, List<ReceivedMessage> rest) {
         Runnable back = () -> finish(rest, engine.deliveries()::settleWhileStopping, Dispatcher::nothing);
         var unused = isGone(head)
-                .whenComplete((gone, crash) ->
-                        guard(rest, Boolean.TRUE.equals(gone) ? () -> runInOrder(rest) : back, Dispatcher::nothing));
+                .whenComplete((gone, crash) -> guard(rest, Boolean.TRUE.equals(gone) ? () -> runInOrder(rest) : back));
     }
 
     /** Completes with whether it will not come again: it is deleted, or its queue gives it up; no if that cannot be found out. */
@@ -190,9 +180,9 @@ final class Dispatcher {
      *
      * @param settled run when what became of the messages is on record and was done, or they were abandoned; throws nothing
      */
-    private void run(List<MessageInHand> messages, Runnable settled) {
+    private void run(List<ReceivedMessage> messages, Runnable settled) {
         Runnable handing = () -> {
-            var unused = sink.run(messages, settings.listener().isBatch())
+            var unused = sink.run(messages, isBatch)
                     .whenComplete(
                             (ended, none) -> guard(messages, () -> finish(messages, this::settle, settled), settled));
         };
@@ -212,7 +202,10 @@ final class Dispatcher {
      * Messages leave their handlers, or leave without one: by an interceptor that drops them, for want of a thread or of a claim. What
      * was claimed and has not come to its handler is given back. What is to become of each is done as soon as how it ended is on record.
      */
-    private void finish(List<MessageInHand> messages, Predicate<Delivery> settling, Runnable settled) {
+    private void finish(List<ReceivedMessage> messages, Predicate<Delivery> settling, Runnable settled) {
+        if (messages.isEmpty()) {
+            return;
+        }
         engine.pipeline().withdraw(deliveries(messages));
         // Before its permit is free: a listener that stops waits for both.
         records.add(messages.size());
@@ -220,19 +213,15 @@ final class Dispatcher {
         var unused = left(messages).whenComplete((left, none) -> {
             guard(
                     messages,
-                    () -> {
-                        List<MessageInHand> deleted = messages.stream()
-                                .filter(message -> settling.test(message.delivery()))
-                                .toList();
-                        deleter.delete(deleted);
-                    },
-                    Dispatcher::nothing);
+                    () -> deleter.delete(messages.stream()
+                            .filter(message -> settling.test(message.delivery()))
+                            .toList()));
             records.add(-messages.size());
             settled.run();
         });
     }
 
-    private static CompletableFuture<?> left(List<MessageInHand> messages) {
+    private static CompletableFuture<?> left(List<ReceivedMessage> messages) {
         return messages.size() == 1
                 ? messages.get(0).delivery().left()
                 : CompletableFuture.allOf(messages.stream()
@@ -243,14 +232,18 @@ final class Dispatcher {
     private static void nothing() {}
 
     /** Gives back what a message holds, once, whichever way it leaves. */
-    private void free(MessageInHand message) {
+    private void free(ReceivedMessage message) {
         if (slots.leave(message)) {
             permits.release(1, ReleaseReason.PROCESSED);
         }
     }
 
+    private void guard(List<ReceivedMessage> inHand, Runnable step) {
+        guard(inHand, step, Dispatcher::nothing);
+    }
+
     /** Threads of awspring's, the SDK's, the store's and the timer's come in here. What crashes abandons the messages in hand. */
-    private void guard(List<MessageInHand> inHand, Runnable step, Runnable settled) {
+    private void guard(List<ReceivedMessage> inHand, Runnable step, Runnable settled) {
         Boundary.guard("Handling messages", step, crash -> {
             engine.deliveries().abandon(deliveries(inHand));
             inHand.forEach(this::free);

@@ -52,8 +52,8 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
      *
      * @return completes, and never fails, when it has ended, or there is no thread for it
      */
-    CompletableFuture<Void> run(List<MessageInHand> messages, boolean isBatch) {
-        List<Message<Object>> polled = MessageInHand.messages(messages);
+    CompletableFuture<Void> run(List<ReceivedMessage> messages, boolean isBatch) {
+        List<Message<Object>> polled = ReceivedMessage.messages(messages);
         MessageProcessingContext<Object> context = MessageProcessingContext.create();
         try {
             return isBatch

@@ -4,7 +4,9 @@ import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +34,10 @@ final class HandlerSlots {
     private final int ahead;
     private final NanoClock clock;
     private final Counter inHand = new Counter(new AtomicInteger());
+
+    /** The messages in hand, with the time since when each has its slot, if it has. */
+    private final Map<Object, @Nullable Long> messages = new HashMap<>();
+
     private final Deque<Waiting> waiting = new ArrayDeque<>();
     private int taken;
     private int lent;
@@ -41,15 +47,7 @@ final class HandlerSlots {
     /** Whether this thread begins handlers already, further out on its stack. */
     private final ThreadLocal<@Nullable Boolean> beginning = new ThreadLocal<>();
 
-    /** What a message holds. Guarded by the slots. */
-    static class Place {
-
-        boolean hasSlot;
-        boolean hasLeft;
-        long begunAt;
-    }
-
-    private record Waiting(List<? extends Place> places, Runnable task) {}
+    private record Waiting(List<?> messages, Runnable task) {}
 
     /**
      * Makes slots.
@@ -69,9 +67,10 @@ final class HandlerSlots {
      *
      * @return how many permits are to be given back now
      */
-    synchronized int arrive(int messages) {
-        inHand.add(messages);
-        int lending = Math.max(0, Math.min(messages, limit() - lent));
+    synchronized int arrive(List<?> arrived) {
+        inHand.add(arrived.size());
+        arrived.forEach(message -> messages.put(message, null));
+        int lending = Math.max(0, Math.min(arrived.size(), limit() - lent));
         lent += lending;
         return lending;
     }
@@ -79,11 +78,11 @@ final class HandlerSlots {
     /**
      * Runs a task when there is a slot for each of some messages, all at once.
      *
-     * @param places if they are more than there are slots, they take all: an application's own back pressure may allow more
+     * @param all if they are more than there are slots, they take all: an application's own back pressure may allow more
      */
-    void execute(List<? extends Place> places, Runnable task) {
+    void execute(List<?> all, Runnable task) {
         synchronized (this) {
-            waiting.add(new Waiting(places, task));
+            waiting.add(new Waiting(all, task));
         }
         begin();
     }
@@ -93,21 +92,21 @@ final class HandlerSlots {
      *
      * @return whether its permit is to be given back
      */
-    boolean leave(Place place) {
-        boolean isReleased = end(place);
+    boolean leave(Object message) {
+        boolean isReleased = end(message);
         begin();
         return isReleased;
     }
 
     /** Messages that leave pay first for what is lent too much. */
-    private synchronized boolean end(Place place) {
-        if (place.hasLeft) {
+    private synchronized boolean end(Object message) {
+        if (!messages.containsKey(message)) {
             return false;
         }
-        place.hasLeft = true;
-        if (place.hasSlot) {
+        Long begunAt = messages.remove(message);
+        if (begunAt != null) {
             taken--;
-            long took = Math.max(0, clock.nanoTime() - place.begunAt);
+            long took = Math.max(0, clock.nanoTime() - begunAt);
             typicalNanos = typicalNanos == Long.MAX_VALUE ? took : typicalNanos + (took - typicalNanos) / SMOOTHING;
         }
         inHand.add(-1);
@@ -140,25 +139,20 @@ final class HandlerSlots {
 
     private synchronized @Nullable Runnable next() {
         while (!waiting.isEmpty()) {
-            List<? extends Place> places = waiting.element().places().stream()
-                    .filter(place -> !place.hasLeft)
+            List<?> asking = waiting.element().messages().stream()
+                    .filter(messages::containsKey)
                     .toList();
-            if (taken > 0 && taken + places.size() > most) {
+            if (taken > 0 && taken + asking.size() > most) {
                 return null;
             }
             Runnable task = waiting.remove().task();
-            if (!places.isEmpty()) {
-                places.forEach(this::take);
+            if (!asking.isEmpty()) {
+                asking.forEach(message -> messages.put(message, clock.nanoTime()));
+                taken += asking.size();
                 return task;
             }
         }
         return null;
-    }
-
-    private void take(Place place) {
-        place.hasSlot = true;
-        place.begunAt = clock.nanoTime();
-        taken++;
     }
 
     /** Lends no more, and waits until nothing is in hand; returns whether nothing is. */

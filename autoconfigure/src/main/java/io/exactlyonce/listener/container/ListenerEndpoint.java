@@ -5,7 +5,7 @@ import io.awspring.cloud.sqs.config.MultiMethodSqsEndpoint;
 import io.awspring.cloud.sqs.listener.AbstractMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
-import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.listener.method.InvalidListenerException;
 import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -20,20 +20,6 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     private final AbstractEndpoint original;
     private final Consumer<MessageListenerContainer<?>> listening;
     private @Nullable Object listener;
-
-    /** A container factory has a message listener of its own, which takes the annotated method's place. */
-    public static final class ReplacedMethodException extends ExactlyOnceSetupException {
-
-        private static final long serialVersionUID = 1L;
-
-        ReplacedMethodException(@Nullable String listener) {
-            super(
-                    "The container factory of listener '%s' has a message listener of its own, which would be called in the place of the annotated method, and without a claim"
-                            .formatted(listener),
-                    "leave messageListener out of the factory, or make containers for it with a factory of their own",
-                    null);
-        }
-    }
 
     /** @param listening learns of the container that is made: it has its listener, and nothing that its factory adds yet */
     public ListenerEndpoint(AbstractEndpoint original, Consumer<MessageListenerContainer<?>> listening) {
@@ -64,11 +50,14 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     /**
      * Checks that the container, once made, calls the annotated method.
      *
-     * @throws ReplacedMethodException if it would call something else
+     * @throws InvalidListenerException if it would call something else
      */
     public void requireMethod(AbstractMessageListenerContainer<?, ?, ?> container) {
         if (container.getMessageListener() != listener) {
-            throw new ReplacedMethodException(getId());
+            throw new InvalidListenerException(
+                    "The container factory of listener '%s' has a message listener of its own, which would be called in the place of the annotated method, and without a claim"
+                            .formatted(getId()),
+                    "leave messageListener out of the factory, or make containers for it with a factory of their own");
         }
     }
 }

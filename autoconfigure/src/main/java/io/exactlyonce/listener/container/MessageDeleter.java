@@ -5,6 +5,7 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.AsyncAcknowledgementResultCallback;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.QueueVisibility.Result;
 import io.exactlyonce.visibility.SqsQueue;
@@ -15,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,7 +29,7 @@ import org.springframework.messaging.Message;
  *
  * <p>The SDK repeats a request that fails, but not an entry that fails inside an answer. Such an entry is sent again a few
  * times, unless it is at fault itself: its message would come again, and on its last receive end in the dead-letter queue
- * although it has been handled.
+ * although it has been handled. The callback is told of each message once, with those that the same answer decides on.
  */
 final class MessageDeleter {
 
@@ -50,7 +52,7 @@ final class MessageDeleter {
     private final int threshold;
 
     /** A message is here, or counts as {@link #sent}, until its delete is answered. */
-    private final List<MessageInHand> buffered = new ArrayList<>();
+    private final List<ReceivedMessage> buffered = new ArrayList<>();
 
     private final Counter sent = new Counter(new AtomicInteger());
     private boolean isTimed;
@@ -78,7 +80,7 @@ final class MessageDeleter {
         isAtOnce = interval.isZero() && threshold == 0;
     }
 
-    void delete(List<MessageInHand> messages) {
+    void delete(List<ReceivedMessage> messages) {
         boolean isFull;
         boolean isFirst;
         synchronized (buffered) {
@@ -100,15 +102,14 @@ final class MessageDeleter {
     }
 
     private void send() {
-        List<MessageInHand> all;
+        List<ReceivedMessage> all;
         synchronized (buffered) {
             all = List.copyOf(buffered);
             buffered.clear();
             sent.add(all.size());
         }
         for (int from = 0; from < all.size(); from += MOST) {
-            List<MessageInHand> some = all.subList(from, Math.min(from + MOST, all.size()));
-            new Deletion(some).send(some);
+            request(all.subList(from, Math.min(from + MOST, all.size())), 1);
         }
     }
 
@@ -137,84 +138,72 @@ final class MessageDeleter {
         }
     }
 
-    /** Up to ten messages, until each is deleted or given up. Has one request under way at a time. */
-    private final class Deletion {
+    /** @param requests how often these messages have been asked for, with this request */
+    private void request(List<ReceivedMessage> messages, int requests) {
+        guard(messages, () -> {
+            var unused = CompletableFuture.allOf(messages.stream()
+                            .map(message -> deliveries.acknowledging(message.delivery()))
+                            .toArray(CompletableFuture[]::new))
+                    .thenCompose(ready -> queue.delete(messages.stream()
+                            .map(message -> message.delivery().receiptHandle())
+                            .toList()))
+                    .whenComplete((answers, failure) -> guard(
+                            messages,
+                            () -> answered(messages, requests, answers == null ? Map.of() : answers, failure)));
+        });
+    }
 
-        private final List<MessageInHand> all;
-        private final List<MessageInHand> kept = new ArrayList<>();
-        private int requests;
-
-        Deletion(List<MessageInHand> messages) {
-            all = messages;
-        }
-
-        void send(List<MessageInHand> messages) {
-            guard(messages, () -> {
-                requests++;
-                var unused = CompletableFuture.allOf(messages.stream()
-                                .map(message -> deliveries.acknowledging(message.delivery()))
-                                .toArray(CompletableFuture[]::new))
-                        .thenCompose(ready -> queue.delete(messages.stream()
-                                .map(message -> message.delivery().receiptHandle())
-                                .toList()))
-                        .whenComplete((answers, failure) -> guard(
-                                messages, () -> answered(messages, answers == null ? Map.of() : answers, failure)));
-            });
-        }
-
-        private void answered(List<MessageInHand> messages, Map<String, Result> answers, @Nullable Throwable failure) {
-            List<MessageInHand> again = new ArrayList<>();
-            for (MessageInHand message : messages) {
-                Result answer = answers.get(message.delivery().receiptHandle());
-                if (answer == Result.CHANGED) {
-                    deliveries.acknowledged(message.delivery());
-                } else if (answer == Result.FAILED && requests < REQUESTS) {
-                    again.add(message);
-                } else {
-                    kept.add(message);
-                    deliveries.acknowledgementFailed(message.delivery());
-                }
-            }
-            if (again.isEmpty()) {
-                tell(failure);
+    private void answered(
+            List<ReceivedMessage> messages, int requests, Map<String, Result> answers, @Nullable Throwable failure) {
+        List<ReceivedMessage> deleted = new ArrayList<>();
+        List<ReceivedMessage> again = new ArrayList<>();
+        List<ReceivedMessage> kept = new ArrayList<>();
+        for (ReceivedMessage message : messages) {
+            Result answer = answers.get(message.delivery().receiptHandle());
+            if (answer == Result.CHANGED) {
+                deliveries.acknowledged(message.delivery());
+                deleted.add(message);
+            } else if (answer == Result.FAILED && requests < REQUESTS) {
+                again.add(message);
             } else {
-                timer.after(PAUSE.multipliedBy(1L << (requests - 1)), () -> send(again));
+                deliveries.acknowledgementFailed(message.delivery());
+                kept.add(message);
             }
         }
-
-        private void tell(@Nullable Throwable failure) {
-            List<Message<Object>> messages = MessageInHand.messages(all);
-            var unused = CompletableFuture.completedFuture(kept.isEmpty())
-                    .thenCompose(areDeleted -> areDeleted
-                            ? callback.onSuccess(messages)
-                            : callback.onFailure(
-                                    messages,
-                                    new SqsAcknowledgementException(
-                                            "Deleting %d of %d messages failed".formatted(kept.size(), all.size()),
-                                            messages(false),
-                                            messages(true),
-                                            queue.queueUrl(),
-                                            failure)))
-                    .whenComplete((told, thrown) -> {
-                        if (thrown != null) {
-                            log.warn("An acknowledgement result callback on {} failed", queue.queueUrl(), thrown);
-                        }
-                        sent.add(-all.size());
-                    });
+        if (!again.isEmpty()) {
+            timer.after(PAUSE.multipliedBy(1L << (requests - 1)), () -> request(again, requests + 1));
         }
-
-        private List<Message<?>> messages(boolean areKept) {
-            return all.stream()
-                    .filter(message -> kept.contains(message) == areKept)
-                    .<Message<?>>map(message -> message.received().message())
-                    .toList();
+        if (again.size() < messages.size()) {
+            tell(ReceivedMessage.messages(deleted), ReceivedMessage.messages(kept), failure);
         }
+    }
 
-        private void guard(List<MessageInHand> messages, Runnable step) {
-            Boundary.guard("Deleting messages", step, crash -> {
-                deliveries.abandon(MessageInHand.deliveries(messages));
-                sent.add(-all.size());
-            });
-        }
+    private void tell(List<Message<Object>> deleted, List<Message<Object>> kept, @Nullable Throwable failure) {
+        List<Message<Object>> all =
+                Stream.of(deleted, kept).flatMap(List::stream).toList();
+        var unused = CompletableFuture.completedFuture(all)
+                .thenCompose(told -> kept.isEmpty()
+                        ? callback.onSuccess(told)
+                        : callback.onFailure(
+                                told,
+                                new SqsAcknowledgementException(
+                                        "Deleting %d of %d messages failed".formatted(kept.size(), told.size()),
+                                        List.copyOf(deleted),
+                                        List.copyOf(kept),
+                                        queue.queueUrl(),
+                                        failure)))
+                .whenComplete((told, thrown) -> {
+                    if (thrown != null) {
+                        log.warn("An acknowledgement result callback on {} failed", queue.queueUrl(), thrown);
+                    }
+                    sent.add(-all.size());
+                });
+    }
+
+    private void guard(List<ReceivedMessage> messages, Runnable step) {
+        Boundary.guard("Deleting messages", step, crash -> {
+            deliveries.abandon(ReceivedMessage.deliveries(messages));
+            sent.add(-messages.size());
+        });
     }
 }

@@ -41,8 +41,8 @@ final class MessageReader {
     }
 
     /** Returns what can be handled, each message with its delivery attached. */
-    List<MessageInHand> read(List<Arrival> polled) {
-        List<MessageInHand> readable = new ArrayList<>(polled.size());
+    List<ReceivedMessage> read(List<Arrival> polled) {
+        List<ReceivedMessage> readable = new ArrayList<>(polled.size());
         Set<String> stoppedGroups = new HashSet<>();
         for (Arrival arrival : polled) {
             Delivery delivery = arrival.delivery();
@@ -63,7 +63,7 @@ final class MessageReader {
     }
 
     /** A message whose reading crashes costs no other of its poll its receive. Returns whether it was read. */
-    private boolean read(Arrival arrival, Delivery delivery, List<MessageInHand> readable) {
+    private boolean read(Arrival arrival, Delivery delivery, List<ReceivedMessage> readable) {
         int before = readable.size();
         Boundary.guard(
                 "Reading message " + delivery.messageId(),
@@ -80,11 +80,11 @@ final class MessageReader {
         return readable.size() > before;
     }
 
-    private MessageInHand readable(Arrival arrival, Delivery delivery) {
+    private ReceivedMessage readable(Arrival arrival, Delivery delivery) {
         PolledMessage polled = new PolledMessage(arrival.subscription().queue(), arrival.message());
         ReceivedMessage received = new ReceivedMessage(delivery, polled, arrival.group());
         received.attachTo(conversion.convert(arrival.message()), conversion.context());
-        return new MessageInHand(received);
+        return received;
     }
 
     private void giveBack(Delivery delivery, Consumer<Delivery> settling) {

@@ -16,10 +16,12 @@ import io.awspring.cloud.sqs.listener.backpressure.BatchAwareBackPressureHandler
 import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.source.AbstractMessageConvertingMessageSource;
 import io.awspring.cloud.sqs.listener.source.PollingMessageSource;
+import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessageIdResolver;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.listener.message.MessageConversion;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.SqsQueue;
@@ -160,13 +162,10 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         QueueAttributes attributes = lookUp();
         // Nothing is subscribed or polled before claims are known to be kept.
         engine.readiness().run();
+        MessageConversionContext context = getMessageConversionContext();
         ConfigUtils.INSTANCE
-                .acceptIfInstance(
-                        getMessageConversionContext(), SqsAsyncClientAware.class, it -> it.setSqsAsyncClient(client))
-                .acceptIfInstance(
-                        getMessageConversionContext(),
-                        QueueAttributesAware.class,
-                        it -> it.setQueueAttributes(attributes))
+                .acceptIfInstance(context, SqsAsyncClientAware.class, it -> it.setSqsAsyncClient(client))
+                .acceptIfInstance(context, QueueAttributesAware.class, it -> it.setQueueAttributes(attributes))
                 .acceptIfInstance(backPressure, IdentifiableContainerComponent.class, it -> it.setId(id));
         Subscription subscription = prepare(attributes);
         engine.audit().accept(subscription);
@@ -253,8 +252,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
             poll(subscription, granted);
         } else if (granted > 0) {
             // Permits may be long in coming. They count as a poll that fetched nothing: after any other reason,
-            // awspring's own limit on
-            // throughput would wait for the end of that poll for ever.
+            // awspring's
+            // own limit on throughput would wait for the end of that poll for ever.
             permits.release(granted, ReleaseReason.NONE_FETCHED);
         }
     }
@@ -270,7 +269,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     private void arrived(
             Subscription subscription, int granted, @Nullable List<Arrival> arrivals, @Nullable Throwable failure) {
         polls.add(-1);
-        List<MessageInHand> messages = new ArrayList<>();
+        List<ReceivedMessage> messages = new ArrayList<>();
         Boundary.guard("Reading messages", () -> {
             if (arrivals == null) {
                 log.error("Polling {} failed; it goes on", subscription, failure);

@@ -1,19 +1,126 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.listener.message.FailureOutline;
+import java.io.IOException;
 import java.net.URI;
+import java.net.UnknownHostException;
+import java.util.Arrays;
 import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import software.amazon.awssdk.awscore.AwsServiceClientConfiguration;
+import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
+import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
+import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.QueueDoesNotExistException;
+import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /**
  * A listener's queue cannot be read at start-up: it is missing, unreachable or forbidden. Its remedy depends on whether
  * credentials, region, endpoint, rights or the queue itself are the problem.
  */
 public final class QueueUnavailableException extends ExactlyOnceSetupException {
+
+    private static final String ENDPOINTS = "spring.cloud.aws.sqs.endpoint (or spring.cloud.aws.endpoint)";
+
+    private static final String CREATION =
+            "Missing queues are created at start-up, without a dead-letter queue, only if "
+                    + "spring.cloud.aws.sqs.queue-not-found-strategy=create says so.";
+
+    /** Why a queue cannot be looked up, as far as the SDK's failure tells it; the first that a cause shows. */
+    private enum Problem {
+        /** SQS answers that it has no such queue, in this region and account. */
+        MISSING(
+                QueueDoesNotExistException.class::isInstance,
+                "there is no such queue",
+                "Create the queue '%queue%' with a dead-letter queue, or correct queueNames of the listener '%listener%'. If it"
+                        + " exists, it does so in another region than '%region%' or in another account: correct"
+                        + " spring.cloud.aws.region.static or the credentials. " + CREATION),
+        /** The credentials' signature names another region than the server that was asked. */
+        WRONG_REGION(
+                cause -> isRefusal(cause) && says(cause, "scoped to a valid region"),
+                "the server that was asked belongs to another region",
+                "Set spring.cloud.aws.region.static (or AWS_REGION) to the queue's region, instead of '%region%', or remove "
+                        + ENDPOINTS + "."),
+        /** SQS knows the caller not, or does not let it. */
+        FORBIDDEN(
+                Problem::isRefusal,
+                "SQS refuses the credentials, or does not let them read the queue",
+                "Check that the credentials are of the queue's account, and not expired, and allow sqs:GetQueueUrl and"
+                        + " sqs:GetQueueAttributes on the queue '%queue%'."),
+        /** No provider of credentials had any: nothing was sent. The SDK has no type for it but a client's exception. */
+        NO_CREDENTIALS(
+                cause -> cause instanceof SdkClientException && says(cause, "Unable to load credentials"),
+                "no AWS credentials were found",
+                "Give the application credentials: a role of its instance, task or pod, the environment's AWS_ACCESS_KEY_ID"
+                        + " and AWS_SECRET_ACCESS_KEY, a profile, or spring.cloud.aws.credentials.access-key and .secret-key (an"
+                        + " emulator takes any). A pod's role by web identity needs software.amazon.awssdk:sts on the class path."),
+        /** DNS does not know the host: a region that AWS has not, or a misspelt endpoint. */
+        UNKNOWN_HOST(
+                UnknownHostException.class::isInstance,
+                "its server's host name is unknown",
+                "Correct the region '%region%' in spring.cloud.aws.region.static (or AWS_REGION), such as eu-central-1; if AWS has"
+                        + " it, check this machine's DNS.",
+                "Correct the host of %endpoint% in " + ENDPOINTS + ", or this machine's DNS."),
+        /** Nothing listens there, or no answer came. A connection that cannot be made may end as one that was not acquired. */
+        UNREACHABLE(
+                cause -> cause instanceof IOException
+                        || cause instanceof TimeoutException
+                        || cause instanceof ApiCallTimeoutException
+                        || cause instanceof ApiCallAttemptTimeoutException,
+                "no SQS server answers",
+                "Let this machine reach SQS in region '%region%' (NAT, proxy, or a VPC endpoint); for an emulator set "
+                        + ENDPOINTS + ".",
+                "Start the SQS server at %endpoint%, or correct " + ENDPOINTS
+                        + " to an address that this machine reaches."),
+        OTHER(
+                any -> true,
+                "the look-up failed",
+                "Check region, endpoint and credentials under spring.cloud.aws, and that the queue '%queue%' of the listener"
+                        + " '%listener%' exists. " + CREATION);
+
+        private static final int UNAUTHORIZED = 401;
+        private static final int NOT_ALLOWED = 403;
+
+        @SuppressWarnings("ImmutableEnumChecker") // None of them has state.
+        private final Predicate<Throwable> isShownBy;
+
+        private final String description;
+        private final String remedy;
+        private final String remedyWithEndpoint;
+
+        Problem(Predicate<Throwable> isShownBy, String description, String remedy) {
+            this(isShownBy, description, remedy, remedy);
+        }
+
+        Problem(Predicate<Throwable> isShownBy, String description, String remedy, String remedyWithEndpoint) {
+            this.isShownBy = isShownBy;
+            this.description = description;
+            this.remedy = remedy;
+            this.remedyWithEndpoint = remedyWithEndpoint;
+        }
+
+        static Problem of(Throwable failure) {
+            return Arrays.stream(values())
+                    .filter(problem -> FailureOutline.causes(failure).anyMatch(problem.isShownBy))
+                    .findFirst()
+                    .orElse(OTHER);
+        }
+
+        private static boolean isRefusal(Throwable cause) {
+            return cause instanceof SqsException answer
+                    && (answer.statusCode() == UNAUTHORIZED || answer.statusCode() == NOT_ALLOWED);
+        }
+
+        private static boolean says(Throwable cause, String words) {
+            return String.valueOf(cause.getMessage()).contains(words);
+        }
+    }
 
     /**
      * Makes a failure.
@@ -23,16 +130,25 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
      * @param endpoint the address that was configured; {@code null} for AWS's for the region
      */
     QueueUnavailableException(String queue, String listener, String region, @Nullable URI endpoint, Throwable cause) {
+        this(Problem.of(cause), queue, listener, region, endpoint, cause);
+    }
+
+    private QueueUnavailableException(
+            Problem problem, String queue, String listener, String region, @Nullable URI endpoint, Throwable cause) {
         super(
                 "Queue '%s' of listener '%s' is not available: %s (region %s, endpoint %s). The look-up ended with: %s"
                         .formatted(
                                 queue,
                                 listener,
-                                QueueProblem.of(cause).description(),
+                                problem.description,
                                 region,
                                 endpoint == null ? "of AWS for that region, as none is set" : endpoint,
                                 NestedExceptionUtils.getMostSpecificCause(cause).getMessage()),
-                QueueProblem.of(cause).remedy(queue, listener, region, endpoint),
+                (endpoint == null ? problem.remedy : problem.remedyWithEndpoint)
+                        .replace("%endpoint%", String.valueOf(endpoint))
+                        .replace("%region%", region)
+                        .replace("%listener%", listener)
+                        .replace("%queue%", queue),
                 cause);
     }
 

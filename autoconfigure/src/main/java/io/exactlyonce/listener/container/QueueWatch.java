@@ -171,22 +171,20 @@ final class QueueWatch {
      */
     static VisibilityWindow window(
             @Nullable Duration configured, QueueAttributes queue, String listener, String queueName) {
+        // Awspring asks SQS for whole seconds, and drops the rest.
+        Long seconds = configured == null
+                ? queue.number(QueueAttributeName.VISIBILITY_TIMEOUT)
+                : Long.valueOf(configured.toSeconds());
         try {
-            // Awspring asks SQS for whole seconds, and drops the rest.
-            return VisibilityWindow.ofSeconds(configured == null ? seconds(queue) : configured.toSeconds());
+            if (seconds == null) {
+                throw new IllegalArgumentException(
+                        "the queue has no known VisibilityTimeout; set the listener's messageVisibilitySeconds");
+            }
+            return VisibilityWindow.ofSeconds(seconds);
         } catch (IllegalArgumentException invalid) {
             throw new InvalidListenerException(
                     "Listener '%s' on queue '%s': %s".formatted(listener, queueName, invalid.getMessage()),
                     "choose a window that covers most handlers, for example twice their median time");
         }
-    }
-
-    private static long seconds(QueueAttributes queue) {
-        Long visibilityTimeout = queue.number(QueueAttributeName.VISIBILITY_TIMEOUT);
-        if (visibilityTimeout == null) {
-            throw new IllegalArgumentException(
-                    "the queue has no known VisibilityTimeout; set the listener's messageVisibilitySeconds");
-        }
-        return visibilityTimeout;
     }
 }

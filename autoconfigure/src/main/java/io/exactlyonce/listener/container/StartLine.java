@@ -10,6 +10,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.format.annotation.DurationFormat;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
  * One line of the log for each listener that starts, of what it will do with the messages of a queue.
@@ -26,10 +28,6 @@ public record StartLine(
         RenewalSchedule renewals) {
 
     private static final Logger log = LoggerFactory.getLogger(StartLine.class);
-
-    private static final Duration DAY = Duration.ofDays(1);
-    private static final Duration HOUR = Duration.ofHours(1);
-    private static final Duration MINUTE = Duration.ofMinutes(1);
 
     void log(Subscription subscription, ListenerMethod listener) {
         log.info("{}: {}", subscription.listener(), describe(subscription, listener));
@@ -73,18 +71,7 @@ public record StartLine(
                 : text(length) + " never renewed";
     }
 
-    /** Returns a length of time in its largest unit that needs no fraction. */
     private static String text(Duration length) {
-        if (length.toNanosPart() != 0) {
-            return length.toMillis() + " ms";
-        }
-        long seconds = length.toSeconds();
-        if (seconds % DAY.toSeconds() == 0) {
-            return length.toDays() + " d";
-        }
-        if (seconds % HOUR.toSeconds() == 0) {
-            return length.toHours() + " h";
-        }
-        return seconds % MINUTE.toSeconds() == 0 ? length.toMinutes() + " min" : seconds + " s";
+        return DurationFormatterUtils.print(length, DurationFormat.Style.COMPOSITE);
     }
 }

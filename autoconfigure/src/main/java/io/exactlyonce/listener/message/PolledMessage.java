@@ -31,6 +31,14 @@ public record PolledMessage(String queue, software.amazon.awssdk.services.sqs.mo
                 : Optional.empty();
     }
 
+    public String messageId() {
+        return source.messageId();
+    }
+
+    public String body() {
+        return source.body();
+    }
+
     /**
      * Returns the message attribute that carries the idempotency key; {@code null} if there is none. One without text, such as a binary
      * one, counts as blank, so that it is no usable key.

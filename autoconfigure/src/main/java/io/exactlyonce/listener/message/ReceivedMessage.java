@@ -4,6 +4,7 @@ import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.MessagingMessageHeaders;
 import io.exactlyonce.delivery.Delivery;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -85,6 +86,14 @@ public final class ReceivedMessage {
         ReceivedMessage received = require(message);
         received.message = (Message<Object>) message;
         return received.delivery;
+    }
+
+    public static List<Delivery> deliveries(List<ReceivedMessage> messages) {
+        return messages.stream().map(ReceivedMessage::delivery).toList();
+    }
+
+    public static List<Message<Object>> messages(List<ReceivedMessage> messages) {
+        return messages.stream().map(ReceivedMessage::message).toList();
     }
 
     /** Returns what is known of a message that is about to be handled. */

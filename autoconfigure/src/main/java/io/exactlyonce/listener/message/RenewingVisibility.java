@@ -1,7 +1,6 @@
 package io.exactlyonce.listener.message;
 
 import io.awspring.cloud.sqs.listener.BatchVisibility;
-import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.QueueMessageVisibility;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
@@ -38,15 +37,17 @@ public final class RenewingVisibility extends QueueMessageVisibility {
     /** Returns the header that puts it in the place of awspring's own, if the message has one. */
     static Map<String, Object> header(
             Message<?> message, Delivery delivery, @Nullable MessageConversionContext context) {
-        if (!(message.getHeaders().get(HEADER) instanceof QueueMessageVisibility)
-                || !(context instanceof SqsMessageConversionContext sqs)) {
-            return Map.of();
-        }
-        SqsAsyncClient client = sqs.getSqsAsyncClient();
-        QueueAttributes queue = sqs.getQueueAttributes();
-        return client == null || queue == null
-                ? Map.of()
-                : Map.of(HEADER, new RenewingVisibility(delivery, client, queue.getQueueUrl()));
+        return message.getHeaders().get(HEADER) instanceof QueueMessageVisibility
+                        && context instanceof SqsMessageConversionContext sqs
+                        && sqs.getSqsAsyncClient() != null
+                        && sqs.getQueueAttributes() != null
+                ? Map.of(
+                        HEADER,
+                        new RenewingVisibility(
+                                delivery,
+                                sqs.getSqsAsyncClient(),
+                                sqs.getQueueAttributes().getQueueUrl()))
+                : Map.of();
     }
 
     @Override

@@ -89,15 +89,12 @@ public final class ContainerSettings {
     public ObservedRun observed(ObservedQueue queue, Message<?> message, PolledMessage polled, VisibilityWindow lease) {
         ListenerMethod method = of(message);
         return new ObservedRun(
-                queue,
-                method.key(message, polled),
-                polled.source().body().length(),
-                () -> method.payload(polled),
-                lease);
+                queue, method.key(message, polled), polled.body().length(), () -> method.payload(polled), lease);
     }
 
     /** Says what is asked for with a message as it was polled; one without a usable key only comes again, with backoff. */
     public void ask(ReceivedMessage received) {
+        boolean isBatch = listener().isBatch();
         ClaimSpec wanted = null;
         try {
             wanted = spec(received);
@@ -107,11 +104,7 @@ public final class ContainerSettings {
                     received.delivery(),
                     unusable.getMessage());
         }
-        received.delivery()
-                .ask(
-                        wanted,
-                        listener().isBatch() ? received.group() : "",
-                        !listener().isBatch());
+        received.delivery().ask(wanted, isBatch ? received.group() : "", !isBatch);
     }
 
     /** Single messages and those of batches are treated alike. */

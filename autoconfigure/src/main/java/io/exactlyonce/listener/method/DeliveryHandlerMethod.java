@@ -46,7 +46,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
                 ? ((Collection<?>) message.getPayload())
                         .stream().<Message<?>>map(each -> (Message<?>) each).toList()
                 : List.of(message);
-        Object returned = call(new ListenerCall(method, messages, this::callClaimed), message);
+        Object returned = call(new ListenerCall(this, messages, false), message);
         // Awspring takes every future for one of Void, and fails over any other result, of which it has no use.
         if (returned instanceof CompletionStage<?> stage) {
             return stage.thenApply(result -> null);
@@ -54,9 +54,9 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return method.isAsync() ? CompletableFuture.completedFuture(null) : returned;
     }
 
-    private @Nullable Object callClaimed(List<Message<?>> held) throws Exception {
+    @Nullable Object callClaimed(List<Message<?>> held) throws Exception {
         return call(
-                new ListenerCall(method, held, null),
+                new ListenerCall(this, held, true),
                 method.isBatch() ? new GenericMessage<>(new ArrayList<>(held)) : held.get(0));
     }
 

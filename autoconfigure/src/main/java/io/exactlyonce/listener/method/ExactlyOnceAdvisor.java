@@ -8,8 +8,7 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.support.DefaultPointcutAdvisor;
-import org.springframework.aop.support.StaticMethodMatcherPointcut;
+import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.Ordered;
@@ -22,10 +21,12 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
  * Puts the aspect around every {@link ExactlyOnceListener} method, outside of transactions and of nearly everything else:
  * what other advice does must happen under the claim, too.
  */
-public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
+public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
     /** Position among other advisors; transactions come last by default. */
     public static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 100;
+
+    private final ListenerModes modes;
 
     /**
      * Makes an advisor.
@@ -34,7 +35,9 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
      * @param modes say which listeners are only observed: they get no proxy
      */
     public ExactlyOnceAdvisor(ObjectFactory<DeliveryPipeline> pipeline, ListenerModes modes) {
-        super(new ListenerPointcut(modes), (MethodInterceptor) invocation -> claimed(invocation, pipeline));
+        this.modes = modes;
+        setAdvice((MethodInterceptor) invocation -> claimed(invocation, pipeline));
+        setClassFilter(type -> AnnotationUtils.isCandidateClass(type, ExactlyOnceListener.class));
         setOrder(ORDER);
     }
 
@@ -70,25 +73,15 @@ public final class ExactlyOnceAdvisor extends DefaultPointcutAdvisor {
      * Finds listener methods, before their beans are proxied; so it is the place to refuse a method of which Spring, or
      * awspring, would only say that it fails, and not for which listener.
      */
-    private static final class ListenerPointcut extends StaticMethodMatcherPointcut {
-
-        private final ListenerModes modes;
-
-        ListenerPointcut(ListenerModes modes) {
-            this.modes = modes;
-            setClassFilter(type -> AnnotationUtils.isCandidateClass(type, ExactlyOnceListener.class));
+    @Override
+    public boolean matches(Method method, Class<?> type) {
+        // An interface's method need not have the annotation.
+        ListenerDeclaration declared = ListenerDeclaration.find(type, AopUtils.getMostSpecificMethod(method, type));
+        if (declared == null || modes.isObserved(declared)) {
+            return false;
         }
-
-        @Override
-        public boolean matches(Method method, Class<?> type) {
-            // An interface's method need not have the annotation.
-            ListenerDeclaration declared = ListenerDeclaration.find(type, AopUtils.getMostSpecificMethod(method, type));
-            if (declared == null || modes.isObserved(declared)) {
-                return false;
-            }
-            ListenerRules.requireProxyable(declared, type);
-            declared.refuseIf(declared.seen().value().length == 0, "it names no queue", "set queueNames");
-            return true;
-        }
+        ListenerRules.requireProxyable(declared, type);
+        declared.refuseIf(declared.seen().value().length == 0, "it names no queue", "set queueNames");
+        return true;
     }
 }

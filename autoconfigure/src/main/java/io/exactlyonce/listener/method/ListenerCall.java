@@ -14,20 +14,12 @@ import org.springframework.messaging.Message;
  * taken once, so that no second call on the same thread runs under their claims.
  *
  * @param messages in their order: one, or those of a batch
- * @param again calls the method through its proxy, with arguments that are resolved of the messages whose keys are held; {@code null}
- *     if that is this call
+ * @param isClaimed whether these are the messages whose keys are held; otherwise the method is called again, through its proxy, with
+ *     arguments that are resolved of those
  */
-record ListenerCall(
-        ListenerMethod method,
-        List<Message<?>> messages,
-        @Nullable Again again) {
+record ListenerCall(DeliveryHandlerMethod handler, List<Message<?>> messages, boolean isClaimed) {
 
     private static final ThreadLocal<@Nullable ListenerCall> CURRENT = new ThreadLocal<>();
-
-    @FunctionalInterface
-    interface Again {
-        @Nullable Object call(List<Message<?>> held) throws Exception;
-    }
 
     void bind() {
         CURRENT.set(this);
@@ -45,7 +37,7 @@ record ListenerCall(
      * @return what the caller of the method is answered with; {@code null} if it was not called
      */
     @Nullable Object make(MethodInvocation invocation, ObjectFactory<DeliveryPipeline> pipeline) throws Throwable {
-        if (again == null) {
+        if (isClaimed) {
             return invocation.proceed();
         }
         List<Delivery> deliveries =
@@ -54,7 +46,7 @@ record ListenerCall(
                 .handle(
                         deliveries,
                         held -> requireFuture(
-                                isResolvedFor(held) ? invocation.proceed() : again.call(messagesOf(held))));
+                                isResolvedFor(held) ? invocation.proceed() : handler.callClaimed(messagesOf(held))));
     }
 
     /**
@@ -62,7 +54,7 @@ record ListenerCall(
      * claims the keys itself, and may call the handler again, for fewer messages, while an invocation can go on once only.
      */
     private boolean isResolvedFor(List<Delivery> held) {
-        return method.transaction() == null && held.size() == messages.size();
+        return handler.method().transaction() == null && held.size() == messages.size();
     }
 
     private List<Message<?>> messagesOf(List<Delivery> held) {
@@ -73,10 +65,10 @@ record ListenerCall(
     }
 
     private @Nullable Object requireFuture(@Nullable Object returned) {
-        if (returned == null && method.isAsync()) {
+        if (returned == null && handler.method().isAsync()) {
             throw new IllegalStateException(
                     "%s returned null instead of a future, which does not tell when its work is done; return "
-                                    .formatted(method)
+                                    .formatted(handler.method())
                             + "CompletableFuture.completedFuture(null) if there is nothing to wait for");
         }
         return returned;

@@ -78,7 +78,7 @@ public record ListenerMethod(
         }
         String attribute = polled.keyAttribute();
         return attribute == null
-                ? polled.source().messageId()
+                ? polled.messageId()
                 : KeyRules.toKey("The message attribute " + ReceivedMessage.KEY_ATTRIBUTE, attribute);
     }
 
@@ -92,9 +92,7 @@ public record ListenerMethod(
 
     /** Returns what a message says, without the envelope around it. */
     String payload(PolledMessage polled) {
-        return isEnveloped
-                ? SnsEnvelope.of(polled.source().body(), json)
-                : polled.source().body();
+        return isEnveloped ? SnsEnvelope.of(polled.body(), json) : polled.body();
     }
 
     /** Returns the types of the parameters by which awspring chooses among the handlers of a class; none for any object. */

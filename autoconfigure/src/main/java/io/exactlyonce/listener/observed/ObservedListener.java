@@ -4,13 +4,21 @@ import io.awspring.cloud.sqs.listener.AsyncAdapterBlockingExecutionFailedExcepti
 import io.awspring.cloud.sqs.listener.AsyncMessageListener;
 import io.awspring.cloud.sqs.listener.ListenerExecutionFailedException;
 import io.awspring.cloud.sqs.listener.TaskExecutorAware;
+import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.listener.message.FailureOutline;
+import io.exactlyonce.listener.message.PolledMessage;
+import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.observed.NotObserved;
 import io.exactlyonce.observed.ObservedClaims;
+import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.observed.ObservedRun;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.UndeclaredThrowableException;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -27,22 +35,78 @@ import org.springframework.messaging.Message;
  * thread, the same future, the same exceptions.
  *
  * <p>How a handler ended is seen here rather than by an interceptor, which is told that all is well where an error handler has
- * swallowed a failure, and told nothing where the interceptor before it has failed.
+ * swallowed a failure, and told nothing where the interceptor before it has failed. Keys are read as the container's first interceptor,
+ * of messages as they were polled, as they are where keys are claimed. Whatever is wrong with a message, nothing is thrown.
  */
-final class ObservedListener<T> implements AsyncMessageListener<T>, TaskExecutorAware {
+final class ObservedListener<T> implements AsyncMessageListener<T>, AsyncMessageInterceptor<T>, TaskExecutorAware {
+
+    /** How runs begin whose messages are on their way to their listener on this thread, by receipt. */
+    private static final ThreadLocal<@Nullable Map<String, Supplier<@Nullable ObservedRun>>> POLLED =
+            new ThreadLocal<>();
 
     private final AsyncMessageListener<T> original;
-    private final PolledKeys<T> keys;
+    private final ContainerSettings settings;
     private final ObservedClaims claims;
+    private final ObservedQueue unknownQueue;
+    private final VisibilityWindow lease;
     private final BooleanSupplier tellsItsEnd;
 
-    /** @param tellsItsEnd whether a handler that returns has done its work: asked of each, since containers may be configured later */
+    /**
+     * @param unknownQueue for messages whose queue is not known
+     * @param lease of claims, unless leases are configured
+     * @param tellsItsEnd whether a handler that returns has done its work: asked of each, since containers may be configured later
+     */
     ObservedListener(
-            AsyncMessageListener<T> original, PolledKeys<T> keys, ObservedClaims claims, BooleanSupplier tellsItsEnd) {
+            AsyncMessageListener<T> original,
+            ContainerSettings settings,
+            ObservedClaims claims,
+            ObservedQueue unknownQueue,
+            VisibilityWindow lease,
+            BooleanSupplier tellsItsEnd) {
         this.original = original;
-        this.keys = keys;
+        this.settings = settings;
         this.claims = claims;
+        this.unknownQueue = unknownQueue;
+        this.lease = lease;
         this.tellsItsEnd = tellsItsEnd;
+    }
+
+    @Override
+    public CompletableFuture<Message<T>> intercept(Message<T> message) {
+        polled(List.of(message));
+        return CompletableFuture.completedFuture(message);
+    }
+
+    @Override
+    public CompletableFuture<Collection<Message<T>>> intercept(Collection<Message<T>> messages) {
+        polled(messages);
+        return CompletableFuture.completedFuture(messages);
+    }
+
+    private void polled(Collection<Message<T>> messages) {
+        Map<String, Supplier<@Nullable ObservedRun>> read = new HashMap<>();
+        for (Message<T> message : messages) {
+            PolledMessage.fromAwspring(message)
+                    .ifPresent(known -> read.put(known.source().receiptHandle(), read(message, known)));
+        }
+        POLLED.set(read);
+    }
+
+    /** Key expressions and converters are the application's. */
+    private Supplier<@Nullable ObservedRun> read(Message<T> message, PolledMessage polled) {
+        ObservedQueue queue = new ObservedQueue(unknownQueue.listener(), polled.queue());
+        try {
+            ObservedRun run = settings.observed(queue, message, polled, lease);
+            return () -> {
+                claims.begin(run);
+                return run;
+            };
+        } catch (RuntimeException unusable) {
+            return () -> {
+                claims.notObserved(queue, NotObserved.KEY, unusable);
+                return null;
+            };
+        }
     }
 
     /** Awspring's adapter of a listener that makes its caller wait changes threads where it has to. */
@@ -65,7 +129,7 @@ final class ObservedListener<T> implements AsyncMessageListener<T>, TaskExecutor
 
     private CompletableFuture<Void> observed(
             Collection<Message<T>> messages, Supplier<CompletableFuture<Void>> listener) {
-        List<@Nullable ObservedRun> runs = keys.begin(messages);
+        List<@Nullable ObservedRun> runs = begin(messages);
         try {
             CompletableFuture<Void> end = listener.get();
             var unused = end.whenComplete((done, failure) -> ended(runs, failure));
@@ -74,6 +138,28 @@ final class ObservedListener<T> implements AsyncMessageListener<T>, TaskExecutor
             ended(runs, failure);
             throw failure;
         }
+    }
+
+    /** Returns the run of each message; {@code null} for one that is not observed. */
+    private List<@Nullable ObservedRun> begin(Collection<Message<T>> messages) {
+        Map<String, Supplier<@Nullable ObservedRun>> known = POLLED.get();
+        POLLED.remove();
+        List<@Nullable ObservedRun> runs = new ArrayList<>(messages.size());
+        for (Message<T> message : messages) {
+            runs.add(begin(message, known == null ? Map.of() : known));
+        }
+        return runs;
+    }
+
+    /** Reads a key late where an interceptor has changed the thread. */
+    private @Nullable ObservedRun begin(Message<T> message, Map<String, Supplier<@Nullable ObservedRun>> known) {
+        PolledMessage polled = PolledMessage.fromAwspring(message).orElse(null);
+        if (polled == null) {
+            claims.notObserved(unknownQueue, NotObserved.MESSAGE, null);
+            return null;
+        }
+        Supplier<@Nullable ObservedRun> read = known.get(polled.source().receiptHandle());
+        return (read == null ? read(message, polled) : read).get();
     }
 
     /**

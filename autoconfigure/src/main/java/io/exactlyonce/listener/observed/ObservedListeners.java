@@ -74,10 +74,10 @@ public final class ObservedListeners {
                     id);
         }
         VisibilityWindow lease = lease(container.getContainerOptions().getMessageVisibility());
-        PolledKeys<T> keys = new PolledKeys<>(settings, observing, queues.get(0), lease);
-        container.setAsyncMessageListener(
-                new ObservedListener<>(container.getMessageListener(), keys, observing, tellsItsEnd));
-        container.addMessageInterceptor(keys);
+        ObservedListener<T> observed = new ObservedListener<>(
+                container.getMessageListener(), settings, observing, queues.get(0), lease, tellsItsEnd);
+        container.setAsyncMessageListener(observed);
+        container.addMessageInterceptor(observed);
     }
 
     /**

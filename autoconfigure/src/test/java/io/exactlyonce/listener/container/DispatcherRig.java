@@ -226,7 +226,7 @@ final class DispatcherRig {
 
     void arrive(List<software.amazon.awssdk.services.sqs.model.Message> messages) {
         permits += messages.size();
-        List<MessageInHand> read = reader.read(messages.stream()
+        List<ReceivedMessage> read = reader.read(messages.stream()
                 .map(message -> new Arrival(message, subscription, clock.nanoTime(), null))
                 .toList());
         read.forEach(message -> received.add(message.delivery()));

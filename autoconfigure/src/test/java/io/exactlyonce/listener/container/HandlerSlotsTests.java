@@ -2,9 +2,10 @@ package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.listener.container.HandlerSlots.Place;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
@@ -21,18 +22,37 @@ class HandlerSlotsTests {
 
     private long now;
     private final HandlerSlots slots = new HandlerSlots(MOST, POLL, () -> now);
-    private final List<Place> begun = new ArrayList<>();
+    private final List<Object> begun = new ArrayList<>();
+
+    /** Those of which nothing has become yet. */
+    private final Deque<Object> arrived = new ArrayDeque<>();
+
     private int permits = MOST;
 
     private void poll(int messages) {
         permits -= messages;
         assertThat(permits).as("permits that are free").isNotNegative();
-        permits += slots.arrive(messages);
+        permits += slots.arrive(arrive(messages));
+    }
+
+    private List<Object> arrive(int messages) {
+        List<Object> all =
+                IntStream.range(0, messages).mapToObj(index -> new Object()).toList();
+        arrived.addAll(all);
+        return all;
+    }
+
+    /** One that was polled, or comes otherwise. */
+    private Object next() {
+        if (arrived.isEmpty()) {
+            slots.arrive(arrive(1));
+        }
+        return arrived.remove();
     }
 
     private void begin(int messages) {
-        List<Place> places =
-                IntStream.range(0, messages).mapToObj(index -> new Place()).toList();
+        List<Object> places =
+                IntStream.range(0, messages).mapToObj(index -> next()).toList();
         slots.execute(places, () -> begun.addAll(places));
     }
 
@@ -40,7 +60,7 @@ class HandlerSlotsTests {
         leave(begun.remove(0));
     }
 
-    private void leave(Place place) {
+    private void leave(Object place) {
         permits += slots.leave(place) ? 1 : 0;
     }
 
@@ -80,7 +100,7 @@ class HandlerSlotsTests {
         List<Integer> order = new ArrayList<>();
         for (int message = 0; message < 2 * POLL; message++) {
             int number = message;
-            Place place = new Place();
+            Object place = next();
             slots.execute(List.of(place), () -> {
                 begun.add(place);
                 order.add(number);
@@ -154,7 +174,7 @@ class HandlerSlotsTests {
         handle(Duration.ofMillis(1));
         poll(POLL);
         for (int left = 0; left < POLL; left++) {
-            leave(new Place());
+            leave(next());
         }
 
         assertThat(permits).isEqualTo(MOST);
@@ -164,7 +184,7 @@ class HandlerSlotsTests {
     void messageLeavesOnceHoweverOftenItIsTold() {
         poll(2);
         begin(2);
-        Place first = begun.get(0);
+        Object first = begun.get(0);
 
         leave(first);
         leave(first);
@@ -180,7 +200,7 @@ class HandlerSlotsTests {
     @Test
     void messageThatLeavesBeforeItsTurnTakesNoSlot() {
         begin(MOST);
-        Place gone = new Place();
+        Object gone = next();
         slots.execute(List.of(gone), () -> begun.add(gone));
         begin(1);
         leave(gone);
@@ -193,10 +213,10 @@ class HandlerSlotsTests {
     @Test
     void slotsThatAreFreeAtOnceNeedNoStack() {
         int[] handled = {0};
-        Place last = new Place();
+        Object last = next();
         begin(MOST);
         for (int message = 0; message < 100_000; message++) {
-            Place place = new Place();
+            Object place = next();
             slots.execute(List.of(place), () -> {
                 handled[0]++;
                 slots.leave(place);
@@ -212,17 +232,19 @@ class HandlerSlotsTests {
     @Test
     void stopWaitsForMessagesWhosePermitsAreLentAndLendsNoMore() throws Exception {
         HandlerSlots real = new HandlerSlots(MOST, POLL, System::nanoTime);
-        real.arrive(1);
-        Place quick = new Place();
+        Object quick = new Object();
+        real.arrive(List.of(quick));
         real.execute(List.of(quick), () -> real.leave(quick));
-        assertThat(real.arrive(1)).as("lent").isOne();
+        Object second = new Object();
+        Object third = new Object();
+        assertThat(real.arrive(List.of(second))).as("lent").isOne();
         assertThat(real.drain(Duration.ofMillis(1))).isFalse();
-        assertThat(real.arrive(1)).as("lent while it stops").isZero();
+        assertThat(real.arrive(List.of(third))).as("lent while it stops").isZero();
 
         CompletableFuture<Boolean> stop = CompletableFuture.supplyAsync(() -> drain(real));
-        real.leave(new Place());
+        real.leave(second);
         assertThat(stop).isNotDone();
-        real.leave(new Place());
+        real.leave(third);
 
         assertThat(stop.get(10, TimeUnit.SECONDS)).isTrue();
     }
@@ -253,7 +275,7 @@ class HandlerSlotsTests {
                     if (undecided > 0) {
                         undecided--;
                         if (random.nextInt(4) == 0) {
-                            leave(new Place());
+                            leave(next());
                         } else {
                             asked++;
                             begin(1);
@@ -272,7 +294,7 @@ class HandlerSlotsTests {
             assertThat(undecided + asked).isLessThanOrEqualTo(MOST + POLL);
         }
         while (undecided-- > 0) {
-            leave(new Place());
+            leave(next());
         }
         while (!begun.isEmpty()) {
             end();

@@ -78,7 +78,7 @@ class MessageReaderTests {
             MessageConversion conversion, Message message) {
         var polled = List.of(new Arrival(message, subscription, clock.nanoTime(), null));
         return new MessageReader(conversion, deliveries)
-                .read(polled).stream().findFirst().map(read -> read.received().message());
+                .read(polled).stream().findFirst().map(read -> read.message());
     }
 
     private static SqsMessagingMessageConverter converter() {

@@ -16,6 +16,7 @@ import io.exactlyonce.delivery.SubscriptionObserver;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.message.MessageConversion;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
@@ -124,13 +125,13 @@ class ReceiverTests {
     /** Does what a consumer does with the answer to a poll. */
     private List<String> begin(Source source, CompletableFuture<List<Arrival>> poll) {
         assertThat(poll).isCompleted();
-        List<MessageInHand> messages = source.reader().read(poll.join());
-        deliveries.begin(MessageInHand.deliveries(messages));
+        List<ReceivedMessage> messages = source.reader().read(poll.join());
+        deliveries.begin(ReceivedMessage.deliveries(messages));
         return payloads(messages);
     }
 
-    private static List<String> payloads(List<MessageInHand> messages) {
-        return MessageInHand.messages(messages).stream()
+    private static List<String> payloads(List<ReceivedMessage> messages) {
+        return ReceivedMessage.messages(messages).stream()
                 .map(message -> (String) message.getPayload())
                 .toList();
     }

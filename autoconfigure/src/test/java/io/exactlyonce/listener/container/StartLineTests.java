@@ -48,8 +48,8 @@ class StartLineTests {
                 "fulfilment", "orders", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), 5, PollGate.OPEN);
 
         assertThat(usual.describe(orders, listener("keyed")))
-                .isEqualTo("queue orders, key #order.orderId, window 30 s renewed every 15 s,"
-                        + " dead-letter queue after 5 receives, claims on db-1:5432/shop (primary), retention 14 d");
+                .isEqualTo("queue orders, key #order.orderId, window 30s renewed every 15s,"
+                        + " dead-letter queue after 5 receives, claims on db-1:5432/shop (primary), retention 14d");
     }
 
     @Test
@@ -60,7 +60,7 @@ class StartLineTests {
         assertThat(usual.describe(orders, listener("unkeyed")))
                 .contains(
                         "key of the message attribute ExactlyOnce-Key, else the SQS message id, which covers redelivery only")
-                .contains("window 12 h renewed every 6 h")
+                .contains("window 12h renewed every 6h")
                 .contains("no dead-letter queue");
     }
 
@@ -81,10 +81,10 @@ class StartLineTests {
                 PollGate.OPEN);
 
         assertThat(line.describe(orders, listener("special")))
-                .isEqualTo("queue orders.fifo (FIFO), key #payload.orderId, scope shop, window 1 min never renewed,"
-                        + " lease 90 s never renewed, timeout 2500 ms, in batches, onAbandoned PARK,"
+                .isEqualTo("queue orders.fifo (FIFO), key #payload.orderId, scope shop, window 1m never renewed,"
+                        + " lease 1m30s never renewed, timeout 2s500ms, in batches, onAbandoned PARK,"
                         + " dead-letter queue after 3 receives, claims on DynamoDB table claims in eu-central-1,"
-                        + " retention 36 h");
+                        + " retention 1d12h");
     }
 
     @Test
@@ -94,6 +94,6 @@ class StartLineTests {
         Subscription orders =
                 new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
 
-        assertThat(line.describe(orders, listener("keyed"))).contains("lease 20 s renewed every 10 s");
+        assertThat(line.describe(orders, listener("keyed"))).contains("lease 20s renewed every 10s");
     }
 }

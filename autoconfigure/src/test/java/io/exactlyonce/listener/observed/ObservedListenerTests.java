@@ -88,10 +88,10 @@ class ObservedListenerTests {
     private final Observed listener = listener("handle");
 
     /** As a container has them. */
-    private record Observed(PolledKeys<String> keys, ObservedListener<String> called) {
+    private record Observed(ObservedListener<String> called) {
 
         void intercept(Message<String> polled) {
-            assertThat(keys.intercept(polled)).isCompletedWithValueMatching(same -> same == polled);
+            assertThat(called.intercept(polled)).isCompletedWithValueMatching(same -> same == polled);
         }
 
         CompletableFuture<Void> onMessage(Message<String> message) {
@@ -130,12 +130,13 @@ class ObservedListenerTests {
             int most) {
         ObservedClaims claims = new ObservedClaims(
                 store, new ClaimSettings("worker", null), () -> {}, List.of(counter), Runnable::run, most);
-        PolledKeys<String> keys = new PolledKeys<>(
+        return new Observed(new ObservedListener<>(
+                called,
                 ListenerRig.observed(new Orders(), method),
                 claims,
                 new ObservedQueue("fulfilment", "orders"),
-                VisibilityWindow.ofSeconds(30));
-        return new Observed(keys, new ObservedListener<>(called, keys, claims, () -> tellsItsEnd));
+                VisibilityWindow.ofSeconds(30),
+                () -> tellsItsEnd));
     }
 
     private static Message<String> message(String payload) {
@@ -308,7 +309,7 @@ class ObservedListenerTests {
     void messagesOfABatchAreObservedEach() {
         List<Message<String>> batch = List.of(message("o1"), message("o2"), message("o3"));
         Observed several = listener("batch");
-        assertThat(several.keys().intercept(batch)).isCompletedWithValueMatching(same -> same == batch);
+        assertThat(several.called().intercept(batch)).isCompletedWithValueMatching(same -> same == batch);
 
         several.onMessage(batch);
 
