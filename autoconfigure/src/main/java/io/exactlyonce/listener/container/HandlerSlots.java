@@ -81,10 +81,12 @@ final class HandlerSlots {
      * @param all if they are more than there are slots, they take all: an application's own back pressure may allow more
      */
     void execute(List<?> all, Runnable task) {
+        Runnable next;
         synchronized (this) {
             waiting.add(new Waiting(all, task));
+            next = next();
         }
-        begin();
+        begin(next);
     }
 
     /**
@@ -93,13 +95,18 @@ final class HandlerSlots {
      * @return whether its permit is to be given back
      */
     boolean leave(Object message) {
-        boolean isReleased = end(message);
-        begin();
+        boolean isReleased;
+        Runnable next;
+        synchronized (this) {
+            isReleased = end(message);
+            next = next();
+        }
+        begin(next);
         return isReleased;
     }
 
     /** Messages that leave pay first for what is lent too much. */
-    private synchronized boolean end(Object message) {
+    private boolean end(Object message) {
         if (!messages.containsKey(message)) {
             return false;
         }
@@ -123,13 +130,13 @@ final class HandlerSlots {
     }
 
     /** One after the other also where one ends at once, and lets the next begin: no stack is deep enough for as many as may wait. */
-    private void begin() {
-        if (beginning.get() != null) {
+    private void begin(@Nullable Runnable first) {
+        if (first == null) {
             return;
         }
         beginning.set(true);
         try {
-            for (Runnable next = next(); next != null; next = next()) {
+            for (Runnable next = first; next != null; next = following()) {
                 next.run();
             }
         } finally {
@@ -137,7 +144,11 @@ final class HandlerSlots {
         }
     }
 
-    private synchronized @Nullable Runnable next() {
+    private @Nullable Runnable next() {
+        return beginning.get() == null ? following() : null;
+    }
+
+    private synchronized @Nullable Runnable following() {
         while (!waiting.isEmpty()) {
             List<?> asking = waiting.element().messages().stream()
                     .filter(messages::containsKey)

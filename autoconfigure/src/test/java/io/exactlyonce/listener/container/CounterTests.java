@@ -1,0 +1,68 @@
+package io.exactlyonce.listener.container;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+class CounterTests {
+
+    private static final Duration FOR_EVER = Duration.ofMinutes(10);
+
+    private static final int ROUNDS = 20_000;
+
+    private final AtomicInteger ended = new AtomicInteger();
+    private final Counter counter = new Counter(new AtomicInteger());
+    private final ExecutorService threads = Executors.newSingleThreadExecutor();
+
+    @AfterEach
+    void end() {
+        threads.shutdownNow();
+    }
+
+    /** Each round the count falls while a thread begins to wait for that: a little before, a little after, or in between. */
+    @Test
+    @Timeout(60)
+    void threadThatBeginsToWaitMissesNoChange() throws Exception {
+        AtomicInteger begun = new AtomicInteger();
+        Future<Integer> waiter = threads.submit(() -> {
+            int awaited = 0;
+            while (awaited < ROUNDS) {
+                while (begun.get() == awaited) {
+                    Thread.onSpinWait();
+                }
+                assertThat(counter.awaitAtMost(0, FOR_EVER)).isTrue();
+                awaited++;
+                ended.set(awaited);
+            }
+            return awaited;
+        });
+        for (int round = 1; round <= ROUNDS; round++) {
+            counter.add(1);
+            begun.set(round);
+            for (int pause = round % 64; pause > 0; pause--) {
+                Thread.onSpinWait();
+            }
+            counter.add(-1);
+            while (ended.get() < round && !waiter.isDone()) {
+                Thread.onSpinWait();
+            }
+        }
+
+        assertThat(waiter.get()).isEqualTo(ROUNDS);
+    }
+
+    @Test
+    void waitEndsWithItsTime() throws Exception {
+        counter.add(2);
+
+        assertThat(counter.awaitAtMost(1, Duration.ofMillis(1))).isFalse();
+        assertThat(counter.awaitAtMost(2, Duration.ZERO)).isTrue();
+    }
+}
