@@ -22,12 +22,12 @@ import org.xml.sax.SAXException;
  */
 class Dependencies {
 
-    private static final List<String> MODULES = List.of("autoconfigure", "dynamodb", "starter", "test");
+    private static final List<String> MODULES = List.of("autoconfigure", "dynamodb", "servers", "starter", "test");
     private static final Path ACCEPTED = Path.of(".ci", "dependencies.txt");
     private static final String OURS = "io.exactlyonce";
     private static final String HOW = """
             Look at what came: who publishes it, under which licence, what is known of the version. Then accept it:
-              ./mvnw -q -Prelease -Dmaven.test.skip=true -pl starter,test,dynamodb -am package
+              ./mvnw -q -Prelease -Dmaven.test.skip=true -pl starter,test,dynamodb,servers -am package
               java .ci/Dependencies.java --accept
             """;
 

@@ -1,0 +1,42 @@
+package io.exactlyonce.servers;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
+
+/**
+ * A PostgreSQL and an SQS server for one application, in place of those that its properties name. Each starts when the
+ * application first connects, and stops with it. In development:
+ *
+ * <pre>{@code
+ * public static void main(String[] args) {
+ *     SpringApplication.from(App::main).with(ExactlyOnceServers.class).run(args);
+ * }
+ * }</pre>
+ *
+ * <p>in tests: {@code @SpringBootTest @Import(ExactlyOnceServers.class)}. For one of them alone, or with other settings,
+ * declare {@link LocalPostgres} or {@link LocalSqs} as a bean.
+ */
+@Lazy
+@Configuration(proxyBeanMethods = false)
+public class ExactlyOnceServers {
+
+    private static final Logger log = LoggerFactory.getLogger(ExactlyOnceServers.class);
+
+    @Bean
+    LocalPostgres localPostgres() {
+        // Without the hook: it would stop the server while the application, which stops the bean, still needs it.
+        LocalPostgres postgres = LocalPostgres.start(settings -> settings.setRegisterShutdownHook(false));
+        log.info("PostgreSQL is at {}, user {}, without a password", postgres.getJdbcUrl(), postgres.getUsername());
+        return postgres;
+    }
+
+    @Bean
+    LocalSqs localSqs() {
+        LocalSqs sqs = LocalSqs.start();
+        log.info("SQS is at {}", sqs.getEndpoint());
+        return sqs;
+    }
+}

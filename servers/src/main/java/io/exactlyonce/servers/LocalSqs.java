@@ -1,0 +1,83 @@
+package io.exactlyonce.servers;
+
+import io.awspring.cloud.autoconfigure.core.AwsConnectionDetails;
+import java.net.URI;
+import org.elasticmq.rest.sqs.SQSRestServer;
+import org.elasticmq.rest.sqs.SQSRestServerBuilder;
+import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
+import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.services.sqs.SqsClient;
+
+/**
+ * An SQS server in this JVM (ElasticMQ), with its queues in memory. As a bean it is the server that all clients of Spring
+ * Cloud AWS connect to, also those of other services, whatever properties say.
+ */
+public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
+
+    private static final String HOST = "127.0.0.1";
+    /** Any does: the server looks neither at regions nor at credentials. */
+    private static final Region REGION = Region.US_EAST_1;
+
+    private static final String CREDENTIAL = "x";
+
+    private final SQSRestServer server;
+    private final URI endpoint;
+
+    private LocalSqs(SQSRestServer server) {
+        this.server = server;
+        this.endpoint = URI.create("http://%s:%d"
+                .formatted(HOST, server.waitUntilStarted().localAddress().getPort()));
+    }
+
+    /** Starts a server at a free port. */
+    public static LocalSqs start() {
+        return start(0);
+    }
+
+    /**
+     * Starts a server.
+     *
+     * @param port 0 for a free one
+     */
+    public static LocalSqs start(int port) {
+        return new LocalSqs(
+                SQSRestServerBuilder.withInterface(HOST).withPort(port).start());
+    }
+
+    /** Returns a client of a server such as this one, which may be in another JVM. The caller closes it. */
+    public static SqsClient client(URI endpoint) {
+        return SqsClient.builder()
+                .endpointOverride(endpoint)
+                .region(REGION)
+                .credentialsProvider(
+                        StaticCredentialsProvider.create(AwsBasicCredentials.create(CREDENTIAL, CREDENTIAL)))
+                .build();
+    }
+
+    @Override
+    public URI getEndpoint() {
+        return endpoint;
+    }
+
+    @Override
+    public String getRegion() {
+        return REGION.id();
+    }
+
+    @Override
+    public String getAccessKey() {
+        return CREDENTIAL;
+    }
+
+    @Override
+    public String getSecretKey() {
+        return CREDENTIAL;
+    }
+
+    /** Stops the server; its queues are gone. */
+    @Override
+    public void close() {
+        server.stopAndWait();
+    }
+}

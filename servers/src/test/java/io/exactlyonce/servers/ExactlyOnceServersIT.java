@@ -1,0 +1,104 @@
+package io.exactlyonce.servers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.awspring.cloud.sqs.operations.SqsTemplate;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.SpringApplication;
+import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.util.StringUtils;
+
+/** An application in development, with servers that its properties would not find. */
+class ExactlyOnceServersIT {
+
+    static class Orders {
+
+        private final BlockingQueue<String> received = new LinkedBlockingQueue<>();
+
+        @SqsListener("orders")
+        void handle(String order) {
+            received.add(order);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    @Import(Orders.class)
+    static class App {
+
+        public static void main(String[] args) {
+            SpringApplication.run(App.class, args);
+        }
+    }
+
+    @Test
+    void eachApplicationStoresAndReceivesOnServersOfItsOwnWhichStopWithIt() throws Exception {
+        LocalPostgres postgres;
+        LocalSqs sqs;
+        try (ConfigurableApplicationContext first = run();
+                ConfigurableApplicationContext second = run()) {
+            assertThatItStoresAndReceives(first, "A-1");
+            assertThatItStoresAndReceives(second, "A-2");
+            postgres = first.getBean(LocalPostgres.class);
+            sqs = first.getBean(LocalSqs.class);
+        }
+        assertThatNothingListensOn(postgres.port());
+        assertThatNothingListensOn(sqs.getEndpoint().getPort());
+    }
+
+    @Test
+    void serverThatTheApplicationDoesNotConnectToDoesNotStart() {
+        try (ConfigurableApplicationContext application = run("--spring.autoconfigure.exclude="
+                + "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration")) {
+            assertThat(application.getBeanFactory().containsSingleton("localSqs"))
+                    .isTrue();
+            assertThat(application.getBeanFactory().containsSingleton("localPostgres"))
+                    .isFalse();
+        }
+    }
+
+    private static ConfigurableApplicationContext run(String... arguments) {
+        String[] common = {
+            "--spring.datasource.url=jdbc:postgresql://database.invalid/shop",
+            "--spring.cloud.aws.endpoint=http://sqs.invalid",
+            "--spring.cloud.aws.sqs.listener.poll-timeout=1s",
+            "--spring.main.banner-mode=off"
+        };
+        return SpringApplication.from(App::main)
+                .with(ExactlyOnceServers.class)
+                .run(StringUtils.concatenateStringArrays(common, arguments))
+                .getApplicationContext();
+    }
+
+    private static void assertThatItStoresAndReceives(ConfigurableApplicationContext application, String order)
+            throws InterruptedException {
+        JdbcClient jdbc = application.getBean(JdbcClient.class);
+        jdbc.sql("CREATE TABLE fulfilled (order_id text PRIMARY KEY)").update();
+        jdbc.sql("INSERT INTO fulfilled VALUES (?)").param(order).update();
+        application.getBean(SqsTemplate.class).send("orders", order);
+
+        assertThat(jdbc.sql("SELECT order_id FROM fulfilled")
+                        .query(String.class)
+                        .list())
+                .containsExactly(order);
+        assertThat(application.getBean(Orders.class).received.poll(20, TimeUnit.SECONDS))
+                .isEqualTo(order);
+    }
+
+    private static void assertThatNothingListensOn(int port) {
+        assertThatThrownBy(() -> new Socket(InetAddress.getLoopbackAddress(), port).close())
+                .isInstanceOf(ConnectException.class);
+    }
+}
