@@ -57,7 +57,7 @@ public final class LocalPostgres implements JdbcConnectionDetails, AutoCloseable
      * @return its JDBC URL, without user and password
      */
     public String createDatabase(String name) {
-        new JdbcTemplate(dataSource(SUPERUSER)).execute("CREATE DATABASE " + name);
+        new JdbcTemplate(dataSource()).execute("CREATE DATABASE " + name);
         return jdbcUrl(name);
     }
 
@@ -66,7 +66,12 @@ public final class LocalPostgres implements JdbcConnectionDetails, AutoCloseable
         return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(port(), database);
     }
 
-    /** Returns the superuser's access to a database, without a pool: each connection is a new one. */
+    /** Returns the superuser's access to the database {@code postgres}, without a pool: each connection is a new one. */
+    public DataSource dataSource() {
+        return server.getPostgresDatabase();
+    }
+
+    /** Returns the same for another database. */
     public DataSource dataSource(String database) {
         return server.getDatabase(SUPERUSER, database);
     }

@@ -40,7 +40,7 @@ class LocalPostgresIT {
     }
 
     private static String setting(String name) {
-        return JdbcClient.create(POSTGRES.dataSource("postgres"))
+        return JdbcClient.create(POSTGRES.dataSource())
                 .sql("SHOW " + name)
                 .query(String.class)
                 .single();

@@ -1,16 +1,12 @@
 package io.exactlyonce.sample.lab;
 
 import io.exactlyonce.sample.worker.Order;
+import io.exactlyonce.servers.LocalSqs;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.elasticmq.rest.sqs.SQSRestServer;
-import org.elasticmq.rest.sqs.SQSRestServerBuilder;
-import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
-import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
-import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
@@ -26,26 +22,17 @@ public final class Queues implements AutoCloseable {
             QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_NOT_VISIBLE,
             QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_DELAYED);
 
-    private final SQSRestServer server;
-    private final URI endpoint;
+    private final LocalSqs server;
     private final SqsClient client;
 
-    private Queues(SQSRestServer server) {
+    private Queues(LocalSqs server) {
         this.server = server;
-        this.endpoint = URI.create(
-                "http://127.0.0.1:" + server.waitUntilStarted().localAddress().getPort());
-        this.client = SqsClient.builder()
-                .endpointOverride(endpoint)
-                .region(Region.of("elasticmq"))
-                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("lab", "lab")))
-                .build();
+        this.client = LocalSqs.client(server.getEndpoint());
     }
 
     /** Starts the server, with queues of a window. */
     public static Queues start(Duration window) {
-        Queues queues = new Queues(SQSRestServerBuilder.withInterface("127.0.0.1")
-                .withDynamicPort()
-                .start());
+        Queues queues = new Queues(LocalSqs.start());
         for (Kind kind : Kind.values()) {
             queues.create(kind, window);
         }
@@ -60,12 +47,12 @@ public final class Queues implements AutoCloseable {
     }
 
     URI endpoint() {
-        return endpoint;
+        return server.getEndpoint();
     }
 
     /** Returns what a worker needs to listen to its queue, as Spring Boot's environment variables. */
     public Map<String, String> environment(Kind kind) {
-        return Map.of("SPRING_CLOUD_AWS_SQS_ENDPOINT", endpoint.toString(), "ORDERS_QUEUE", kind.label());
+        return Map.of("SPRING_CLOUD_AWS_SQS_ENDPOINT", endpoint().toString(), "ORDERS_QUEUE", kind.label());
     }
 
     /** Sends orders to one side. */
@@ -89,7 +76,7 @@ public final class Queues implements AutoCloseable {
     @Override
     public void close() {
         client.close();
-        server.stopAndWait();
+        server.close();
     }
 
     private void create(Kind kind, Duration window) {

@@ -4,7 +4,7 @@ import io.exactlyonce.sample.lab.Databases;
 import io.exactlyonce.sample.lab.Kind;
 import io.exactlyonce.sample.lab.PostgresGuard;
 import io.exactlyonce.sample.lab.Workspace;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import io.exactlyonce.servers.LocalPostgres;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
@@ -19,11 +19,11 @@ final class Replica implements AutoCloseable {
 
     private static final String NAME = "replica";
 
-    private final EmbeddedPostgres server;
+    private final LocalPostgres server;
     private final PostgresGuard guard;
     private volatile Duration lag = Duration.ZERO;
 
-    private Replica(EmbeddedPostgres server, PostgresGuard guard) {
+    private Replica(LocalPostgres server, PostgresGuard guard) {
         this.server = server;
         this.guard = guard;
     }
@@ -40,25 +40,23 @@ final class Replica implements AutoCloseable {
                 StandardOpenOption.APPEND);
         Files.createFile(directory.resolve("standby.signal"));
         Redirect log = Redirect.appendTo(workspace.logs().resolve("replica.log").toFile());
-        EmbeddedPostgres server = EmbeddedPostgres.builder()
-                .setDataDirectory(directory)
+        LocalPostgres server = LocalPostgres.start(settings -> settings.setDataDirectory(directory)
                 .setCleanDataDirectory(false)
                 .setOutputRedirector(log)
                 .setErrorRedirector(log)
                 // Its own hook would end it before the workers.
-                .setRegisterShutdownHook(false)
-                .start();
+                .setRegisterShutdownHook(false));
         return new Replica(server, PostgresGuard.start(directory));
     }
 
-    /** Returns the JDBC URL of a side's database as the replica has it. */
+    /** Returns the JDBC URL of a side's database as the replica has it, with the user. */
     String url(Kind kind) {
-        return server.getJdbcUrl(Databases.USER, kind.database());
+        return server.jdbcUrl(kind.database()) + "?user=" + Databases.USER;
     }
 
     /** Has it show commits so much later than the primary. */
     void setLag(Duration newLag) {
-        JdbcClient session = JdbcClient.create(server.getPostgresDatabase());
+        JdbcClient session = JdbcClient.create(server.dataSource());
         session.sql("ALTER SYSTEM SET recovery_min_apply_delay = '%dms'".formatted(newLag.toMillis()))
                 .update();
         session.sql("SELECT pg_reload_conf()").query(Boolean.class).single();

@@ -3,7 +3,7 @@ package io.exactlyonce.sample.http;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import io.exactlyonce.servers.LocalPostgres;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -56,7 +56,7 @@ class PaymentsIT {
         }
     }
 
-    private static EmbeddedPostgres database;
+    private static LocalPostgres database;
     private static ConfigurableApplicationContext application;
 
     private final CountingProvider provider = application.getBean(CountingProvider.class);
@@ -65,18 +65,18 @@ class PaymentsIT {
     private final int before = provider.charges.get();
 
     @BeforeAll
-    static void start() throws IOException {
-        database = EmbeddedPostgres.start();
+    static void start() {
+        database = LocalPostgres.start();
         SpringApplication payments = PaymentsApplication.application();
         payments.addPrimarySources(List.of(Provider.class));
         application = payments.run(
-                "--spring.datasource.url=" + database.getJdbcUrl("postgres", "postgres"),
+                "--spring.datasource.url=" + database.getJdbcUrl(),
                 "--spring.datasource.username=postgres",
                 "--server.port=0");
     }
 
     @AfterAll
-    static void stop() throws IOException {
+    static void stop() {
         application.close();
         database.close();
     }
