@@ -1,7 +1,7 @@
 package io.exactlyonce.benchmarks.process;
 
 import io.exactlyonce.benchmarks.load.ProcessTree;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import io.exactlyonce.servers.LocalPostgres;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -12,10 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
 
-/** A PostgreSQL server in a process of its own, as durable as one in production: the bundle's own defaults are not. */
+/** A PostgreSQL server in a process of its own, as durable as one in production. */
 public final class Postgres implements AutoCloseable {
 
-    private final EmbeddedPostgres server;
+    private final LocalPostgres server;
     private final ProcessTree processes;
 
     /** Starts the server. */
@@ -25,11 +25,8 @@ public final class Postgres implements AutoCloseable {
 
     /** @param isDurable whether it waits for the disk; if not, its processor time is all that counts */
     public Postgres(boolean isDurable) throws IOException {
-        this.server = EmbeddedPostgres.builder()
-                .setServerConfig("fsync", isDurable ? "on" : "off")
-                .setServerConfig("synchronous_commit", "on")
-                .setServerConfig("max_connections", "500")
-                .start();
+        this.server = LocalPostgres.start(settings ->
+                settings.setServerConfig("fsync", isDurable ? "on" : "off").setServerConfig("max_connections", "500"));
         this.processes = new ProcessTree(postmaster());
         processes.adopt();
     }
@@ -49,7 +46,7 @@ public final class Postgres implements AutoCloseable {
 
     /** Returns the port on which the server listens. */
     public int port() {
-        return server.getPort();
+        return server.port();
     }
 
     /** Returns a database's JDBC URL. */
@@ -63,7 +60,7 @@ public final class Postgres implements AutoCloseable {
 
     /** Returns the superuser's way into a database, without a pool. */
     public DataSource dataSource(String database) {
-        return server.getDatabase("postgres", database);
+        return server.dataSource(database);
     }
 
     /** Creates an empty database. */

@@ -1,7 +1,7 @@
 package io.exactlyonce.benchmarks.process;
 
+import io.exactlyonce.servers.LocalSqs;
 import java.io.IOException;
-import org.elasticmq.rest.sqs.SQSRestServerBuilder;
 
 /** Serves queues in memory, and says on which port. */
 public final class SqsProcess {
@@ -10,11 +10,9 @@ public final class SqsProcess {
 
     /** Serves until the benchmarks end. */
     public static void run() throws IOException {
-        var server = SQSRestServerBuilder.withInterface("127.0.0.1")
-                .withDynamicPort()
-                .start();
-        Conversation.say(server.waitUntilStarted().localAddress().getPort());
-        Conversation.awaitEnd();
-        server.stopAndWait();
+        try (LocalSqs server = LocalSqs.start()) {
+            Conversation.say(server.getEndpoint().getPort());
+            Conversation.awaitEnd();
+        }
     }
 }
