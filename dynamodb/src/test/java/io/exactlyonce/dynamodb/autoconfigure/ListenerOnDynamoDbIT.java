@@ -16,6 +16,7 @@ import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.dynamodb.DynamoDbClaims;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
 import io.exactlyonce.dynamodb.testing.LocalDynamoDb;
+import io.exactlyonce.servers.LocalSqs;
 import io.exactlyonce.visibility.Subscription;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
@@ -24,8 +25,6 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
-import org.elasticmq.rest.sqs.SQSRestServer;
-import org.elasticmq.rest.sqs.SQSRestServerBuilder;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -51,8 +50,7 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 /** An application with listeners, claims in DynamoDB, and no database: no DataSource, no driver, and nothing that excludes them. */
 class ListenerOnDynamoDbIT {
 
-    private static final SQSRestServer SQS =
-            SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();
+    private static final LocalSqs SQS = LocalSqs.start();
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final String WINDOW = "4";
 
@@ -144,7 +142,6 @@ class ListenerOnDynamoDbIT {
 
     @BeforeAll
     static void start() {
-        int port = SQS.waitUntilStarted().localAddress().getPort();
         context = new SpringApplicationBuilder(Application.class)
                 .web(WebApplicationType.NONE)
                 .run(
@@ -153,7 +150,7 @@ class ListenerOnDynamoDbIT {
                         "--exactly-once.retry.initial-delay=1s",
                         "--spring.cloud.aws.dynamodb.endpoint="
                                 + LocalDynamoDb.shared().endpoint(),
-                        "--spring.cloud.aws.sqs.endpoint=http://127.0.0.1:" + port,
+                        "--spring.cloud.aws.sqs.endpoint=" + SQS.getEndpoint(),
                         "--spring.cloud.aws.region.static=us-east-1",
                         "--spring.cloud.aws.credentials.access-key=x",
                         "--spring.cloud.aws.credentials.secret-key=x",
@@ -165,7 +162,7 @@ class ListenerOnDynamoDbIT {
     @AfterAll
     static void stop() {
         context.close();
-        SQS.stopAndWait();
+        SQS.close();
     }
 
     @Test
