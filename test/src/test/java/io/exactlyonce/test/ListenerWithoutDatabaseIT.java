@@ -9,14 +9,13 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.servers.ExactlyOnceServers;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
-import org.elasticmq.rest.sqs.SQSRestServer;
-import org.elasticmq.rest.sqs.SQSRestServerBuilder;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -33,8 +32,6 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 /** A listener as README tests it: with a store of the application's own, and no database anywhere. */
 class ListenerWithoutDatabaseIT {
 
-    private static final SQSRestServer SQS =
-            SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();
     private static final Duration SOON = Duration.ofSeconds(15);
 
     private static ConfigurableApplicationContext context;
@@ -84,14 +81,9 @@ class ListenerWithoutDatabaseIT {
 
     @BeforeAll
     static void start() {
-        int port = SQS.waitUntilStarted().localAddress().getPort();
-        context = new SpringApplicationBuilder(Application.class)
+        context = new SpringApplicationBuilder(Application.class, ExactlyOnceServers.class)
                 .web(WebApplicationType.NONE)
                 .run(
-                        "--spring.cloud.aws.sqs.endpoint=http://127.0.0.1:" + port,
-                        "--spring.cloud.aws.region.static=us-east-1",
-                        "--spring.cloud.aws.credentials.access-key=x",
-                        "--spring.cloud.aws.credentials.secret-key=x",
                         "--spring.cloud.aws.sqs.listener.poll-timeout=1s",
                         "--spring.cloud.aws.sqs.listener.max-delay-between-polls=500ms",
                         "--spring.main.banner-mode=off");
@@ -100,7 +92,6 @@ class ListenerWithoutDatabaseIT {
     @AfterAll
     static void stop() {
         context.close();
-        SQS.stopAndWait();
     }
 
     @Test

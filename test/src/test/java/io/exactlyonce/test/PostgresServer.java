@@ -8,15 +8,13 @@ import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
 import io.exactlyonce.primary.SynchronousCommit;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import io.exactlyonce.servers.LocalPostgres;
 import java.time.Duration;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * A claim store on a PostgreSQL server: one for the whole JVM, stopped with it. Nothing here asks whether writes survive a
- * crash of the server, so it may keep the bundle's default of not waiting for the disk.
+ * crash of the server, so it does not wait for the disk.
  */
 public final class PostgresServer {
 
@@ -29,7 +27,9 @@ public final class PostgresServer {
 
     private PostgresServer() {
         var pool = new HikariDataSource();
-        pool.setJdbcUrl(start().getJdbcUrl("postgres", "postgres"));
+        var server = LocalPostgres.start(settings -> settings.setServerConfig("fsync", "off"));
+        pool.setJdbcUrl(server.getJdbcUrl());
+        pool.setUsername(server.getUsername());
         pool.setMaximumPoolSize(CONNECTIONS);
         new ClaimTable(pool).create();
         this.jdbc = new JdbcTemplate(pool);
@@ -72,14 +72,6 @@ public final class PostgresServer {
     /** Returns the server's version as it reports it, for example {@code 14.22}. */
     String version() {
         return jdbc.queryForObject("SHOW server_version", String.class);
-    }
-
-    private static EmbeddedPostgres start() {
-        try {
-            return EmbeddedPostgres.builder().start();
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
     }
 
     private static final class Holder {
