@@ -18,7 +18,9 @@ import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaPackage;
+import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
@@ -34,8 +36,19 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 
 /** A rule that matches no class at all fails, which is ArchUnit's default. */
-@AnalyzeClasses(packages = "io.exactlyonce", importOptions = DoNotIncludeTests.class)
+@AnalyzeClasses(
+        packages = "io.exactlyonce",
+        importOptions = {DoNotIncludeTests.class, ArchitectureTests.WithoutServers.class})
 class ArchitectureTests {
+
+    /** The tests' servers are a module of their own. */
+    static final class WithoutServers implements ImportOption {
+
+        @Override
+        public boolean includes(Location location) {
+            return !location.contains("/io/exactlyonce/servers/");
+        }
+    }
 
     private static final String BASE = "io.exactlyonce";
     private static final String AUTOCONFIGURE = BASE + ".autoconfigure";

@@ -2,6 +2,7 @@ package io.exactlyonce.load;
 
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.servers.LocalSqs;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.WorkerProcess;
 import java.io.IOException;
@@ -12,7 +13,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import org.elasticmq.rest.sqs.SQSRestServerBuilder;
 
 /** An SQS server in a process of its own: a million messages in it are no part of the application's memory. */
 final class QueueProcess implements AutoCloseable {
@@ -60,10 +60,7 @@ final class QueueProcess implements AutoCloseable {
 
     /** Serves until the test's process is gone, also if that could not end this one. */
     public static void main(String[] arguments) throws IOException {
-        var server = SQSRestServerBuilder.withInterface("127.0.0.1")
-                .withDynamicPort()
-                .start();
-        System.out.println(SAYS + server.waitUntilStarted().localAddress().getPort());
+        System.out.println(SAYS + LocalSqs.start().getEndpoint().getPort());
         while (System.in.read() >= 0) {
             // The test says nothing.
         }

@@ -6,11 +6,11 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.actuate.ClaimHealthIndicator;
+import io.exactlyonce.servers.LocalPostgres;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
@@ -46,7 +46,7 @@ class TlsIT {
     @TempDir
     private static Path directory;
 
-    private static EmbeddedPostgres server;
+    private static LocalPostgres server;
 
     static class Listener {
         @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
@@ -60,15 +60,13 @@ class TlsIT {
     static void start() throws Exception {
         certify("server");
         certify("other");
-        server = EmbeddedPostgres.builder()
-                .setServerConfig("ssl", "on")
+        server = LocalPostgres.start(settings -> settings.setServerConfig("ssl", "on")
                 .setServerConfig("ssl_cert_file", pem("server", "crt").toString())
-                .setServerConfig("ssl_key_file", pem("server", "key").toString())
-                .start();
+                .setServerConfig("ssl_key_file", pem("server", "key").toString()));
     }
 
     @AfterAll
-    static void stop() throws IOException {
+    static void stop() {
         server.close();
     }
 
@@ -109,7 +107,7 @@ class TlsIT {
 
         assertThat(output)
                 .contains("APPLICATION FAILED TO START")
-                .contains("No connection to localhost:%d/postgres for claims (SSL error".formatted(server.getPort()))
+                .contains("No connection to localhost:%d/postgres for claims (SSL error".formatted(server.port()))
                 .doesNotContain("hunter2");
     }
 
@@ -150,12 +148,12 @@ class TlsIT {
     }
 
     private static String url(String host) {
-        return "jdbc:postgresql://%s:%d/postgres".formatted(host, server.getPort());
+        return "jdbc:postgresql://%s:%d/postgres".formatted(host, server.port());
     }
 
     /** Returns of each connection of claims whether it is encrypted. */
     private static List<Boolean> encryption() {
-        return new JdbcTemplate(server.getPostgresDatabase())
+        return new JdbcTemplate(server.dataSource())
                 .queryForList(
                         "SELECT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = ?",
                         Boolean.class,

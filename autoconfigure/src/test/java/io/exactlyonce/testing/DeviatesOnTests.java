@@ -3,13 +3,13 @@ package io.exactlyonce.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
+import io.exactlyonce.servers.LocalSqs;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
-import org.elasticmq.rest.sqs.SQSRestServerBuilder;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
@@ -49,14 +49,8 @@ class DeviatesOnTests {
 
     @Test
     void elasticMqByAddressIsTakenForNoOther() {
-        var server = SQSRestServerBuilder.withInterface("127.0.0.1")
-                .withDynamicPort()
-                .start();
-        try {
-            int port = server.waitUntilStarted().localAddress().getPort();
-            assertThat(SqsProduct.at(URI.create("http://127.0.0.1:" + port))).isEqualTo(SqsProduct.UNKNOWN);
-        } finally {
-            server.stopAndWait();
+        try (LocalSqs server = LocalSqs.start()) {
+            assertThat(SqsProduct.at(server.getEndpoint())).isEqualTo(SqsProduct.UNKNOWN);
         }
     }
 

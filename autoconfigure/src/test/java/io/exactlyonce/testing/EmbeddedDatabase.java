@@ -1,8 +1,6 @@
 package io.exactlyonce.testing;
 
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import io.exactlyonce.servers.LocalPostgres;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.postgresql.ds.PGSimpleDataSource;
@@ -16,25 +14,14 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * static final String URL = EmbeddedDatabase.shared().createDatabase();
  * }</pre>
  *
- * <p>The server writes as durably as one in production: the bundle's own defaults have {@code fsync} and
- * {@code synchronous_commit} off, with which neither a crash nor a speed shows anything. Every connection from this
- * machine is trusted.
+ * <p>The server writes as durably as one in production. Every connection from this machine is trusted.
  */
 public final class EmbeddedDatabase {
 
-    private final EmbeddedPostgres server;
+    private final LocalPostgres server = LocalPostgres.start();
     private final AtomicInteger databases = new AtomicInteger();
 
-    private EmbeddedDatabase() {
-        try {
-            this.server = EmbeddedPostgres.builder()
-                    .setServerConfig("fsync", "on")
-                    .setServerConfig("synchronous_commit", "on")
-                    .start();
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
-    }
+    private EmbeddedDatabase() {}
 
     /** Returns the server of this JVM, and starts it first if need be. */
     public static EmbeddedDatabase shared() {
@@ -47,32 +34,30 @@ public final class EmbeddedDatabase {
      * @return its JDBC URL, without user and password
      */
     public String createDatabase() {
-        String name = "test_" + databases.incrementAndGet();
-        new JdbcTemplate(server.getPostgresDatabase()).execute("CREATE DATABASE " + name);
-        return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(port(), name);
+        return server.createDatabase("test_" + databases.incrementAndGet());
     }
 
     /** Creates a database whose encoding has few letters only; returns its URL. */
     public String createLatin1Database() {
         String name = "latin1_" + databases.incrementAndGet();
-        new JdbcTemplate(server.getPostgresDatabase())
+        new JdbcTemplate(server.dataSource())
                 .execute("CREATE DATABASE %s TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'".formatted(name));
-        return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(port(), name);
+        return server.jdbcUrl(name);
     }
 
     /** Returns the superuser's name. */
     public String username() {
-        return "postgres";
+        return server.getUsername();
     }
 
     /** Returns the superuser's password. */
     public String password() {
-        return "";
+        return server.getPassword();
     }
 
     /** Returns the port on which the server listens. */
     public int port() {
-        return server.getPort();
+        return server.port();
     }
 
     /**
@@ -101,7 +86,7 @@ public final class EmbeddedDatabase {
     }
 
     private JdbcTemplate allowConnections(String url, boolean allowed) {
-        var template = new JdbcTemplate(server.getPostgresDatabase());
+        var template = new JdbcTemplate(server.dataSource());
         template.execute("ALTER DATABASE %s ALLOW_CONNECTIONS %s".formatted(nameOf(url), allowed));
         return template;
     }

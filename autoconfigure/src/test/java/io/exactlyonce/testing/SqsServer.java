@@ -1,5 +1,6 @@
 package io.exactlyonce.testing;
 
+import io.exactlyonce.servers.LocalSqs;
 import io.exactlyonce.testing.wire.AwsAnswers;
 import io.exactlyonce.testing.wire.SqsBackend;
 import io.exactlyonce.testing.wire.SqsOverHttp;
@@ -11,11 +12,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import org.elasticmq.rest.sqs.SQSRestServerBuilder;
 import org.testcontainers.localstack.LocalStackContainer;
 import org.testcontainers.utility.DockerImageName;
-import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
-import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
 import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 import software.amazon.awssdk.regions.Region;
@@ -67,13 +65,7 @@ public final class SqsServer {
                 "x",
                 "spring.cloud.aws.credentials.secret-key",
                 "x");
-        return new SqsServer(
-                properties,
-                SqsClient.builder()
-                        .endpointOverride(endpoint)
-                        .region(Region.US_EAST_1)
-                        .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("x", "x")))
-                        .build());
+        return new SqsServer(properties, LocalSqs.client(endpoint));
     }
 
     /** Returns the server of this JVM, and starts it first if need be. */
@@ -259,15 +251,7 @@ public final class SqsServer {
     }
 
     private static final class ElasticMq {
-        private static final URI ENDPOINT = start();
-
-        private static URI start() {
-            var server = SQSRestServerBuilder.withInterface("127.0.0.1")
-                    .withDynamicPort()
-                    .start();
-            int port = server.waitUntilStarted().localAddress().getPort();
-            return URI.create("http://127.0.0.1:" + port);
-        }
+        private static final URI ENDPOINT = LocalSqs.start().getEndpoint();
     }
 
     private static final class Holder {

@@ -1,6 +1,6 @@
 package io.exactlyonce.testing;
 
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import io.exactlyonce.servers.LocalPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileVisitResult;
@@ -39,7 +39,7 @@ public final class StreamingReplica implements AutoCloseable {
     private static final Set<String> LEFT_OUT = Set.of("postmaster.pid", "postmaster.opts", "epg-lock");
 
     private final Path directory;
-    private final EmbeddedPostgres server;
+    private final LocalPostgres server;
 
     /** @param primary a superuser's way into the primary */
     public StreamingReplica(DataSource primary, int primaryPort) throws IOException, SQLException {
@@ -69,15 +69,13 @@ public final class StreamingReplica implements AutoCloseable {
                 StandardOpenOption.CREATE,
                 StandardOpenOption.APPEND);
         Files.createFile(directory.resolve("standby.signal"));
-        this.server = EmbeddedPostgres.builder()
-                .setDataDirectory(directory)
-                .setCleanDataDirectory(false)
-                .start();
+        this.server = LocalPostgres.start(
+                settings -> settings.setDataDirectory(directory).setCleanDataDirectory(false));
     }
 
     /** Returns the port on which the replica listens. */
     public int port() {
-        return server.getPort();
+        return server.port();
     }
 
     @Override
