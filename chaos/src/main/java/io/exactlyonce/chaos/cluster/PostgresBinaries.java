@@ -1,6 +1,6 @@
 package io.exactlyonce.chaos.cluster;
 
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import io.exactlyonce.servers.LocalPostgres;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -22,11 +22,9 @@ record PostgresBinaries(Path server) {
 
     /** Unpacks the bundle, and initializes a server's directory with it. */
     static PostgresBinaries initialize(Path data) throws IOException, SQLException {
-        try (EmbeddedPostgres postgres = EmbeddedPostgres.builder()
-                        .setDataDirectory(data)
-                        .setCleanDataDirectory(false)
-                        .start();
-                Connection connection = postgres.getPostgresDatabase().getConnection();
+        try (LocalPostgres postgres = LocalPostgres.start(
+                        settings -> settings.setDataDirectory(data).setCleanDataDirectory(false));
+                Connection connection = postgres.dataSource().getConnection();
                 Statement statement = connection.createStatement();
                 ResultSet row = statement.executeQuery(DIRECTORY)) {
             row.next();

@@ -1,5 +1,6 @@
 package io.exactlyonce.chaos.cluster;
 
+import io.exactlyonce.servers.LocalSqs;
 import java.io.File;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -7,7 +8,6 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.elasticmq.rest.sqs.SQSRestServerBuilder;
 
 /**
  * ElasticMQ in a process of its own, so that it can be frozen. It is never killed: its queues are in memory, so a kill
@@ -15,7 +15,6 @@ import org.elasticmq.rest.sqs.SQSRestServerBuilder;
  */
 public final class SqsServer implements AutoCloseable {
 
-    private static final String HOST = "127.0.0.1";
     private static final int START_SECONDS = 60;
     private static final int LOOK_MILLIS = 50;
 
@@ -29,10 +28,7 @@ public final class SqsServer implements AutoCloseable {
 
     /** The process's main method: serves on the port that is its argument, until its standard input ends. */
     public static void main(String[] arguments) throws IOException {
-        SQSRestServerBuilder.withInterface(HOST)
-                .withPort(Integer.parseInt(arguments[0]))
-                .start()
-                .waitUntilStarted();
+        LocalSqs.start(Integer.parseInt(arguments[0]));
         while (System.in.read() >= 0) {
             // Only the end matters.
         }

@@ -4,6 +4,7 @@ import io.exactlyonce.chaos.history.Detail;
 import io.exactlyonce.chaos.history.Event;
 import io.exactlyonce.chaos.history.Kind;
 import io.exactlyonce.chaos.history.Recorder;
+import io.exactlyonce.servers.LocalSqs;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,9 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
-import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
-import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
@@ -39,11 +37,7 @@ public final class Queues implements AutoCloseable {
 
     public Queues(int port, Recorder recorder) {
         this.recorder = recorder;
-        this.client = SqsClient.builder()
-                .endpointOverride(URI.create("http://127.0.0.1:" + port))
-                .region(Region.of("elasticmq"))
-                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("harness", "harness")))
-                .build();
+        this.client = LocalSqs.client(URI.create("http://127.0.0.1:" + port));
     }
 
     /** Creates all queues with a visibility window, and for each one for its dead letters. */

@@ -1,15 +1,9 @@
 package io.exactlyonce.chaos.endurance;
 
-import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
-import java.io.IOException;
-import java.net.URI;
+import io.exactlyonce.servers.LocalPostgres;
+import io.exactlyonce.servers.LocalSqs;
 import java.util.Map;
 import javax.sql.DataSource;
-import org.elasticmq.rest.sqs.SQSRestServer;
-import org.elasticmq.rest.sqs.SQSRestServerBuilder;
-import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
-import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
-import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
@@ -20,24 +14,11 @@ final class EnduranceServers implements AutoCloseable {
     static final int MAX_RECEIVES = 5;
     private static final String DEAD_LETTERS = "endurance-dead";
 
-    private final EmbeddedPostgres postgres;
-    private final SQSRestServer sqs;
-    private final URI endpoint;
-    private final SqsClient client;
+    private final LocalPostgres postgres = LocalPostgres.start();
+    private final LocalSqs sqs = LocalSqs.start();
+    private final SqsClient client = LocalSqs.client(sqs.getEndpoint());
 
-    EnduranceServers(int windowSeconds) throws IOException {
-        postgres = EmbeddedPostgres.builder()
-                .setServerConfig("fsync", "on")
-                .setServerConfig("synchronous_commit", "on")
-                .start();
-        sqs = SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();
-        endpoint = URI.create(
-                "http://127.0.0.1:" + sqs.waitUntilStarted().localAddress().getPort());
-        client = SqsClient.builder()
-                .endpointOverride(endpoint)
-                .region(Region.US_EAST_1)
-                .credentialsProvider(StaticCredentialsProvider.create(AwsBasicCredentials.create("x", "x")))
-                .build();
+    EnduranceServers(int windowSeconds) {
         createQueues(windowSeconds);
     }
 
@@ -82,25 +63,25 @@ final class EnduranceServers implements AutoCloseable {
     }
 
     DataSource database() {
-        return postgres.getPostgresDatabase();
+        return postgres.dataSource();
     }
 
     /** Returns what points an application to these servers. */
     Map<String, String> properties() {
         return Map.of(
-                "spring.cloud.aws.sqs.endpoint", endpoint.toString(),
-                "spring.cloud.aws.region.static", "us-east-1",
-                "spring.cloud.aws.credentials.access-key", "x",
-                "spring.cloud.aws.credentials.secret-key", "x",
-                "spring.datasource.url", "jdbc:postgresql://127.0.0.1:%d/postgres".formatted(postgres.getPort()),
-                "spring.datasource.username", "postgres",
+                "spring.cloud.aws.sqs.endpoint", sqs.getEndpoint().toString(),
+                "spring.cloud.aws.region.static", sqs.getRegion(),
+                "spring.cloud.aws.credentials.access-key", sqs.getAccessKey(),
+                "spring.cloud.aws.credentials.secret-key", sqs.getSecretKey(),
+                "spring.datasource.url", postgres.getJdbcUrl(),
+                "spring.datasource.username", postgres.getUsername(),
                 "exactly-once.claim.initialize-schema", "always");
     }
 
     @Override
-    public void close() throws IOException {
+    public void close() {
         client.close();
-        sqs.stopAndWait();
+        sqs.close();
         postgres.close();
     }
 }
