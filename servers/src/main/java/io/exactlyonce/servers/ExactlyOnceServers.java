@@ -5,10 +5,12 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.context.annotation.PropertySource;
 
 /**
  * A PostgreSQL and an SQS server for one application, in place of those that its properties name. Each starts when the
- * application first connects, and stops with it. In development:
+ * application first connects, and stops with it. Claim table and queues are created as they are needed, unless the
+ * application's properties say otherwise. In development:
  *
  * <pre>{@code
  * public static void main(String[] args) {
@@ -20,6 +22,7 @@ import org.springframework.context.annotation.Lazy;
  * declare {@link LocalPostgres} or {@link LocalSqs} as a bean.
  */
 @Lazy
+@PropertySource("classpath:io/exactlyonce/servers/defaults.properties")
 @Configuration(proxyBeanMethods = false)
 public class ExactlyOnceServers {
 

@@ -61,11 +61,7 @@ class ConnectionDetailsIT {
     private static ConfigurableApplicationContext start() {
         return new SpringApplicationBuilder(Application.class, ExactlyOnceServers.class)
                 .web(WebApplicationType.NONE)
-                .run(
-                        "--exactly-once.claim.initialize-schema=always",
-                        "--spring.cloud.aws.sqs.queue-not-found-strategy=create",
-                        "--spring.cloud.aws.sqs.listener.poll-timeout=1s",
-                        "--spring.main.banner-mode=off");
+                .run("--spring.cloud.aws.sqs.listener.poll-timeout=1s", "--spring.main.banner-mode=off");
     }
 
     private static int count(JdbcClient jdbc, String rows) {
