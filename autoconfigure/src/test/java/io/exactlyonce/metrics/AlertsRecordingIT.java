@@ -174,7 +174,7 @@ class AlertsRecordingIT {
             # promtool test rules alerts-recorded-tests.yml. The series are of a real run: AlertsRecordingIT scraped an application every
             # 15 s for 13 minutes, of one listener, PostgreSQL and ElasticMQ, whose handlers grew from 3 s to 45 s between the minutes 1 and 9 in a window
             # of 30 s; one message had to be parked, and from minute 5 on everything was sent twice. Nothing is scaled or made up. Again:
-            # ./mvnw -pl autoconfigure verify -Dit.test=AlertsRecordingIT -Dtest=none -Dsurefire.failIfNoSpecifiedTests=false -Dalerts.record=true
+            # ./mvnw -pl autoconfigure -am verify -Dit.test=AlertsRecordingIT -Dtest=none -Dsurefire.failIfNoSpecifiedTests=false -Dalerts.record=true
             rule_files:
               - alerts.yml
             evaluation_interval: 15s
