@@ -203,10 +203,6 @@ public final class Delivery {
         return begun;
     }
 
-    public boolean hasBegun() {
-        return begun;
-    }
-
     /** Has been processed, and how that ended is on record as far as it was possible. */
     public void leave() {
         left.complete(null);
@@ -217,9 +213,9 @@ public final class Delivery {
         return left;
     }
 
-    /** Returns whether its key is to be claimed: it has one, and it was not asked for. */
+    /** Returns whether its key is to be claimed once it has begun: it has one, and it was not asked for. */
     public boolean isToBeClaimed() {
-        return begun && spec != null && !asked;
+        return spec != null && !asked;
     }
 
     /** Asks for its key on these terms. */

@@ -102,6 +102,9 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     public final List<Subscription> timedOut = new ArrayList<>();
     public Runnable whenClaimed = () -> {};
     public Runnable whenHandled = () -> {};
+    public Runnable whenCompletionLost = () -> {};
+    public final List<String> handlerScopes = new ArrayList<>();
+    public final List<Boolean> awaited = new ArrayList<>();
     public final Renewer renewer = new Renewer(store, new RenewalSchedule(0.5, 0), this, Runnable::run, clock, () -> 0);
 
     private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5), () -> 0);
@@ -176,7 +179,7 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     }
 
     public AsyncClaimStore asyncStore() {
-        return new ExecutorClaimStore(store, task -> storeThreads.execute(task));
+        return new ExecutorClaimStore(store, task -> storeThreads.execute(task), awaited);
     }
 
     public DeliveryPipeline pipeline() {
@@ -268,6 +271,21 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     }
 
     @Override
+    public HandlerScope handling(List<Delivery> deliveries) {
+        return new HandlerScope() {
+            @Override
+            public void leave() {
+                handlerScopes.add("left");
+            }
+
+            @Override
+            public void end(@Nullable Throwable failure) {
+                handlerScopes.add("ended: " + failure);
+            }
+        };
+    }
+
+    @Override
     public void on(DeliveryEvent event) {
         if (event instanceof DeliveryEvent.Claimed claimed) {
             outcomes.add(claimed.outcome());
@@ -283,6 +301,7 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
             settled.add(end.state());
         } else if (event instanceof DeliveryEvent.CompletionLost completion) {
             lost.add(completion.subscription());
+            whenCompletionLost.run();
         } else if (event instanceof DeliveryEvent.ReceivesRunOut out) {
             runOut.add(out.subscription());
             whenReceivesRunOut.run();

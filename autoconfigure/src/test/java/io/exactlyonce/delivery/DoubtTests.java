@@ -355,7 +355,10 @@ class DoubtTests {
     void runAgainCallsTheHandler() throws Throwable {
         inDoubt();
 
-        process(reconciling((listener, scope, claim) -> Reconciliation.runAgain()), claim -> "charged");
+        process(reconciling((listener, scope, claim) -> Reconciliation.runAgain()), claim -> {
+            assertThat(delivery.left()).isNotDone();
+            return "charged";
+        });
 
         assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""));
     }

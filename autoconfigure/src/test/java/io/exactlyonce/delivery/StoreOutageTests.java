@@ -241,6 +241,7 @@ class StoreOutageTests {
 
         assertThat(claimed).isCompleted();
         assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.asked).as("what observers are told").containsExactly("busy");
     }
 
     /** P15: a stop during an outage ends with the next attempt. */

@@ -619,6 +619,7 @@ class RenewerTests {
         assertThat(deletable).isCompleted();
         tickFor(Duration.ofSeconds(15));
         assertThat(queue.requests()).hasSize(2);
+        assertThat(windowEvents()).containsExactly(RenewalObserver.Result.SUCCEEDED, RenewalObserver.Result.SUCCEEDED);
     }
 
     @Test

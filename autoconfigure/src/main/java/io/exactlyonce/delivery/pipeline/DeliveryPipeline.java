@@ -311,7 +311,7 @@ public final class DeliveryPipeline {
         }
 
         boolean isStopped(Delivery delivery) {
-            return !stoppedGroups.isEmpty() && stoppedGroups.contains(delivery.group());
+            return stoppedGroups.contains(delivery.group());
         }
 
         private void sendBack(Delivery delivery) {
@@ -321,11 +321,9 @@ public final class DeliveryPipeline {
             yieldToItsGroup(delivery);
         }
 
-        /** Makes its message visible as soon as its batch is done: an earlier one of its group comes first. */
+        /** Makes its message visible as soon as its batch is done, unless it is to be deleted: an earlier one of its group comes first. */
         static void yieldToItsGroup(Delivery delivery) {
-            if (!delivery.isAcknowledged()) {
-                delivery.decide(new Disposition.Return(Duration.ZERO));
-            }
+            delivery.decide(new Disposition.Return(Duration.ZERO));
         }
 
         private void giveBack(Delivery delivery, String reason) {
@@ -335,14 +333,12 @@ public final class DeliveryPipeline {
         }
     }
 
-    /** Gives back what was claimed, or was to be, and has not come to its handler. */
+    /** Gives back what was claimed and has not come to its handler. */
     public void withdraw(List<Delivery> deliveries) {
         Admission admission = new Admission();
         for (Delivery delivery : deliveries) {
             if (delivery.isUnhandled()) {
                 admission.giveBack(delivery, FailedAttempt.NOT_CALLED);
-            } else if (delivery.isToBeClaimed()) {
-                leave(delivery);
             }
         }
         record(admission.givenBack);
@@ -441,7 +437,7 @@ public final class DeliveryPipeline {
 
     private void requireBegun(List<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
-            if (delivery.isTransactional() ? delivery.begin() : delivery.hasBegun()) {
+            if (delivery.begin()) {
                 return;
             }
         }
@@ -555,7 +551,7 @@ public final class DeliveryPipeline {
             if (end != null) {
                 ended.add(delivery);
                 ends.add(end);
-            } else if (!delivery.isBeingRecorded()) {
+            } else {
                 leave(delivery);
             }
         }
@@ -637,9 +633,9 @@ public final class DeliveryPipeline {
         }
     }
 
-    /** Leaves, unless its listener's stop does that. */
+    /** Leaves, unless its listener's stop or the record of its end does that. */
     private static void leave(Delivery delivery) {
-        if (delivery.hasBegun() && delivery.state() != DeliveryState.HELD_BACK && !delivery.isBeingRecorded()) {
+        if (delivery.state() != DeliveryState.HELD_BACK && !delivery.isBeingRecorded()) {
             delivery.leave();
         }
     }

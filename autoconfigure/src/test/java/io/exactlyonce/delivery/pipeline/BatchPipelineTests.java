@@ -162,6 +162,50 @@ class BatchPipelineTests {
         assertThat(deliveries.get(1).left()).isCompleted();
     }
 
+    /** It was never asked for, so that there is no claim to give back. */
+    @Test
+    void messageWithoutAUsableKeyYieldsToItsGroup() {
+        answer(new HeldElsewhere(Duration.ofSeconds(10)));
+        Delivery head = DeliveryRig.asking(receive(), "group", new ClaimSpec(key("a"), null, InDoubtPolicy.RERUN));
+        Delivery keyless = DeliveryRig.asking(receive(), "group", null);
+        rig.pipeline().claim(List.of(head, keyless));
+
+        assertThat(rig.pipeline().admit(List.of(head, keyless))).isEmpty();
+        rig.deliveries().settle(keyless);
+
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.returns()).containsExactly(0);
+    }
+
+    /** The stop comes between admission and call; the rest of its group waits for no handler of another one. */
+    @Test
+    void claimsBehindAMessageThatItsListenersStopTookAreGivenBackBeforeTheHandlerIsCalled() {
+        List<Delivery> batch = new ArrayList<>();
+        for (Delivery each : items("over", "head", "behind", "other")) {
+            String group = batch.isEmpty() || batch.size() == 3 ? "group " + batch.size() : "stopped";
+            batch.add(DeliveryRig.asking(each, group, each.spec()));
+        }
+        rig.pipeline().claim(batch);
+        batch.get(0).stopHandler();
+        rig.store.onRelease(requested -> {
+            batch.get(1).holdClaimBack();
+            return requested;
+        });
+        List<ClaimKey> released = new ArrayList<>();
+
+        assertThatThrownBy(() -> rig.pipeline().handle(batch, called -> {
+                    called.forEach(each -> handed.add(batch.indexOf(each)));
+                    rig.store
+                            .releases()
+                            .forEach(release -> released.add(release.claim().key()));
+                    return null;
+                }))
+                .isInstanceOf(ClaimLostException.class);
+
+        assertThat(handed).containsExactly(3);
+        assertThat(released).containsExactly(key("over"), key("behind"));
+    }
+
     @Test
     void messageWithoutAUsableKeyIsReturnedAndTheOthersAreHandled() throws Throwable {
         List<Delivery> items = items("a", "b");
@@ -277,9 +321,11 @@ class BatchPipelineTests {
 
         process(items("a", "b"));
 
+        rig.tickFor(Duration.ofSeconds(12));
+        assertThat(rig.store.renewals()).isEmpty();
         assertThat(rig.store.releases()).isEmpty();
         assertThat(acknowledged()).isEmpty();
-        assertThat(rig.returns()).isEmpty();
+        assertThat(rig.returns()).as("of the end").doesNotContain(4);
         assertThat(rig.renewer.inFlight()).isZero();
     }
 
@@ -355,7 +401,9 @@ class BatchPipelineTests {
         List<Delivery> items = items("a", "b");
         deliveries.forEach(Delivery::abandon);
 
-        assertThatThrownBy(() -> process(items)).isInstanceOf(CancellationException.class);
+        assertThatThrownBy(() -> process(items))
+                .isInstanceOf(CancellationException.class)
+                .hasMessageStartingWith("A batch of 2 messages was not begun");
 
         assertThat(handed).isEmpty();
         assertThat(rig.store.claimCalls()).isZero();

@@ -3,18 +3,25 @@ package io.exactlyonce.delivery.pipeline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.renewal.RenewalObserver;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -149,6 +156,7 @@ class CompletionsBehindHandlersTests {
         assertThat(delivery.left()).isDone();
         assertThat(rig.store.completions()).hasSize(2);
         assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.lost).as("no other worker has taken the key over").isEmpty();
         assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).isEmpty();
     }
@@ -163,6 +171,133 @@ class CompletionsBehindHandlersTests {
         rig.deliveries().endStop(rig.orders);
 
         assertThat(rig.deleted).containsExactly(delivery);
+    }
+
+    /** Another consumer may have the message by then: what is left is the doubt that the lease's end leaves. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void failureIsTriedThreeTimesOnceItsMessageIsVisible(boolean isParked) {
+        rig.timer.hold();
+        refuseFailures(5);
+        failHandler(isParked);
+
+        rig.clock.advance(DeliveryRig.WINDOW);
+        repeat(4);
+
+        assertThat(failures()).isEqualTo(3);
+        assertThat(delivery.left()).isDone();
+        assertThat(rig.parked).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void failureIsTriedThreeTimesOnceItsListenerHasStopped(boolean isParked) {
+        rig.timer.hold();
+        refuseFailures(5);
+        failHandler(isParked);
+
+        delivery.abandon();
+        repeat(4);
+
+        assertThat(failures()).isEqualTo(3);
+        assertThat(delivery.left()).isDone();
+        assertThat(rig.parked).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void failureIsRepeatedUntilItIsAnsweredWhileItsMessageIsInvisibleAndItsListenerRuns(boolean isParked) {
+        rig.timer.hold();
+        refuseFailures(5);
+        failHandler(isParked);
+
+        repeat(4);
+        assertThat(delivery.left()).isNotDone();
+        repeat(1);
+
+        assertThat(failures()).isEqualTo(6);
+        assertThat(delivery.left()).isDone();
+        assertThat(rig.parked).hasSize(isParked ? 1 : 0);
+    }
+
+    private void refuseFailures(int times) {
+        for (int refusal = 0; refusal < times; refusal++) {
+            rig.store.onRelease(requested -> refuse());
+            rig.store.onPark(requested -> refuse());
+        }
+    }
+
+    private static Set<ClaimId> refuse() {
+        throw new IllegalStateException("connection refused");
+    }
+
+    private void failHandler(boolean isParked) {
+        InDoubtPolicy policy =
+                new InDoubtPolicy(AbandonedPolicy.RERUN, null, isParked ? List.of(IOException.class) : List.of());
+        assertThatThrownBy(() -> rig.process(delivery, new ClaimSpec(DeliveryRig.KEY, null, policy), claim -> {
+                    throw new IOException("down");
+                }))
+                .isInstanceOf(IOException.class);
+    }
+
+    private void repeat(int times) {
+        for (int attempt = 0; attempt < times; attempt++) {
+            rig.timer.run();
+        }
+    }
+
+    private int failures() {
+        return rig.store.releases().size() + rig.store.parkings().size();
+    }
+
+    @Test
+    void releaseThatIsRecordedOrRefusedIsNeitherAParkingNorALostCompletion() {
+        rig.store.onRelease(requested -> Set.of());
+        failHandler(false);
+        assertThatThrownBy(() -> rig.process(rig.receive(), claim -> {
+                    throw new IOException("down");
+                }))
+                .isInstanceOf(IOException.class);
+
+        assertThat(rig.store.releases()).hasSize(2);
+        assertThat(rig.parked).isEmpty();
+        assertThat(rig.lost).isEmpty();
+    }
+
+    /** The next attempt waits for the record of a failure, and the next message of a group for that of a completion. */
+    @Test
+    void onlyACompletionOfAStandardQueueMayWaitForOthers() throws Throwable {
+        rig.process(delivery, claim -> "charged");
+        assertThat(rig.awaited).containsExactly(false);
+
+        assertThatThrownBy(() -> rig.process(rig.receive(), claim -> {
+                    throw new IOException("down");
+                }))
+                .isInstanceOf(IOException.class);
+        rig.process(rig.receive(rig.subscription("orders.fifo", rig.queue), "fifo", 1), claim -> "charged");
+
+        assertThat(rig.awaited).containsExactly(false, true, true);
+    }
+
+    @Test
+    void crashWhileAnOutcomeIsToldKeepsNoOtherDeliveryOfItsBatch() throws Throwable {
+        rig.whenCompletionLost = () -> {
+            throw new StackOverflowError("simulated");
+        };
+        rig.store.onComplete(requested -> Set.of());
+        List<Delivery> batch = List.of(asking("A-1"), asking("A-2"));
+
+        rig.process(batch, claimed -> {});
+
+        assertThat(rig.lost).hasSize(1);
+        assertThat(batch).allMatch(each -> each.left().isDone());
+    }
+
+    private Delivery asking(String key) {
+        return DeliveryRig.asking(
+                rig.receive(rig.orders, key, 1),
+                "",
+                new ClaimSpec(new ClaimKey("orders", key), null, InDoubtPolicy.RERUN));
     }
 
     private ClaimId claimed() {

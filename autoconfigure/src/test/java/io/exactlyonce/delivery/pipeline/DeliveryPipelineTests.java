@@ -40,6 +40,7 @@ class DeliveryPipelineTests {
         assertThat(rig.deliveries().settle(delivery)).isTrue();
         assertThat(rig.returns()).isEmpty();
         assertThat(rig.outcomes).containsExactly(new Acquired(1, 1, false));
+        assertThat(rig.handlerScopes).containsExactly("left", "ended: null");
     }
 
     @Test
@@ -174,6 +175,7 @@ class DeliveryPipelineTests {
 
         assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
 
+        assertThat(delivery.left()).isDone();
         assertThat(rig.deliveries().settle(delivery)).isTrue();
         assertThat(rig.returns()).isEmpty();
         assertThat(rig.store.completions()).isEmpty();

@@ -78,6 +78,7 @@ class FutureHandlerTests {
         assertThat(rig.store.completions())
                 .as("recording does not block the thread that completes the future")
                 .isEmpty();
+        assertThat(delivery.left()).isNotDone();
         runAll(completions);
 
         assertThat(recorded).isCompletedWithValue("charged");
@@ -231,6 +232,22 @@ class FutureHandlerTests {
 
         assertThat(rig.store.completions()).hasSize(1);
         assertThat(rig.deliveries().settle(delivery)).isTrue();
+    }
+
+    @Test
+    void crashBehindAFutureIsAnsweredAndLeavesItsClaimToItsLease() throws Throwable {
+        rig.whenHandled = () -> {
+            throw new StackOverflowError("simulated");
+        };
+        CompletableFuture<Object> ended = process(claim -> work);
+
+        work.complete("charged");
+
+        assertThat(failureOf(ended)).hasRootCauseInstanceOf(StackOverflowError.class);
+        assertThat(delivery.left()).isDone();
+        assertThat(completions).isEmpty();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
+        assertThat(rig.returns()).isEmpty();
     }
 
     @Test

@@ -60,6 +60,7 @@ class HandlerStageTests {
                         new ClaimEnd.Released(claimed(), "java.io.IOException: payment provider is down", false));
         assertThat(rig.store.completions()).isEmpty();
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(2));
+        assertThat(rig.handlerScopes).containsExactly("left", "ended: " + failure);
         assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(4);
     }

@@ -127,6 +127,7 @@ class TransactionalHandlerTests {
         assertThat(rig.asked)
                 .containsExactly(List.of(new Acquired(1, 17, false)).toString());
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(3));
+        assertThat(delivery.left()).isDone();
         assertThat(rig.deliveries().settle(delivery)).isTrue();
         rig.deliveries().acknowledged(delivery);
         assertThat(rig.delivered).containsExactly(Duration.ofSeconds(3));

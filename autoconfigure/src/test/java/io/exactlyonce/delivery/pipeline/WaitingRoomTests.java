@@ -10,6 +10,7 @@ import io.exactlyonce.claim.KeyState.Status;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.visibility.PollGate;
@@ -338,6 +339,21 @@ class WaitingRoomTests {
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
         assertThat(rig.deleted).isEmpty();
+        assertThat(rig.outcomes).as("told of its refused claim only").hasSize(1);
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+    }
+
+    @Test
+    void duplicateWhoseListenerEndsWhileItsWaitDoesIsNotDeleted() throws Throwable {
+        Delivery duplicate = waitFor(DeliveryRig.KEY, "handle", 1);
+        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
+        rig.whenClaimed = () -> rig.deliveries().endStop(rig.orders);
+
+        rig.waiting().tick();
+
+        assertThat(duplicate.state()).isEqualTo(DeliveryState.ABANDONED);
+        assertThat(rig.deleted).isEmpty();
+        assertThat(rig.queue.requests()).isEmpty();
     }
 
     /** A9: on a standard queue, the old handle would expose the message's next delivery. */
@@ -416,6 +432,22 @@ class WaitingRoomTests {
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
         assertThat(rig.orders.levels().waiting()).hasValue(0);
         assertThat(rig.renewer.inFlight()).isZero();
+    }
+
+    /** Not with the holder's lease: another consumer may wait in its place. */
+    @Test
+    void stoppingListenersDeliveryIsReturnedWithBackoffAlsoWhereThereIsNoRoom() throws Throwable {
+        rig = new DeliveryRig(0);
+        Delivery late = rig.receive();
+        rig.store.onClaim(() -> {
+            rig.deliveries().beginStop(rig.orders);
+            return new HeldElsewhere(Duration.ofSeconds(20));
+        });
+        rig.process(late, DeliveryRig::neverCalled);
+
+        rig.deliveries().settle(late);
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
     }
 
     @ParameterizedTest
