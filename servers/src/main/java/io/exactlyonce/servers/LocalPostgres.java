@@ -3,6 +3,7 @@ package io.exactlyonce.servers;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
@@ -18,6 +19,9 @@ import org.springframework.jdbc.core.JdbcTemplate;
 public final class LocalPostgres implements JdbcConnectionDetails, AutoCloseable {
 
     private static final String SUPERUSER = "postgres";
+
+    /** A durable replica replays what its copy of the primary lacks before it answers; a busy disk makes that long. */
+    private static final Duration LONGEST_START = Duration.ofMinutes(1);
 
     private final EmbeddedPostgres server;
 
@@ -41,8 +45,10 @@ public final class LocalPostgres implements JdbcConnectionDetails, AutoCloseable
      * @throws UncheckedIOException if it does not start
      */
     public static LocalPostgres start(Consumer<EmbeddedPostgres.Builder> settings) {
-        EmbeddedPostgres.Builder builder =
-                EmbeddedPostgres.builder().setServerConfig("fsync", "on").setServerConfig("synchronous_commit", "on");
+        EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
+                .setServerConfig("fsync", "on")
+                .setServerConfig("synchronous_commit", "on")
+                .setPGStartupWait(LONGEST_START);
         settings.accept(builder);
         try {
             return new LocalPostgres(builder.start());
