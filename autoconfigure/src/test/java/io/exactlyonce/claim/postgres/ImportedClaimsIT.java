@@ -128,6 +128,28 @@ class ImportedClaimsIT {
         assertThat(claim("A-7")).isInstanceOf(AlreadyCompleted.class);
     }
 
+    /** While both versions run, a listener that finds an old instance at work fails, and that instance may have both messages deleted. */
+    @Test
+    void keysThatListenersHaveGivenUpOrLeftAreDone() {
+        createTable();
+        ClaimRequest released = request("A-7");
+        ClaimRequest abandoned = request("A-8");
+        store.claim(List.of(released, abandoned));
+        store.end(List.of(new ClaimEnd.Released(released.id(), "An old instance is at work on it", false)));
+        jdbc.update("UPDATE exactly_once_claim SET lease_until = now() - interval '1 second' WHERE key = 'A-8'");
+
+        run("done");
+        List<Map<String, Object>> imported = rows();
+        run("done");
+
+        assertThat(rows()).isEqualTo(imported);
+        assertThat(claim("A-7")).isInstanceOf(AlreadyCompleted.class);
+        assertThat(claim("A-8")).isInstanceOf(AlreadyCompleted.class);
+        assertThat(store.end(List.of(new ClaimEnd.Released(abandoned.id(), "late", true))))
+                .as("what a worker that was paused still says")
+                .isEmpty();
+    }
+
     /** Each key is either a listener's own or imported, whichever came first. */
     @Test
     void importAndListenersClaimTheSameKeysAtTheSameTime() {
