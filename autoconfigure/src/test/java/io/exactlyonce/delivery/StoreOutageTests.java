@@ -170,7 +170,7 @@ class StoreOutageTests {
 
     /** Only its own claim fails: it comes again with backoff, and its claim, which may stand, is given up. */
     @Test
-    void claimThatAloneFailsIsGivenUpAfterAFewTriesAndItsReceivesAreSpared() {
+    void claimThatAloneFailsIsGivenUpAfterAFewTriesAndItsReceivesAreSpared(CapturedOutput output) {
         for (int failure = 0; failure < 3; failure++) {
             rig.store.onClaim(() -> {
                 rig.breaker.answered();
@@ -187,6 +187,7 @@ class StoreOutageTests {
                 .containsExactly(new ClaimEnd.Released(delivery.id(), "the claim got no answer", false));
         rig.deliveries().settle(delivery);
         assertThat(rig.queue.changes()).containsExactly(new Change("one", 4));
+        assertThat(output).contains("got no answer").doesNotContain("cannot be claimed");
     }
 
     /** Trap: what was asked during the outage fails after its end, as when a connection times out late. */

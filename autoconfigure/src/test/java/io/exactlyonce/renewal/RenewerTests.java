@@ -30,7 +30,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
+@ExtendWith(OutputCaptureExtension.class)
 class RenewerTests {
 
     private static final Duration LENGTH = Duration.ofSeconds(30);
@@ -635,7 +639,7 @@ class RenewerTests {
     }
 
     @Test
-    void returnMakesTheMessageVisibleAfterWholeSecondsAndStopsRenewals() {
+    void returnMakesTheMessageVisibleAfterWholeSecondsAndStopsRenewals(CapturedOutput output) {
         Window window = start("handle");
         hold(window, clock.nanoTime());
 
@@ -645,6 +649,19 @@ class RenewerTests {
         assertThat(queue.changes()).containsExactly(new Change("handle", 3));
         assertThat(store.renewals()).isEmpty();
         assertThat(renewer.inFlight()).isZero();
+        assertThat(output).doesNotContain("Returning a message");
+    }
+
+    @Test
+    void returnThatIsRefusedIsLoggedAndNotRepeated(CapturedOutput output) {
+        Window window = start("handle");
+        queue.answer(Result.REFUSED);
+
+        returnAfter(window, Duration.ZERO);
+        tickFor(Duration.ofMinutes(1));
+
+        assertThat(queue.changes()).hasSize(1);
+        assertThat(output).containsOnlyOnce("was answered with REFUSED; it will be visible when its window ends");
     }
 
     @Test

@@ -321,7 +321,7 @@ public final class DeliveryPipeline {
             yieldToItsGroup(delivery);
         }
 
-        /** Makes its message visible as soon as its batch is done, unless it is to be deleted: an earlier one of its group comes first. */
+        /** Makes its message visible when its batch is done, unless it is deleted: an earlier one of its group comes first. */
         static void yieldToItsGroup(Delivery delivery) {
             delivery.decide(new Disposition.Return(Duration.ZERO));
         }

@@ -164,8 +164,9 @@ class ClaimsTests {
         Claims asking = new Claims(outage.store, answering(failure), outage.timer, outage.clock);
 
         claim(asking, 2);
+        claim(new Claims(outage.store, answering(failure), outage.timer, outage.clock), 1);
 
-        assertThat(answers).containsExactly("answered");
+        assertThat(answers).containsExactly("answered", "given up");
     }
 
     @Test

@@ -140,7 +140,8 @@ class CompletionsBehindHandlersTests {
     }
 
     @Test
-    void completionThatIsUnansweredWhileItsListenerStopsIsGivenUpAndLeftToItsLease() throws Throwable {
+    void completionThatIsUnansweredWhileItsListenerStopsIsGivenUpAndLeftToItsLease(CapturedOutput output)
+            throws Throwable {
         rig.timer.hold();
         rig.store.onComplete(requested -> {
             throw new IllegalStateException("connection refused");
@@ -157,6 +158,7 @@ class CompletionsBehindHandlersTests {
         assertThat(rig.store.completions()).hasSize(2);
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.lost).as("no other worker has taken the key over").isEmpty();
+        assertThat(output).contains("could not be recorded before its listener stopped", "connection refused again");
         assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).isEmpty();
     }
@@ -176,7 +178,7 @@ class CompletionsBehindHandlersTests {
     /** Another consumer may have the message by then: what is left is the doubt that the lease's end leaves. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void failureIsTriedThreeTimesOnceItsMessageIsVisible(boolean isParked) {
+    void failureIsTriedThreeTimesOnceItsMessageIsVisible(boolean isParked, CapturedOutput output) {
         rig.timer.hold();
         refuseFailures(5);
         failHandler(isParked);
@@ -187,6 +189,9 @@ class CompletionsBehindHandlersTests {
         assertThat(failures()).isEqualTo(3);
         assertThat(delivery.left()).isDone();
         assertThat(rig.parked).isEmpty();
+        assertThat(output)
+                .contains((isParked ? "Parking " : "Releasing ") + DeliveryRig.KEY + " failed; it ")
+                .doesNotContain((isParked ? "Releasing " : "Parking "));
     }
 
     @ParameterizedTest
@@ -251,7 +256,17 @@ class CompletionsBehindHandlersTests {
     }
 
     @Test
-    void releaseThatIsRecordedOrRefusedIsNeitherAParkingNorALostCompletion() {
+    void keyThatAnotherWorkerTookOverIsNotParked(CapturedOutput output) {
+        rig.store.onPark(requested -> Set.of());
+
+        failHandler(true);
+
+        assertThat(rig.parked).isEmpty();
+        assertThat(output).contains("is not parked: another worker took the key over");
+    }
+
+    @Test
+    void releaseThatIsRecordedOrRefusedIsNeitherAParkingNorALostCompletion(CapturedOutput output) {
         rig.store.onRelease(requested -> Set.of());
         failHandler(false);
         assertThatThrownBy(() -> rig.process(rig.receive(), claim -> {
@@ -262,6 +277,7 @@ class CompletionsBehindHandlersTests {
         assertThat(rig.store.releases()).hasSize(2);
         assertThat(rig.parked).isEmpty();
         assertThat(rig.lost).isEmpty();
+        assertThat(output).doesNotContain("not parked", "Parking ", "Releasing ");
     }
 
     /** The next attempt waits for the record of a failure, and the next message of a group for that of a completion. */

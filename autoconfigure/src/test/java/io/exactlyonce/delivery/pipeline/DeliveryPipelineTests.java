@@ -19,9 +19,13 @@ import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 
+@ExtendWith(OutputCaptureExtension.class)
 class DeliveryPipelineTests {
 
     private final DeliveryRig rig = new DeliveryRig();
@@ -213,13 +217,14 @@ class DeliveryPipelineTests {
     }
 
     @Test
-    void parkedKeyIsNeitherHandledNorAcknowledged() throws Throwable {
+    void parkedKeyIsNeitherHandledNorAcknowledged(CapturedOutput output) throws Throwable {
         rig.store.onClaim(Parked::new);
 
         assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
 
         assertThat(rig.deliveries().settle(delivery)).isFalse();
         assertThat(rig.returns()).containsExactly(4);
+        assertThat(output).containsOnlyOnce("is parked and waits for a person's decision");
     }
 
     @Test

@@ -457,7 +457,9 @@ class FutureHandlerTests {
     void stoppedListenersDeliveryIsNotBegun() {
         delivery.abandon();
 
-        assertThatThrownBy(() -> process(DeliveryRig::neverCalled)).isInstanceOf(CancellationException.class);
+        assertThatThrownBy(() -> process(DeliveryRig::neverCalled))
+                .isInstanceOf(CancellationException.class)
+                .hasMessageStartingWith(delivery + " was not begun");
         assertThat(rig.store.claims()).isEmpty();
     }
 

@@ -299,7 +299,7 @@ class WaitingRoomTests {
     }
 
     @Test
-    void parkedKeysDeliveryIsReturnedWithBackoff() throws Throwable {
+    void parkedKeysDeliveryIsReturnedWithBackoff(CapturedOutput output) throws Throwable {
         waitFor(DeliveryRig.KEY, "handle", 3);
         rig.store.putState(DeliveryRig.KEY, KeyState.PARKED);
 
@@ -307,6 +307,7 @@ class WaitingRoomTests {
 
         assertThat(rig.returns()).containsExactly(16);
         assertThat(rig.deleted).isEmpty();
+        assertThat(output).containsOnlyOnce("is parked and waits for a person's decision");
     }
 
     /** Its claim was answered after the look's: that it is held is newer than that it was free. */
