@@ -45,6 +45,18 @@ class ClaimRowTests {
         assertThat(row.isHeldBy(new UUID(0, 2))).isFalse();
     }
 
+    /** A free row that is as it was when it was tried before is locked, and is not tried again. */
+    @Test
+    void rowIsAsItWasIfItsClaimAndStatusAre() {
+        ClaimRow row = row(Status.HELD, 1, false, null);
+
+        assertThat(row.isAsIn(row(Status.HELD, 0, true, null))).isTrue();
+        assertThat(row.isAsIn(null)).as("no row then").isFalse();
+        assertThat(row.isAsIn(row(Status.RELEASED, 1, false, null))).isFalse();
+        assertThat(row.isAsIn(new ClaimRow(KEY, new UUID(0, 2), Status.HELD, 3, 41, false, 1, null, 77, null, false)))
+                .isFalse();
+    }
+
     @ParameterizedTest
     @CsvSource({"HELD, false, true", "HELD, true, true", "RELEASED, false, false", "RELEASED, true, true"})
     void freeKeyIsInDoubtUnlessItsHolderSaidOtherwise(Status status, boolean ambiguous, boolean inDoubt) {
