@@ -3,6 +3,7 @@ package io.exactlyonce.audit;
 import io.exactlyonce.audit.Finding.Severity;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.SubscriptionCheck;
 import io.exactlyonce.delivery.SubscriptionObserver;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.SqsQueue;
@@ -23,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * Judges the queues of running listeners, one after the other: a second after a listener starts or what it goes by has changed, and
  * with each {@link #tick()}. What is new is logged, as are attributes that were changed meanwhile, with their old and new values.
  */
-public final class QueueAudit implements SubscriptionObserver {
+public final class QueueAudit implements SubscriptionObserver, SubscriptionCheck {
 
     private static final Logger log = LoggerFactory.getLogger(QueueAudit.class);
 
@@ -96,6 +97,7 @@ public final class QueueAudit implements SubscriptionObserver {
      *
      * @throws QueueAuditException if there is a finding of severity {@link Severity#ERROR}
      */
+    @Override
     public void require(Subscription subscription) {
         AuditedQueue queue = mode == AuditMode.FAIL ? audited(subscription) : null;
         if (queue != null) {

@@ -26,7 +26,7 @@ import org.springframework.context.annotation.Lazy;
 
 /** The endpoint {@code exactlyonce}, the health of claims, and meters: each where the application has what it takes. */
 @AutoConfiguration(
-        after = ExactlyOnceAutoConfiguration.class,
+        after = ExactlyOnceObservabilityAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
 @ConditionalOnBean(WindowWatch.class)
 public final class ExactlyOnceActuatorAutoConfiguration {
@@ -64,9 +64,15 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         ObservedMetrics exactlyOnceObservedMetrics(MeterRegistry registry) {
             return new ObservedMetrics(registry);
         }
+    }
+
+    /** Meters of PostgreSQL, where claims are kept there. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({MeterRegistry.class, ClaimPool.class})
+    @ConditionalOnBean({MeterRegistry.class, ClaimPool.class})
+    static class DatabaseMeters {
 
         @Bean
-        @ConditionalOnBean(ClaimPool.class)
         ClaimDatabaseMetrics exactlyOnceClaimDatabaseMetrics(MeterRegistry registry, ClaimPool claims) {
             return new ClaimDatabaseMetrics(registry, claims);
         }

@@ -3,26 +3,22 @@ package io.exactlyonce.autoconfigure;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.Mode;
-import io.exactlyonce.actuate.ListenerStates;
-import io.exactlyonce.audit.QueueAudit;
-import io.exactlyonce.audit.QueueObserver;
-import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.claim.ClaimIdGenerator;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimTransactionFactory;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
-import io.exactlyonce.claim.postgres.ClaimDatabase;
-import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
+import io.exactlyonce.delivery.SubscriptionCheck;
 import io.exactlyonce.delivery.SubscriptionObserver;
 import io.exactlyonce.delivery.pipeline.CircuitBreakers;
 import io.exactlyonce.delivery.pipeline.Claims;
@@ -38,37 +34,25 @@ import io.exactlyonce.listener.container.StartLine;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.method.ListenerModes;
 import io.exactlyonce.listener.observed.ObservedListeners;
-import io.exactlyonce.observe.DeliveryLogContext;
-import io.exactlyonce.observe.DeliveryObservations;
-import io.exactlyonce.observe.EventPublisher;
-import io.exactlyonce.observe.MessagingConvention;
 import io.exactlyonce.observed.ObservationCounter;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.observed.ObservedCounts;
 import io.exactlyonce.operations.ActionExecutor;
 import io.exactlyonce.operations.DefaultExactlyOnceOperations;
-import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.SystemClockwork;
-import io.exactlyonce.time.Timer;
-import io.exactlyonce.window.WindowObserver;
-import io.exactlyonce.window.WindowWatch;
-import io.micrometer.observation.ObservationRegistry;
 import java.lang.management.ManagementFactory;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
@@ -83,8 +67,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.boot.thread.Threading;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
@@ -100,26 +83,17 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** Makes {@link ExactlyOnceListener} methods work. */
 @AutoConfiguration(
-        after = DataSourceAutoConfiguration.class,
         afterName = {
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
             "io.awspring.cloud.autoconfigure.sqs.SqsAutoConfiguration",
             "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration"
         })
 @ConditionalOnProperty(name = "spring.cloud.aws.sqs.enabled", havingValue = "true", matchIfMissing = true)
 @EnableConfigurationProperties(ExactlyOnceProperties.class)
-@Import({
-    PostgresClaimsConfiguration.class,
-    ExactlyOnceAutoConfiguration.AutoProxyCreator.class,
-    ListenerStates.class,
-    SharedQueues.class
-})
+@Import({PostgresClaimsConfiguration.class, ExactlyOnceAutoConfiguration.AutoProxyCreator.class, SharedQueues.class})
 public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
-    private static final String MESSAGES_OBSERVED = "spring.cloud.aws.sqs.observation-enabled";
-
-    private static final Duration AUDIT_INTERVAL = Duration.ofMinutes(1);
     private static final long IDLE_SECONDS = 10;
-    private static final int MOST_EVENTS = 1_000;
 
     private final ExactlyOnceProperties properties;
     private final Clockwork clockwork;
@@ -130,19 +104,19 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     private final RetryBackoff backoff;
     private final JacksonResultSerializer serializer;
     private final StoredResults results;
-    private final EventPublisher events;
 
     /** Takes what most of the beans here need, so that neither the store nor the JSON mapper may need one of them. */
     ExactlyOnceAutoConfiguration(
             ExactlyOnceProperties properties,
             Clockwork clockwork,
-            ClaimStore store,
+            ObjectProvider<ClaimStore> stores,
             ObjectProvider<GroupCommitSettings> groups,
-            ObjectProvider<JsonMapper> json,
-            ApplicationEventPublisher application) {
+            ObjectProvider<JsonMapper> json) {
         this.properties = properties;
         this.clockwork = clockwork;
-        this.store = store;
+        this.store = stores.getIfAvailable(() -> {
+            throw properties.claim().store().isMissing();
+        });
         this.async = store instanceof AsyncClaimStore own
                 ? own
                 : new GroupCommitClaimStore(
@@ -163,7 +137,6 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         this.serializer = new JacksonResultSerializer(json.getIfAvailable(JsonMapper::new));
         this.results =
                 new StoredResults(serializer, properties.claim().maxResultSize().toBytes());
-        this.events = new EventPublisher(application, thread("exactly-once-events-", MOST_EVENTS), clockwork);
     }
 
     /** Ends the store's front, after all that asks it and before the store. */
@@ -185,18 +158,9 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new SystemClockwork();
     }
 
-    /** All observers that are beans, but for itself. */
     @Bean
-    DeliveryObservers exactlyOnceObservers(
-            List<SubscriptionObserver> observers,
-            ObjectProvider<ObservationRegistry> registry,
-            Environment environment) {
-        DeliveryObservations observations = new DeliveryObservations(
-                registry.getIfAvailable(() -> ObservationRegistry.NOOP),
-                environment.getProperty(MESSAGES_OBSERVED, Boolean.class, false),
-                properties.observation().opentelemetryNames());
-        Stream<SubscriptionObserver> around = Stream.of(events, new DeliveryLogContext(), observations);
-        return new DeliveryObservers(Stream.concat(observers.stream(), around).toList());
+    DeliveryObservers exactlyOnceObservers(List<SubscriptionObserver> observers) {
+        return new DeliveryObservers(observers);
     }
 
     @Bean
@@ -210,9 +174,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     ListenerEngine exactlyOnceEngine(
             Renewer renewals,
             DeliveryObservers observers,
-            QueueAudit audit,
-            ObjectProvider<ClaimBackend> backends,
-            ObjectProvider<ClaimDatabase> database) {
+            ObjectProvider<SubscriptionCheck> checks,
+            ObjectProvider<ClaimBackend> backends) {
         int mostWaiting = properties.retry().maxWaiting();
         OutcomePolicy policy = new OutcomePolicy(terms, backoff);
         Deliveries deliveries = new Deliveries(renewals, claims, policy, observers, clockwork, mostWaiting);
@@ -233,22 +196,20 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 observers,
                 clockwork,
                 clockwork,
-                audit::require,
+                subscription -> checks.forEach(check -> check.require(subscription)),
                 line,
-                () -> database.ifAvailable(ClaimDatabase::beginCheck),
-                () -> database.ifAvailable(ClaimDatabase::requireReady));
+                () -> backends.forEach(ClaimBackend::beginCheck),
+                () -> backends.forEach(ClaimBackend::requireReady));
     }
 
     /** Deliveries are renewed while their handlers and acknowledgements finish: renewals begin first and end last. */
     @Bean
-    TickLifecycle exactlyOnceTicks(Renewer renewals, ListenerEngine engine, QueueAudit audit) {
+    TickLifecycle exactlyOnceTicks(Renewer renewals, ListenerEngine engine) {
         WaitingRoom waiting = engine.deliveries().waiting();
         return new TickLifecycle(() -> {
             Clockwork.Ticks renewing = renewals.begin(clockwork, "exactly-once-renewal-1");
             Clockwork.Ticks watching = clockwork.every(WaitingRoom.INTERVAL, "exactly-once-watch-1", waiting::tick);
-            Clockwork.Ticks auditing = clockwork.every(AUDIT_INTERVAL, "exactly-once-audit-1", audit::tick);
             return () -> {
-                auditing.close();
                 watching.close();
                 renewing.close();
             };
@@ -270,7 +231,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
             ListenerEngine engine,
             ObjectProvider<ObservedClaims> observed,
             SharedQueues queues) {
-        return new ExactlyOnceContainerFactoryConfigurer(environment, engine, new ObservedListeners(observed), queues);
+        return new ExactlyOnceContainerFactoryConfigurer(
+                environment, Threading.VIRTUAL.isActive(environment), engine, new ObservedListeners(observed), queues);
     }
 
     @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
@@ -284,17 +246,19 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
             ListableBeanFactory beans,
             Environment environment,
             ObjectProvider<ListenerEngine> engine,
-            Optional<TransactionCheck> database) {
+            ObjectProvider<ClaimTransactionFactory> transactions) {
         ListenerModes modes = new ListenerModes(environment, properties.mode());
         return new ExactlyOnceListenerConfigurer(beans, modes, serializer, (manager, named) -> {
             ListenerEngine its = engine.getObject();
             // A transaction proves itself on the table, which may have to be created first.
             its.readiness().run();
-            TransactionCheck check = database.orElseThrow(() -> new UnsupportedTransactionException(
-                    "claims are kept by a ClaimStore other than PostgreSQL's, which shares no transactions with handlers",
-                    "use effects = EXTERNAL; for effects in DynamoDB, with DynamoDbCompletion in the handler's own transaction",
-                    null));
-            return its.breakers().guard(check.of(manager, named), nameOf(manager, beans));
+            ClaimTransactionFactory factory = transactions.getIfAvailable(() -> {
+                throw new UnsupportedTransactionException(
+                        "claims are kept by a ClaimStore other than PostgreSQL's, which shares no transactions with handlers",
+                        "use effects = EXTERNAL; for effects in DynamoDB, with DynamoDbCompletion in the handler's own transaction",
+                        null);
+            });
+            return its.breakers().guard(factory.create(manager, named), nameOf(manager, beans));
         });
     }
 
@@ -321,42 +285,6 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new ExactlyOnceAdvisor(() -> engine.getObject().pipeline(), new ListenerModes(environment, mode));
     }
 
-    @Bean
-    QueueAudit exactlyOnceQueueAudit(
-            WindowWatch windows, ObjectProvider<QueueObserver> observers, Optional<ClaimPool> claims) {
-        Executor thread = thread("exactly-once-audit-start-", Integer.MAX_VALUE);
-        // The timer's own thread may not wait for SQS.
-        Timer afterwards = (delay, task) -> Timer.SYSTEM.after(
-                delay, () -> thread.execute(() -> Boundary.guard("The first audit of a queue", task)));
-        return new QueueAudit(
-                properties.audit().mode(),
-                properties.audit().silence(),
-                new QueueAudit.Terms(
-                        properties.renewal().enabled(),
-                        properties.claim().lease(),
-                        properties.claim().retention(),
-                        backoff,
-                        claims.flatMap(ClaimPool::chosenTimeout).orElse(null),
-                        () -> claims.flatMap(ClaimPool::openingTime)),
-                windows::p99,
-                observers.orderedStream().toList(),
-                afterwards);
-    }
-
-    /** Spring Boot has every registry go by it. */
-    @Bean
-    @ConditionalOnProperty("exactly-once.observation.opentelemetry-names")
-    static MessagingConvention exactlyOnceMessagingConvention() {
-        return new MessagingConvention();
-    }
-
-    @Bean
-    WindowWatch exactlyOnceWindowWatch(ObjectProvider<WindowObserver> observers) {
-        List<WindowObserver> all =
-                Stream.concat(observers.orderedStream(), Stream.of(events)).toList();
-        return new WindowWatch(properties.renewal().enabled(), all, clockwork);
-    }
-
     /** Only for observed listeners, as what follows. */
     @Bean
     @Lazy
@@ -367,15 +295,14 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     /** Proves the database ready, and makes its table, beside the start. Its thread's queue is bounded by what may be under way. */
     @Bean
     @Lazy
-    ObservedClaims exactlyOnceObservedClaims(List<ObservationCounter> counters, Optional<ClaimDatabase> database) {
-        Runnable readiness =
-                database.<Runnable>map(known -> known::requireReady).orElse(() -> {});
+    ObservedClaims exactlyOnceObservedClaims(List<ObservationCounter> counters, ObjectProvider<ClaimBackend> backends) {
+        Runnable readiness = () -> backends.forEach(ClaimBackend::requireReady);
         Executor thread = thread("exactly-once-observing-", Integer.MAX_VALUE);
         return new ObservedClaims(store, terms, readiness, counters, thread, ObservedClaims.MOST_UNDER_WAY);
     }
 
     /** Returns a daemon thread that ends by itself when there is nothing to do, so that there is nothing to stop. */
-    private static Executor thread(String prefix, int mostWaiting) {
+    static Executor thread(String prefix, int mostWaiting) {
         ThreadPoolExecutor thread = new ThreadPoolExecutor(
                 1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(mostWaiting), daemons(prefix));
         thread.allowCoreThreadTimeOut(true);

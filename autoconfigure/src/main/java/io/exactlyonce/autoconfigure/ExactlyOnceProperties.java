@@ -6,18 +6,16 @@ import static io.exactlyonce.property.Bounds.require;
 import static io.exactlyonce.property.Bounds.requireOrder;
 
 import io.exactlyonce.Mode;
-import io.exactlyonce.audit.AuditMode;
-import io.exactlyonce.audit.AuditRules;
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.ClaimPool;
-import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
-import java.util.Set;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -33,8 +31,6 @@ import org.springframework.util.unit.DataSize;
  * @param datasource Connection pool for claims.
  * @param renewal Renewal of visibility windows and leases.
  * @param retry Return of deliveries that did not succeed.
- * @param audit Audit of the listeners' queues.
- * @param observation Observations of deliveries.
  * @param unknownProperties Whether a property within 'exactly-once' that nothing reads stops the start: 'fail', or 'warn' for
  *     configuration that several versions share.
  */
@@ -45,8 +41,6 @@ public record ExactlyOnceProperties(
         @DefaultValue Datasource datasource,
         @DefaultValue Renewal renewal,
         @DefaultValue Retry retry,
-        @DefaultValue Audit audit,
-        @DefaultValue Observation observation,
         @DefaultValue("fail") UnknownProperties.Reaction unknownProperties) {
 
     private static final String RETENTION = "exactly-once.claim.retention";
@@ -127,8 +121,23 @@ public record ExactlyOnceProperties(
 
     /** Where claims are kept. */
     public enum Store {
-        POSTGRESQL,
-        DYNAMODB
+        POSTGRESQL("exactly-once-postgres"),
+        DYNAMODB("exactly-once-dynamodb");
+
+        private final String module;
+
+        Store(String module) {
+            this.module = module;
+        }
+
+        /** Returns what keeps the application from starting if nothing keeps its claims. */
+        InvalidPropertyException isMissing() {
+            return new InvalidPropertyException(
+                    "exactly-once.claim.store",
+                    "exactly-once.claim.store is %s, and its module is not on the class path"
+                            .formatted(name().toLowerCase(Locale.ROOT)),
+                    "add io.exactlyonce:%s, or name the store whose module is there".formatted(module));
+        }
     }
 
     /**
@@ -240,35 +249,4 @@ public record ExactlyOnceProperties(
             @DefaultValue("1s") Duration initialDelay,
             @DefaultValue("5m") Duration maxDelay,
             @DefaultValue("1000") int maxWaiting) {}
-
-    /**
-     * Audit of the listeners' queues, when a listener starts and each minute.
-     *
-     * @param mode What becomes of findings: 'fail' stops the start at those of severity ERROR, 'warn' logs them, 'off'
-     *     reads nothing.
-     * @param silence Rules that are left out, by their ids, such as 'claim-retention'.
-     */
-    public record Audit(
-            @DefaultValue("warn") AuditMode mode,
-            @DefaultValue Set<String> silence) {
-
-        public Audit {
-            for (String id : silence) {
-                if (!AuditRules.ids().contains(id)) {
-                    throw new InvalidPropertyException(
-                            "exactly-once.audit.silence",
-                            "exactly-once.audit.silence (%s) must name rules of the audit".formatted(id),
-                            "choose among " + String.join(", ", AuditRules.ids()));
-                }
-            }
-        }
-    }
-
-    /**
-     * Observations of deliveries, where there is an {@code ObservationRegistry}.
-     *
-     * @param opentelemetryNames Whether the observation of a message, and ours within it, have OpenTelemetry's names for
-     *     messaging, which are still in development.
-     */
-    public record Observation(@DefaultValue("false") boolean opentelemetryNames) {}
 }

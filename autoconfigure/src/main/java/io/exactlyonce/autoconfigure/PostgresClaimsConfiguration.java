@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
@@ -36,6 +37,7 @@ import org.springframework.core.env.Environment;
 
 /** Where claims are kept: in PostgreSQL, unless the application has a store of its own. Then no database is needed. */
 @Configuration(proxyBeanMethods = false)
+@ConditionalOnClass(PostgresClaimStore.class)
 @ConditionalOnMissingBean(ClaimStore.class)
 class PostgresClaimsConfiguration {
 
@@ -63,10 +65,7 @@ class PostgresClaimsConfiguration {
             ObjectProvider<DataSourceProperties> applicationProperties,
             Environment environment) {
         if (properties.store() == Store.DYNAMODB) {
-            throw new InvalidPropertyException(
-                    "exactly-once.claim.store",
-                    "exactly-once.claim.store is dynamodb, and its module is not on the class path",
-                    "add io.exactlyonce:exactly-once-dynamodb, or remove the property to keep claims in PostgreSQL");
+            throw properties.store().isMissing();
         }
         DataSource bean = marked.getIfAvailable();
         if (bean != null) {

@@ -7,7 +7,6 @@ import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.observed.ObservedListeners;
 import org.springframework.beans.factory.BeanFactory;
-import org.springframework.boot.thread.Threading;
 import org.springframework.core.env.Environment;
 
 /**
@@ -36,19 +35,24 @@ public final class ExactlyOnceContainerFactoryConfigurer {
     /**
      * Makes a configurer.
      *
-     * @param environment says whether the application asks for missing queues to be created, and for virtual threads. Awspring
-     *     creates queues by default, with a window of 30 s and no dead-letter queue; here a missing queue stops the start
+     * @param environment says whether the application asks for missing queues to be created. Awspring creates queues by default,
+     *     with a window of 30 s and no dead-letter queue; here a missing queue stops the start
+     * @param virtualThreads whether handlers run on virtual threads where the application names no executor
      * @param engine begins with each container to prove the database ready; each message source awaits that before it polls
      * @param observing for listeners that are only observed, whose containers stay as they are made
      */
     public ExactlyOnceContainerFactoryConfigurer(
-            Environment environment, ListenerEngine engine, ObservedListeners observing, SharedQueues queues) {
+            Environment environment,
+            boolean virtualThreads,
+            ListenerEngine engine,
+            ObservedListeners observing,
+            SharedQueues queues) {
+        this.virtualThreads = virtualThreads;
         this.engine = engine;
         this.observing = observing;
         this.queues = queues;
         queueNotFound =
                 environment.getProperty(QUEUE_NOT_FOUND, QueueNotFoundStrategy.class, QueueNotFoundStrategy.FAIL);
-        virtualThreads = Threading.VIRTUAL.isActive(environment);
     }
 
     /**

@@ -2,6 +2,7 @@ package io.exactlyonce.listener;
 
 import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsListenerConfigurer;
+import io.exactlyonce.claim.ClaimTransactionFactory;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.listener.method.ClaimArgumentResolver;
 import io.exactlyonce.listener.method.DeliveryHandlerMethodFactory;
@@ -23,10 +24,7 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
      * @param transactions makes claim transactions for handlers whose effects are in the database
      */
     public ExactlyOnceListenerConfigurer(
-            BeanFactory beans,
-            ListenerModes modes,
-            ResultSerializer results,
-            ListenerMethodReader.ClaimTransactionFactory transactions) {
+            BeanFactory beans, ListenerModes modes, ResultSerializer results, ClaimTransactionFactory transactions) {
         this.methods = new ListenerMethodReader(beans, ExactlyOnceContainerFactory.class, modes, results, transactions);
     }
 

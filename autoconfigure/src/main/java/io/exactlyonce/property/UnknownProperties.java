@@ -63,10 +63,11 @@ public record UnknownProperties(ConfigurableEnvironment environment, String grou
         for (String bean : beans.getBeanDefinitionNames()) {
             // Makes no factory for it, not even to learn a type: what is made now gets nothing injected, and stays so.
             var other = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
-            if (other != null
-                    && other.prefix().startsWith(group + ".")
-                    && ConfigurationPropertyName.of(other.prefix()).isAncestorOf(property)) {
-                return true;
+            if (other != null && other.prefix().startsWith(group + ".")) {
+                ConfigurationPropertyName its = ConfigurationPropertyName.of(other.prefix());
+                if (its.equals(property) || its.isAncestorOf(property)) {
+                    return true;
+                }
             }
         }
         return false;

@@ -21,8 +21,10 @@ class ClaimTargetIT {
     private final String url = server.createDatabase();
     private final JdbcTemplate jdbc = new JdbcTemplate(server.dataSource(url));
     private final ApplicationContextRunner application = new ApplicationContextRunner()
-            .withConfiguration(
-                    AutoConfigurations.of(DataSourceAutoConfiguration.class, ExactlyOnceAutoConfiguration.class))
+            .withConfiguration(AutoConfigurations.of(
+                    DataSourceAutoConfiguration.class,
+                    ExactlyOnceAutoConfiguration.class,
+                    ExactlyOnceObservabilityAutoConfiguration.class))
             .withPropertyValues(
                     "spring.datasource.url=" + url,
                     "spring.datasource.username=" + server.username(),

@@ -43,8 +43,10 @@ class ClaimTargetTests {
     private static final String NOWHERE = "jdbc:postgresql://127.0.0.1:1/";
 
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
-            .withConfiguration(
-                    AutoConfigurations.of(DataSourceAutoConfiguration.class, ExactlyOnceAutoConfiguration.class))
+            .withConfiguration(AutoConfigurations.of(
+                    DataSourceAutoConfiguration.class,
+                    ExactlyOnceAutoConfiguration.class,
+                    ExactlyOnceObservabilityAutoConfiguration.class))
             .withPropertyValues("spring.datasource.url=" + NOWHERE + "application");
 
     @Configuration(proxyBeanMethods = false)
@@ -207,7 +209,8 @@ class ClaimTargetTests {
     @Test
     void databaseForClaimsAloneIsEnough() {
         new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(ExactlyOnceAutoConfiguration.class))
+                .withConfiguration(AutoConfigurations.of(
+                        ExactlyOnceAutoConfiguration.class, ExactlyOnceObservabilityAutoConfiguration.class))
                 .withPropertyValues("exactly-once.datasource.url=" + NOWHERE + "own")
                 .run(context -> assertThat(context).hasNotFailed().hasSingleBean(ClaimStore.class));
     }

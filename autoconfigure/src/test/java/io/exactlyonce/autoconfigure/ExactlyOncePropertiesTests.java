@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.Mode;
 import io.exactlyonce.audit.AuditMode;
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.delivery.MismatchPolicy;
-import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.property.UnknownProperties;
 import java.time.Duration;
 import java.util.Set;
@@ -25,7 +25,7 @@ import org.springframework.util.unit.DataSize;
 class ExactlyOncePropertiesTests {
 
     @Configuration(proxyBeanMethods = false)
-    @EnableConfigurationProperties(ExactlyOnceProperties.class)
+    @EnableConfigurationProperties({ExactlyOnceProperties.class, AuditProperties.class, ObservationProperties.class})
     static class Settings {}
 
     private final ApplicationContextRunner application =
@@ -52,7 +52,9 @@ class ExactlyOncePropertiesTests {
             assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(true, 0.5, 0.1));
             assertThat(properties.retry())
                     .isEqualTo(new ExactlyOnceProperties.Retry(Duration.ofSeconds(1), Duration.ofMinutes(5), 1_000));
-            assertThat(properties.observation().opentelemetryNames()).isFalse();
+            assertThat(context.getBean(AuditProperties.class)).isEqualTo(new AuditProperties(AuditMode.WARN, Set.of()));
+            assertThat(context.getBean(ObservationProperties.class).opentelemetryNames())
+                    .isFalse();
         });
     }
 
@@ -86,9 +88,6 @@ class ExactlyOncePropertiesTests {
                         "exactly-once.retry.initial-delay=2s",
                         "exactly-once.retry.max-delay=12h",
                         "exactly-once.retry.max-waiting=5000",
-                        "exactly-once.audit.mode=fail",
-                        "exactly-once.audit.silence=lease,in-flight",
-                        "exactly-once.observation.opentelemetry-names=true",
                         "exactly-once.unknown-properties=warn")
                 .run(context -> assertThat(context.getBean(ExactlyOnceProperties.class))
                         .isEqualTo(new ExactlyOnceProperties(
@@ -112,9 +111,21 @@ class ExactlyOncePropertiesTests {
                                         Duration.ZERO),
                                 new ExactlyOnceProperties.Renewal(false, 0.8, 0.5),
                                 new ExactlyOnceProperties.Retry(Duration.ofSeconds(2), Duration.ofHours(12), 5_000),
-                                new ExactlyOnceProperties.Audit(AuditMode.FAIL, Set.of("in-flight", "lease")),
-                                new ExactlyOnceProperties.Observation(true),
                                 UnknownProperties.Reaction.WARN)));
+    }
+
+    @Test
+    void valuesOfWhatWatchesAreBound() {
+        application
+                .withPropertyValues(
+                        "exactly-once.audit.mode=fail",
+                        "exactly-once.audit.silence=lease,in-flight",
+                        "exactly-once.observation.opentelemetry-names=true")
+                .run(context -> {
+                    assertThat(context.getBean(AuditProperties.class))
+                            .isEqualTo(new AuditProperties(AuditMode.FAIL, Set.of("in-flight", "lease")));
+                    assertThat(context.getBean(ObservationProperties.class)).isEqualTo(new ObservationProperties(true));
+                });
     }
 
     @ParameterizedTest

@@ -191,8 +191,10 @@ class SecondPaymentIT {
 
     private static ApplicationContextRunner application(String... properties) {
         return new ApplicationContextRunner()
-                .withConfiguration(
-                        AutoConfigurations.of(DataSourceAutoConfiguration.class, ExactlyOnceAutoConfiguration.class))
+                .withConfiguration(AutoConfigurations.of(
+                        DataSourceAutoConfiguration.class,
+                        ExactlyOnceAutoConfiguration.class,
+                        ExactlyOnceObservabilityAutoConfiguration.class))
                 .withPropertyValues(
                         "spring.datasource.username=" + SERVER.username(),
                         "exactly-once.claim.initialize-schema=always")

@@ -33,8 +33,10 @@ class WrongPropertyTests {
     private final AtomicReference<ConfigurableApplicationContext> started = new AtomicReference<>();
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
-            .withConfiguration(
-                    AutoConfigurations.of(DataSourceAutoConfiguration.class, ExactlyOnceAutoConfiguration.class))
+            .withConfiguration(AutoConfigurations.of(
+                    DataSourceAutoConfiguration.class,
+                    ExactlyOnceAutoConfiguration.class,
+                    ExactlyOnceObservabilityAutoConfiguration.class))
             .withInitializer(started::set)
             .withPropertyValues("spring.datasource.url=jdbc:postgresql://127.0.0.1:1/nowhere");
 

@@ -292,6 +292,7 @@ class ExactlyOnceContainerFactoryTests {
         Deliveries deliveries = ListenerRig.deliveries(supervisor, noObserver, backoff, clock);
         return new ExactlyOnceContainerFactoryConfigurer(
                         environment,
+                        false,
                         new ListenerEngine(
                                 ListenerRig.engine(deliveries).pipeline(),
                                 deliveries,

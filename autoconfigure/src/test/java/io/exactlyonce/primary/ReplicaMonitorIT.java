@@ -3,6 +3,7 @@ package io.exactlyonce.primary;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.StreamingReplica;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
 
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.RoundTrips;

@@ -8,6 +8,7 @@ import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedException;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
+import io.exactlyonce.autoconfigure.ExactlyOnceObservabilityAutoConfiguration;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
@@ -56,7 +57,8 @@ class OperationsWithoutDatabaseTests {
 
     private void withOperations(Consumer<ExactlyOnceOperations> test) {
         new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(ExactlyOnceAutoConfiguration.class))
+                .withConfiguration(AutoConfigurations.of(
+                        ExactlyOnceAutoConfiguration.class, ExactlyOnceObservabilityAutoConfiguration.class))
                 .withBean(InMemoryClaimStore.class, () -> store)
                 .run(context -> {
                     assertThat(context)

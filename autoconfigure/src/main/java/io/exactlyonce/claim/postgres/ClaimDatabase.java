@@ -3,7 +3,9 @@ package io.exactlyonce.claim.postgres;
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.PrimaryCheck;
+import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -26,7 +28,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(ClaimDatabase.class);
 
-    private final String target;
+    private final ClaimPool pool;
     private final PrimaryCheck primary;
     private final ClaimTable table;
     private final DatabaseInitializationMode mode;
@@ -42,7 +44,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
      * @param whenReady runs once, as soon as claims can be kept; throws nothing
      */
     public ClaimDatabase(ClaimPool pool, DatabaseInitializationMode mode, Runnable whenReady) {
-        this.target = pool.target();
+        this.pool = pool;
         this.primary = new PrimaryCheck(pool);
         this.table = new ClaimTable(pool.dataSource());
         this.mode = mode;
@@ -54,7 +56,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
         thread.setTaskTerminationTimeout(5_000);
     }
 
-    /** Begins a check unless one is under way or has passed, and does not wait. */
+    @Override
     public synchronized void beginCheck() {
         if (!latest.isDone() || ready) {
             return;
@@ -64,7 +66,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
                 : CompletableFuture.failedFuture(new IllegalStateException("The application is closed"));
     }
 
-    /** Returns when claims can be kept, or throws why they cannot. */
+    @Override
     public void requireReady() {
         awaited = true;
         try {
@@ -98,7 +100,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
 
     @Override
     public String description() {
-        return target + " (primary)";
+        return pool.target() + " (primary)";
     }
 
     /**
@@ -113,6 +115,16 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
             table.verify();
         }
         return Map.of("primary", server.address());
+    }
+
+    @Override
+    public Optional<Duration> connectionTimeout() {
+        return pool.chosenTimeout();
+    }
+
+    @Override
+    public Optional<Duration> openingTime() {
+        return pool.openingTime();
     }
 
     /** Returns whether there are listeners, and claims can be kept. */

@@ -6,7 +6,7 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.primary.SynchronousCommit;
+import io.exactlyonce.claim.SynchronousCommit;
 import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.List;

@@ -1,13 +1,12 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.SubscriptionCheck;
 import io.exactlyonce.delivery.pipeline.CircuitBreakers;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.time.Timer;
-import io.exactlyonce.visibility.Subscription;
-import java.util.function.Consumer;
 
 /**
  * What containers' components need of the engine.
@@ -30,7 +29,7 @@ public record ListenerEngine(
         DeliveryObserver observer,
         NanoClock clock,
         Timer timer,
-        Consumer<Subscription> audit,
+        SubscriptionCheck audit,
         StartLine line,
         Runnable check,
         Runnable readiness) {}

@@ -168,7 +168,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 .acceptIfInstance(context, QueueAttributesAware.class, it -> it.setQueueAttributes(attributes))
                 .acceptIfInstance(backPressure, IdentifiableContainerComponent.class, it -> it.setId(id));
         Subscription subscription = prepare(attributes);
-        engine.audit().accept(subscription);
+        engine.audit().require(subscription);
         engine.line().log(subscription, settings.listener());
         engine.observer().subscribed(subscription);
         engine.breakers().of(settings.listener().transaction()).subscribe(subscription);

@@ -5,6 +5,7 @@ import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.ClaimTransactionFactory;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.delivery.InDoubtPolicy;
@@ -18,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
-import org.springframework.boot.convert.DurationStyle;
 import org.springframework.core.MethodParameter;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -41,20 +42,6 @@ public record ListenerMethodReader(
         ClaimTransactionFactory transactions) {
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
-
-    /** Makes claim transactions of the application's transaction managers. */
-    @FunctionalInterface
-    public interface ClaimTransactionFactory {
-
-        /**
-         * Makes a claim transaction.
-         *
-         * @param named whether the listener names its manager, so that its handler may use another DataSource than the
-         *     application's main one
-         * @throws UnsupportedTransactionException if claims cannot be kept in this manager's transactions
-         */
-        ClaimTransaction create(PlatformTransactionManager manager, boolean named);
-    }
 
     /**
      * Reads a method.
@@ -137,7 +124,7 @@ public record ListenerMethodReader(
         }
         Duration timeout;
         try {
-            timeout = DurationStyle.detectAndParse(text);
+            timeout = DurationFormatterUtils.detectAndParse(text);
         } catch (IllegalArgumentException | ArithmeticException unreadable) {
             timeout = Duration.ZERO;
         }

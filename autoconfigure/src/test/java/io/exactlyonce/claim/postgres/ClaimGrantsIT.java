@@ -11,13 +11,13 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.PrimaryCheck;
 import io.exactlyonce.primary.ReplicaMonitor;
-import io.exactlyonce.primary.SynchronousCommit;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -177,7 +177,7 @@ class ClaimGrantsIT {
                         new StaticListableBeanFactory(),
                         TestDatabase.RETENTION,
                         SynchronousCommit.ON)
-                .of(new JdbcTransactionManager(application()), true);
+                .create(new JdbcTransactionManager(application()), true);
 
         assertThat(transaction.execute(request(), claim -> "1")).isInstanceOf(Acquired.class);
     }

@@ -10,10 +10,10 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.primary.ClaimPool;
-import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.ConnectionProxy;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.NeedsProgram;
@@ -124,7 +124,7 @@ class PooledTransactionsIT {
                         new StaticListableBeanFactory(),
                         TestDatabase.RETENTION,
                         SynchronousCommit.ON)
-                .of(new JdbcTransactionManager(application), true);
+                .create(new JdbcTransactionManager(application), true);
         List<ClaimKey> keys = IntStream.range(0, KEYS)
                 .mapToObj(number -> new ClaimKey("pooled", UUID.randomUUID().toString()))
                 .toList();

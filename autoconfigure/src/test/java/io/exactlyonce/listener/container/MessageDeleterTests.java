@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.boot.convert.DurationStyle;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
@@ -375,7 +375,7 @@ class MessageDeleterTests {
     void deletesOfFifoQueuesAndThoseOfAnApplicationThatAsksForItAreSentAtOnce(
             boolean isFifo, @Nullable String interval, @Nullable Integer threshold) {
         MessageDeleter atOnce =
-                deleter(isFifo, interval == null ? null : DurationStyle.detectAndParse(interval), threshold);
+                deleter(isFifo, interval == null ? null : DurationFormatterUtils.detectAndParse(interval), threshold);
 
         delete(atOnce, "first");
 

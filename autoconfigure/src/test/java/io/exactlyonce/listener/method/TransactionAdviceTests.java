@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.ClaimTransactionFactory;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.delivery.TestResults;
 import java.util.ArrayList;
@@ -130,7 +131,7 @@ class TransactionAdviceTests {
         return ListenerRig.read(reader(this::create), proxies.getProxy(), Listeners.class, method);
     }
 
-    private ListenerMethodReader reader(ListenerMethodReader.ClaimTransactionFactory transactions) {
+    private ListenerMethodReader reader(ClaimTransactionFactory transactions) {
         return new ListenerMethodReader(
                 beans, ListenerRig.PreparingFactory.class, ListenerRig.ENFORCED, TestResults.NONE, transactions);
     }

@@ -7,6 +7,7 @@ import io.awspring.cloud.autoconfigure.core.CredentialsProviderAutoConfiguration
 import io.awspring.cloud.autoconfigure.core.RegionProviderAutoConfiguration;
 import io.awspring.cloud.autoconfigure.sqs.SqsAutoConfiguration;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
+import io.exactlyonce.autoconfigure.ExactlyOnceObservabilityAutoConfiguration;
 import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.test.InMemoryClaimStore;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,7 @@ class ClaimsElsewhereTests {
             .withConfiguration(AutoConfigurations.of(
                     DynamoDbClaimsAutoConfiguration.class,
                     ExactlyOnceAutoConfiguration.class,
+                    ExactlyOnceObservabilityAutoConfiguration.class,
                     SqsAutoConfiguration.class,
                     AwsAutoConfiguration.class,
                     CredentialsProviderAutoConfiguration.class,

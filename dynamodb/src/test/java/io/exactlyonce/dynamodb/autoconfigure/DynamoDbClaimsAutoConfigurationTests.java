@@ -8,6 +8,7 @@ import io.awspring.cloud.autoconfigure.core.CredentialsProviderAutoConfiguration
 import io.awspring.cloud.autoconfigure.core.RegionProviderAutoConfiguration;
 import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
+import io.exactlyonce.autoconfigure.ExactlyOnceObservabilityAutoConfiguration;
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
@@ -150,7 +151,8 @@ class DynamoDbClaimsAutoConfigurationTests {
     @Test
     void nameThatNothingReadsStopsTheStart() {
         application
-                .withConfiguration(AutoConfigurations.of(ExactlyOnceAutoConfiguration.class))
+                .withConfiguration(AutoConfigurations.of(
+                        ExactlyOnceAutoConfiguration.class, ExactlyOnceObservabilityAutoConfiguration.class))
                 .withPropertyValues("exactly-once.dynamodb.table=claims")
                 .run(context -> assertThat(context)
                         .getFailure()

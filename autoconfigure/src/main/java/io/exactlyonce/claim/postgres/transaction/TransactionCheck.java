@@ -1,10 +1,11 @@
 package io.exactlyonce.claim.postgres.transaction;
 
 import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.ClaimTransactionFactory;
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.SameDatabase;
-import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -29,7 +30,8 @@ import org.springframework.transaction.support.TransactionTemplate;
  * @param synchronousCommit what commits of claims wait for
  */
 public record TransactionCheck(
-        DataSource claims, BeanFactory beans, Duration retention, SynchronousCommit synchronousCommit) {
+        DataSource claims, BeanFactory beans, Duration retention, SynchronousCommit synchronousCommit)
+        implements ClaimTransactionFactory {
 
     private static final String SESSION = "SELECT pg_backend_pid()";
     private static final String HAS_ONE_SNAPSHOT =
@@ -42,15 +44,8 @@ public record TransactionCheck(
                     + "; or keep claims where the handler writes, in PostgreSQL, by exactly-once.datasource.url or"
                     + " @ExactlyOnceDataSource; or effects = EXTERNAL";
 
-    /**
-     * Makes a claim transaction.
-     *
-     * @param transactions the application's transaction manager
-     * @param named whether the handler names its manager; if not, it is presumed to write through the application's only
-     *     or primary DataSource, which must join the manager's transactions then
-     * @throws UnsupportedTransactionException if claims cannot be kept in this manager's transactions
-     */
-    public ClaimTransaction of(PlatformTransactionManager transactions, boolean named) {
+    @Override
+    public ClaimTransaction create(PlatformTransactionManager transactions, boolean named) {
         DataSource application =
                 named ? null : beans.getBeanProvider(DataSource.class).getIfUnique();
         TransactionTemplate template = new TransactionTemplate(transactions);

@@ -16,9 +16,9 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
-import io.exactlyonce.primary.SynchronousCommit;
 import java.io.IOException;
 import java.sql.Connection;
 import java.util.List;
@@ -52,7 +52,7 @@ class MixedEffectsIT {
 
     private final ClaimTransaction transaction = new TransactionCheck(
                     DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
-            .of(new JdbcTransactionManager(DATABASE.application()), true);
+            .create(new JdbcTransactionManager(DATABASE.application()), true);
     private final PostgresClaimStore external =
             new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
     private final ClaimRequest request = request();

@@ -9,9 +9,9 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
-import io.exactlyonce.primary.SynchronousCommit;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -82,7 +82,7 @@ class OneSnapshotIT {
     private static ClaimTransaction transaction(Manager manager) {
         return new TransactionCheck(
                         DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
-                .of(manager, true);
+                .create(manager, true);
     }
 
     private static void sell(Manager manager, ClaimKey sold) {
@@ -103,7 +103,7 @@ class OneSnapshotIT {
                 new JdbcTransactionManager(manager(isolation).getDataSource());
         ClaimTransaction transaction = new TransactionCheck(
                         DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
-                .of(manager, true);
+                .create(manager, true);
         String scope = UUID.randomUUID().toString();
         CyclicBarrier together = new CyclicBarrier(HANDLERS);
         List<FutureTask<Boolean>> handlers = IntStream.range(0, HANDLERS)

@@ -21,11 +21,11 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.CommitLosingDataSource;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
-import io.exactlyonce.primary.SynchronousCommit;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -81,7 +81,7 @@ class PostgresClaimTransactionIT {
     private final JdbcTransactionManager manager = new JdbcTransactionManager(DATABASE.application());
     private final ClaimTransaction transaction = new TransactionCheck(
                     DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
-            .of(manager, true);
+            .create(manager, true);
     private final PostgresClaimStore external =
             new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
     private final ClaimRequest request = request();

@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
-import io.exactlyonce.primary.SynchronousCommit;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.OtherDatabase;
 import io.exactlyonce.testing.StreamingReplica;
@@ -60,7 +60,7 @@ class TransactionCheckIT {
 
     private ClaimTransaction of(DataSource dataSource) {
         beans.addBean("dataSource", dataSource);
-        return transactions.of(new JdbcTransactionManager(dataSource), false);
+        return transactions.create(new JdbcTransactionManager(dataSource), false);
     }
 
     private void assertRefused(DataSource dataSource, String problem, String remedy) {
@@ -68,7 +68,7 @@ class TransactionCheckIT {
     }
 
     private void assertRefused(PlatformTransactionManager manager, String problem, String remedy) {
-        assertThatThrownBy(() -> transactions.of(manager, false))
+        assertThatThrownBy(() -> transactions.create(manager, false))
                 .isInstanceOfSatisfying(UnsupportedTransactionException.class, refused -> {
                     assertThat(refused.problem()).contains(problem);
                     assertThat(refused.remedy()).contains(remedy);
@@ -211,8 +211,8 @@ class TransactionCheckIT {
         beans.addBean("dataSource", new DelegatingDataSource(target));
         var manager = new JdbcTransactionManager(target);
 
-        assertThatThrownBy(() -> transactions.of(manager, false)).hasMessageContaining("takes no part");
-        assertThat(transactions.of(manager, true).execute(TestDatabase.request(), claim -> null))
+        assertThatThrownBy(() -> transactions.create(manager, false)).hasMessageContaining("takes no part");
+        assertThat(transactions.create(manager, true).execute(TestDatabase.request(), claim -> null))
                 .isInstanceOf(Acquired.class);
     }
 

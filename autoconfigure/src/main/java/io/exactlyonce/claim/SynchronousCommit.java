@@ -1,4 +1,4 @@
-package io.exactlyonce.primary;
+package io.exactlyonce.claim;
 
 import java.util.Locale;
 

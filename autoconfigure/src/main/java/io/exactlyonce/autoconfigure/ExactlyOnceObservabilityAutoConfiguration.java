@@ -1,0 +1,133 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.actuate.ListenerStates;
+import io.exactlyonce.audit.QueueAudit;
+import io.exactlyonce.audit.QueueObserver;
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.claim.ClaimBackend;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.observe.DeliveryLogContext;
+import io.exactlyonce.observe.DeliveryObservations;
+import io.exactlyonce.observe.EventPublisher;
+import io.exactlyonce.observe.MessagingConvention;
+import io.exactlyonce.property.UnknownProperties;
+import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.Timer;
+import io.exactlyonce.window.WindowObserver;
+import io.exactlyonce.window.WindowWatch;
+import io.micrometer.observation.ObservationRegistry;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.DependsOn;
+import org.springframework.context.annotation.Import;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.Environment;
+
+/** Watches listeners: their windows, their queues, and each delivery, for events, logs and traces. */
+@AutoConfiguration(after = ExactlyOnceAutoConfiguration.class)
+@ConditionalOnClass(WindowWatch.class)
+@ConditionalOnBean(ListenerEngine.class)
+@EnableConfigurationProperties({AuditProperties.class, ObservationProperties.class})
+@Import(ListenerStates.class)
+public final class ExactlyOnceObservabilityAutoConfiguration {
+
+    private static final String MESSAGES_OBSERVED = "spring.cloud.aws.sqs.observation-enabled";
+
+    private static final Duration AUDIT_INTERVAL = Duration.ofMinutes(1);
+    private static final int MOST_EVENTS = 1_000;
+
+    @Bean
+    static UnknownProperties exactlyOnceUnknownAuditProperties(ConfigurableEnvironment environment) {
+        return new UnknownProperties(environment, "exactly-once.audit", AuditProperties.class);
+    }
+
+    @Bean
+    static UnknownProperties exactlyOnceUnknownObservationProperties(ConfigurableEnvironment environment) {
+        return new UnknownProperties(environment, "exactly-once.observation", ObservationProperties.class);
+    }
+
+    @Bean
+    WindowWatch exactlyOnceWindowWatch(
+            ExactlyOnceProperties properties, ObjectProvider<WindowObserver> observers, Clockwork clockwork) {
+        return new WindowWatch(
+                properties.renewal().enabled(), observers.orderedStream().toList(), clockwork);
+    }
+
+    @Bean
+    QueueAudit exactlyOnceQueueAudit(
+            AuditProperties audit,
+            ExactlyOnceProperties properties,
+            WindowWatch windows,
+            ObjectProvider<QueueObserver> observers,
+            ObjectProvider<ClaimBackend> backends) {
+        Executor thread = ExactlyOnceAutoConfiguration.thread("exactly-once-audit-start-", Integer.MAX_VALUE);
+        // The timer's own thread may not wait for SQS.
+        Timer afterwards = (delay, task) -> Timer.SYSTEM.after(
+                delay, () -> thread.execute(() -> Boundary.guard("The first audit of a queue", task)));
+        return new QueueAudit(
+                audit.mode(),
+                audit.silence(),
+                new QueueAudit.Terms(
+                        properties.renewal().enabled(),
+                        properties.claim().lease(),
+                        properties.claim().retention(),
+                        new RetryBackoff(
+                                properties.retry().initialDelay(),
+                                properties.retry().maxDelay()),
+                        first(backends, ClaimBackend::connectionTimeout).orElse(null),
+                        () -> first(backends, ClaimBackend::openingTime)),
+                windows::p99,
+                observers.orderedStream().toList(),
+                afterwards);
+    }
+
+    private static Optional<Duration> first(
+            ObjectProvider<ClaimBackend> backends, Function<ClaimBackend, Optional<Duration>> says) {
+        return backends.stream().map(says).flatMap(Optional::stream).findFirst();
+    }
+
+    /** Ends before renewals do. */
+    @Bean
+    @DependsOn("exactlyOnceTicks")
+    TickLifecycle exactlyOnceAudits(Clockwork clockwork, QueueAudit audit) {
+        return new TickLifecycle(() -> clockwork.every(AUDIT_INTERVAL, "exactly-once-audit-1", audit::tick));
+    }
+
+    @Bean
+    EventPublisher exactlyOnceEvents(ApplicationEventPublisher application, Clockwork clockwork) {
+        Executor thread = ExactlyOnceAutoConfiguration.thread("exactly-once-events-", MOST_EVENTS);
+        return new EventPublisher(application, thread, clockwork);
+    }
+
+    @Bean
+    DeliveryLogContext exactlyOnceLogContext() {
+        return new DeliveryLogContext();
+    }
+
+    @Bean
+    DeliveryObservations exactlyOnceObservations(
+            ObjectProvider<ObservationRegistry> registry, ObservationProperties observation, Environment environment) {
+        return new DeliveryObservations(
+                registry.getIfAvailable(() -> ObservationRegistry.NOOP),
+                environment.getProperty(MESSAGES_OBSERVED, Boolean.class, false),
+                observation.opentelemetryNames());
+    }
+
+    /** Spring Boot has every registry go by it. */
+    @Bean
+    @ConditionalOnProperty("exactly-once.observation.opentelemetry-names")
+    static MessagingConvention exactlyOnceMessagingConvention() {
+        return new MessagingConvention();
+    }
+}
