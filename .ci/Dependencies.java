@@ -22,7 +22,7 @@ import org.xml.sax.SAXException;
  */
 class Dependencies {
 
-    private static final List<String> MODULES = List.of("autoconfigure", "dynamodb", "servers", "starter", "test");
+    private static final List<String> MODULES = List.of("autoconfigure", "core", "dynamodb", "observability", "postgres", "servers", "starter", "test");
     private static final Path ACCEPTED = Path.of(".ci", "dependencies.txt");
     private static final String OURS = "io.exactlyonce";
     private static final String HOW = """

@@ -25,7 +25,7 @@ import javax.tools.ToolProvider;
 /**
  * Prints how the code is laid out, and judges nothing: {@code java .ci/House.java [checkout]}.
  *
- * <p>Packages and classes are those of autoconfigure's main sources, without package-info files. A line of code is
+ * <p>Packages and classes are those of the main sources of core, postgres, observability and autoconfigure, without package-info files. A line of code is
  * neither blank, nor comment only, nor an import or the package line. Constructors are those that are written out. A
  * function is a type of java.util.function, a Runnable or a Callable. Persons are indefinite ones, such as "somebody".
  */
@@ -48,13 +48,18 @@ final class House {
 
     public static void main(String[] args) throws IOException {
         Path top = Path.of(args.length > 0 ? args[0] : ".");
-        List<Source> engine = read(top.resolve("autoconfigure/src/main/java"));
+        List<Source> engine = new ArrayList<>();
+        List<Source> tests = new ArrayList<>(read(top.resolve("integration-tests/src/test")));
+        for (String module : List.of("core", "postgres", "observability", "autoconfigure")) {
+            engine.addAll(read(top.resolve(module + "/src/main/java")));
+            tests.addAll(read(top.resolve(module + "/src/test")));
+        }
         packages(engine);
         classes(engine);
         System.out.printf(
                 "%nComments                       words  persons  per 1,000  tells whether  lines per line of code%n");
-        comments("autoconfigure main", engine);
-        comments("autoconfigure tests", read(top.resolve("autoconfigure/src/test")));
+        comments("engine main", engine);
+        comments("engine tests", tests);
         for (String module : List.of("test", "chaos", "benchmarks", "sample-app", "guarantees")) {
             comments(module, read(top.resolve(module).resolve("src")));
         }

@@ -17,8 +17,8 @@ import org.w3c.dom.NodeList;
  */
 class Table {
 
-    private static final Path TESTS = Path.of("autoconfigure/src/test/java");
-    private static final Path TARGET = Path.of("autoconfigure/target");
+    private static final Path TESTS = Path.of("integration-tests/src/test/java");
+    private static final Path TARGET = Path.of("integration-tests/target");
     private static final Map<String, Path> REPORTS = new TreeMap<>(Map.of(
             "ElasticMQ", TARGET.resolve("failsafe-reports"),
             "LocalStack", TARGET.resolve("sqs-servers/localstack"),

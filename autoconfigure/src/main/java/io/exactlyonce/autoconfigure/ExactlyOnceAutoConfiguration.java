@@ -7,7 +7,7 @@ import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.claim.ClaimIdGenerator;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimTransactionFactory;
+import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
@@ -246,13 +246,13 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
             ListableBeanFactory beans,
             Environment environment,
             ObjectProvider<ListenerEngine> engine,
-            ObjectProvider<ClaimTransactionFactory> transactions) {
+            ObjectProvider<ClaimTransaction.Factory> transactions) {
         ListenerModes modes = new ListenerModes(environment, properties.mode());
         return new ExactlyOnceListenerConfigurer(beans, modes, serializer, (manager, named) -> {
             ListenerEngine its = engine.getObject();
             // A transaction proves itself on the table, which may have to be created first.
             its.readiness().run();
-            ClaimTransactionFactory factory = transactions.getIfAvailable(() -> {
+            ClaimTransaction.Factory factory = transactions.getIfAvailable(() -> {
                 throw new UnsupportedTransactionException(
                         "claims are kept by a ClaimStore other than PostgreSQL's, which shares no transactions with handlers",
                         "use effects = EXTERNAL; for effects in DynamoDB, with DynamoDbCompletion in the handler's own transaction",

@@ -1,0 +1,88 @@
+package io.exactlyonce.claim;
+
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * Claims keys, does the work, and completes the claims, all in one transaction of the application's own, for work whose
+ * effects are all in the database that keeps the claims.
+ *
+ * <p>Guaranteed: the work's effects and all completions are committed together, or none is. At most one transaction works
+ * on a key at any time; it needs no lease, since the database ends the claims together with the transaction.
+ *
+ * <p>Not guaranteed: effects elsewhere; nor that a claim of another kind, by the store, is kept from a key meanwhile: then all is
+ * rolled back. A commit whose reply is lost may look like a failure: the next claim of a key finds out which it was.
+ */
+@FunctionalInterface
+public interface ClaimTransaction {
+
+    /** What is to be done under the claims. */
+    @FunctionalInterface
+    interface BatchWork {
+        /**
+         * Does the work.
+         *
+         * @param outcomes one for each request, in their order; at least one is {@link Acquired}
+         * @return results as JSON of the claims that have one
+         */
+        Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws Exception;
+    }
+
+    /** What is to be done under a claim that comes alone. */
+    @FunctionalInterface
+    interface Work {
+        /**
+         * Does the work.
+         *
+         * @return its result as JSON, or {@code null} if it has none
+         */
+        @Nullable String run(Acquired claim) throws Exception;
+    }
+
+    /** Makes claim transactions of the application's transaction managers. */
+    @FunctionalInterface
+    interface Factory {
+
+        /**
+         * Makes a claim transaction.
+         *
+         * @param manager the application's transaction manager
+         * @param named whether the handler names its manager; if not, it is presumed to write through the application's only
+         *     or primary DataSource, which must join the manager's transactions then
+         * @throws UnsupportedTransactionException if claims cannot be kept in this manager's transactions
+         */
+        ClaimTransaction create(PlatformTransactionManager manager, boolean named);
+    }
+
+    /**
+     * Claims the keys, and works if any of them is free. It is tried once: work is never repeated.
+     *
+     * @param requests at least one; of several for one key the later ones are held elsewhere
+     * @return one outcome for each request, in their order: {@link Acquired} if the work is done and committed; any other one
+     *     means that nothing was completed for that key
+     * @throws ClaimStoreUnavailableException if the claims got no answer, or, once the work has begun, if the connection was lost.
+     *     The cause tells what the work threw, if it did
+     * @throws Exception what the work threw, or why it could not be committed
+     */
+    List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception;
+
+    /** As the other method, for one key. */
+    default ClaimOutcome execute(ClaimRequest request, Work work) throws Exception {
+        return execute(List.of(request), outcomes -> {
+                    String result = work.run((Acquired) outcomes.get(0));
+                    return result == null ? Map.of() : Map.of(request.id(), result);
+                })
+                .get(0);
+    }
+
+    /**
+     * Returns whether the caller's open transaction is the one in which this claim's work is done: work that has committed or
+     * rolled back by itself has left it.
+     */
+    default boolean isWithin(ClaimId claim) {
+        return true;
+    }
+}

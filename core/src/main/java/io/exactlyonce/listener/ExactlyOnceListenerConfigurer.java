@@ -1,0 +1,40 @@
+package io.exactlyonce.listener;
+
+import io.awspring.cloud.sqs.config.EndpointRegistrar;
+import io.awspring.cloud.sqs.config.SqsListenerConfigurer;
+import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.delivery.ResultSerializer;
+import io.exactlyonce.listener.method.ClaimArgumentResolver;
+import io.exactlyonce.listener.method.DeliveryHandlerMethodFactory;
+import io.exactlyonce.listener.method.ListenerMethodReader;
+import io.exactlyonce.listener.method.ListenerModes;
+import org.springframework.beans.factory.BeanFactory;
+
+/** Adds our argument resolver and our handler methods to those that the application has configured. */
+public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigurer {
+
+    private final ListenerMethodReader methods;
+
+    /**
+     * Makes a configurer.
+     *
+     * @param beans where container factories and reconcilers are
+     * @param modes say which listeners are only observed, and resolve {@code ${...}} in the annotation's text attributes
+     * @param results reads stored results
+     * @param transactions makes claim transactions for handlers whose effects are in the database
+     */
+    public ExactlyOnceListenerConfigurer(
+            BeanFactory beans, ListenerModes modes, ResultSerializer results, ClaimTransaction.Factory transactions) {
+        this.methods = new ListenerMethodReader(beans, ExactlyOnceContainerFactory.class, modes, results, transactions);
+    }
+
+    @Override
+    public void configure(EndpointRegistrar registrar) {
+        // First in the list: awspring's last resolver takes every parameter for the payload.
+        registrar.manageMethodArgumentResolvers(registrar
+                .getMethodArgumentResolversConsumer()
+                .andThen(resolvers -> resolvers.add(0, new ClaimArgumentResolver())));
+        registrar.setMessageHandlerMethodFactory(
+                new DeliveryHandlerMethodFactory(registrar.getMessageHandlerMethodFactory(), methods));
+    }
+}

@@ -1,0 +1,200 @@
+package io.exactlyonce.listener.method;
+
+import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.Effects;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.Reconciler;
+import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.KeyRules;
+import io.exactlyonce.claim.UnsupportedTransactionException;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.ResultSerializer;
+import io.exactlyonce.listener.message.SnsEnvelope;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.core.MethodParameter;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
+import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
+import org.springframework.transaction.PlatformTransactionManager;
+
+/**
+ * Reads {@link ExactlyOnceListener} methods, finds the beans that they name, and refuses those that {@link ListenerRules} refuse.
+ *
+ * @param beans where container factories, reconcilers and transaction managers are
+ * @param preparing type of the container factories that prepare containers for exactly-once handling
+ * @param modes say which listeners are only observed, and resolve {@code ${...}}
+ * @param results reads stored results
+ * @param transactions makes claim transactions for handlers whose effects are in the database
+ */
+public record ListenerMethodReader(
+        BeanFactory beans,
+        Class<?> preparing,
+        ListenerModes modes,
+        ResultSerializer results,
+        ClaimTransaction.Factory transactions) {
+
+    private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
+
+    /**
+     * Reads a method.
+     *
+     * @param bean the proxy that containers call, unless the method is only observed
+     * @param declared its target class's method
+     * @param handler as awspring calls it
+     * @param resolvers make its arguments; none if they are not known
+     * @throws InvalidListenerException if the method cannot be handled exactly once, or observed
+     */
+    ListenerMethod read(
+            Object bean,
+            ListenerDeclaration declared,
+            InvocableHandlerMethod handler,
+            List<HandlerMethodArgumentResolver> resolvers) {
+        Method method = declared.method();
+        ListenerRules rules =
+                new ListenerRules(declared, handler.getReturnType().getParameterType(), modes.properties());
+        boolean isObserved = modes.isObserved(declared);
+        boolean tellsItsEnd = true;
+        requirePreparedContainer(declared);
+        if (isObserved) {
+            rules.requireNoClaim();
+            tellsItsEnd = rules.tellRefusals();
+        } else {
+            rules.requireFit(bean);
+        }
+        return new ListenerMethod(
+                method,
+                declared.says(),
+                isObserved,
+                tellsItsEnd,
+                !isObserved && rules.isAsync(),
+                ListenerRules.isBatch(method),
+                SnsEnvelope.isTakenBy(method),
+                key(declared, handler.getMethodParameters(), resolvers),
+                scope(declared),
+                isObserved ? null : timeout(declared),
+                isObserved ? InDoubtPolicy.RERUN : doubt(declared),
+                isObserved ? null : transaction(bean, declared, rules),
+                results);
+    }
+
+    private String resolve(String attribute) {
+        return modes.properties().resolveRequiredPlaceholders(attribute);
+    }
+
+    private @Nullable KeyExpression key(
+            ListenerDeclaration declared, MethodParameter[] parameters, List<HandlerMethodArgumentResolver> resolvers) {
+        String text = resolve(declared.says().key());
+        return text.isBlank() ? null : new KeyExpression(text, declared.method(), parameters, resolvers);
+    }
+
+    private void requirePreparedContainer(ListenerDeclaration declared) {
+        String factory = resolve(declared.seen().factory());
+        declared.refuseIf(
+                !beans.containsBean(factory) || !beans.isTypeMatch(factory, preparing),
+                "its container factory '%s' does not prepare containers for exactly-once handling"
+                        .formatted(factory.isEmpty() ? "(awspring's default)" : factory),
+                "leave the factory attribute out, and @SqsListener off the method: the application's default container "
+                        + "factory is used underneath");
+    }
+
+    private @Nullable String scope(ListenerDeclaration declared) {
+        String scope = resolve(declared.says().scope());
+        if (scope.isBlank()) {
+            return null;
+        }
+        try {
+            return KeyRules.key(scope, "any").scope();
+        } catch (IllegalArgumentException unfit) {
+            throw declared.refused("its " + unfit.getMessage(), "choose another scope");
+        }
+    }
+
+    private @Nullable Duration timeout(ListenerDeclaration declared) {
+        String text = resolve(declared.says().timeout()).strip();
+        if (text.isEmpty()) {
+            return null;
+        }
+        Duration timeout;
+        try {
+            timeout = DurationFormatterUtils.detectAndParse(text);
+        } catch (IllegalArgumentException | ArithmeticException unreadable) {
+            timeout = Duration.ZERO;
+        }
+        declared.refuseIf(
+                timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(VisibilityWindow.CEILING) > 0,
+                "its timeout '%s' is no duration from 1s to 12h".formatted(text),
+                "write a number with a unit, such as 90s or 5m, or leave the timeout out");
+        return timeout;
+    }
+
+    private InDoubtPolicy doubt(ListenerDeclaration declared) {
+        ExactlyOnceListener says = declared.says();
+        String name = resolve(says.reconciler());
+        boolean reconciles = says.onAbandoned() == AbandonedPolicy.RECONCILE;
+        declared.refuseIf(
+                reconciles && says.effects() == Effects.DATABASE,
+                "onAbandoned = RECONCILE has no meaning with effects = DATABASE, which leaves no key in doubt",
+                "leave onAbandoned out");
+        declared.refuseIf(
+                !reconciles && !name.isBlank(),
+                "it names the reconciler '%s', which is never asked with onAbandoned = %s"
+                        .formatted(name, says.onAbandoned()),
+                "set onAbandoned = RECONCILE, or leave reconciler out");
+        return new InDoubtPolicy(
+                says.onAbandoned(),
+                reconciles
+                        ? bean(
+                                declared,
+                                "onAbandoned = RECONCILE",
+                                name,
+                                Reconciler.class,
+                                "define one; if there are several, mark one as @Primary or name it in the attribute reconciler")
+                        : null,
+                List.of(says.parkFor()));
+    }
+
+    private <T> T bean(ListenerDeclaration declared, String attribute, String name, Class<T> type, String remedy) {
+        try {
+            return name.isBlank() ? beans.getBean(type) : beans.getBean(name, type);
+        } catch (NoSuchBeanDefinitionException | BeanNotOfRequiredTypeException absent) {
+            throw new InvalidListenerException(
+                    declared.method(),
+                    "%s needs a bean of type %s: %s".formatted(attribute, type.getName(), absent.getMessage()),
+                    remedy,
+                    absent);
+        }
+    }
+
+    private @Nullable ClaimTransaction transaction(Object bean, ListenerDeclaration declared, ListenerRules rules) {
+        String name = resolve(declared.says().transactionManager());
+        if (declared.says().effects() == Effects.EXTERNAL) {
+            declared.refuseIf(
+                    !name.isEmpty(),
+                    "transactionManager = \"%s\" has no meaning with effects = EXTERNAL, whose claims have transactions of their own"
+                            .formatted(name),
+                    "leave it out, or set effects = DATABASE");
+            return null;
+        }
+        PlatformTransactionManager manager = bean(
+                declared,
+                "effects = DATABASE",
+                name,
+                PlatformTransactionManager.class,
+                "name the one whose DataSource the handler writes to, if there are several: transactionManager = \"...\"; or let "
+                        + "Spring Boot configure one for spring.datasource.url, or declare a JdbcTransactionManager");
+        rules.requireJoining(bean, beans, manager);
+        try {
+            return transactions.create(manager, !name.isEmpty());
+        } catch (UnsupportedTransactionException unusable) {
+            throw new InvalidListenerException(
+                    declared.method(), "effects = DATABASE, but " + unusable.problem(), unusable.remedy(), unusable);
+        }
+    }
+}

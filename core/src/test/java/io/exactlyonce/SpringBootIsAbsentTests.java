@@ -1,0 +1,20 @@
+package io.exactlyonce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.File;
+import org.junit.jupiter.api.Test;
+
+/** The engine is used by Spring Boot's applications, and knows nothing of it. */
+class SpringBootIsAbsentTests {
+
+    @Test
+    void springBootIsNotOnTheClassPathOfTheEngineOrOfItsTests() {
+        assertThatThrownBy(() -> Class.forName("org.springframework.boot.SpringApplication"))
+                .isInstanceOf(ClassNotFoundException.class);
+        assertThat(System.getProperty("java.class.path").split(File.pathSeparator))
+                .hasSizeGreaterThan(1)
+                .noneMatch(entry -> entry.contains("spring-boot"));
+    }
+}

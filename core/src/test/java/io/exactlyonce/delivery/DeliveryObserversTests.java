@@ -1,0 +1,191 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@ExtendWith(OutputCaptureExtension.class)
+class DeliveryObserversTests {
+
+    private static final ClaimKey KEY = new ClaimKey("orders", "o1");
+
+    private final List<Object> told = new ArrayList<>();
+    private final Subscription orders = DeliveryRig.subscription("orders", new ScriptedQueue(), PollGate.OPEN);
+    private final Delivery delivery = new Delivery(orders, "m", "r", 1, 0);
+
+    /** Tells what it is told, and throws then what it is to throw. */
+    private final class Observer implements DeliveryObserver {
+
+        private final String name;
+        private final @Nullable Throwable thrown;
+
+        Observer(String name, @Nullable Throwable thrown) {
+            this.name = name;
+            this.thrown = thrown;
+        }
+
+        private void note(String what) {
+            told.add(name + ": " + what);
+            if (thrown != null) {
+                Observer.<RuntimeException>sneak(thrown);
+            }
+        }
+
+        @SuppressWarnings("unchecked")
+        private static <X extends Throwable> void sneak(Throwable thrown) throws X {
+            throw (X) thrown;
+        }
+
+        @Override
+        public void subscribed(Subscription subscription) {
+            note("subscribed");
+        }
+
+        @Override
+        public void unsubscribed(Subscription subscription) {
+            note("unsubscribed");
+        }
+
+        @Override
+        public void on(DeliveryEvent event) {
+            note(event.getClass().getSimpleName());
+        }
+
+        @Override
+        public ClaimScope claiming(List<Delivery> deliveries) {
+            return (outcomes, failure) -> note("answered " + outcomes);
+        }
+
+        @Override
+        public HandlerScope handling(List<Delivery> deliveries) {
+            told.add(name + ": entered");
+            return new HandlerScope() {
+                @Override
+                public void leave() {
+                    note("left");
+                }
+
+                @Override
+                public void end(@Nullable Throwable failure) {
+                    note("ended");
+                }
+            };
+        }
+    }
+
+    static Stream<Throwable> whateverAnObserverThrowsReachesNoOtherObserver() {
+        return Stream.of(
+                new IllegalStateException("broken observer"),
+                new NoClassDefFoundError("a registry of another version"),
+                new AssertionError("an assertion"),
+                new StackOverflowError(),
+                new OutOfMemoryError("simulated"),
+                new Exception("a checked one, as Kotlin throws it"));
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void whateverAnObserverThrowsReachesNoOtherObserver(Throwable thrown, CapturedOutput output) {
+        DeliveryObservers observers =
+                new DeliveryObservers(List.of(new Observer("broken", thrown), new Observer("other", null)));
+
+        observers.subscribed(orders);
+        observers.claiming(List.of(delivery)).end(List.of(new Parked()), null);
+        observers.on(new DeliveryEvent.Claimed(orders, KEY, new Parked()));
+        observers.unsubscribed(orders);
+
+        assertThat(told)
+                .containsExactly(
+                        "broken: subscribed",
+                        "other: subscribed",
+                        "broken: answered [Parked[]]",
+                        "other: answered [Parked[]]",
+                        "broken: Claimed",
+                        "other: Claimed",
+                        "broken: unsubscribed",
+                        "other: unsubscribed");
+        assertThat(observers.failures()).isEqualTo(4);
+        assertThat(output).contains(Observer.class.getName(), "failed; the delivery goes on");
+    }
+
+    @Test
+    void scopesOfHandlersAreLeftInTheOppositeOrderWhateverOneThrows() {
+        DeliveryObservers observers = new DeliveryObservers(List.of(
+                new Observer("first", null),
+                new Observer("second", new IllegalStateException("broken scope")),
+                new DeliveryObserver() {
+                    @Override
+                    public HandlerScope handling(List<Delivery> deliveries) {
+                        throw new IllegalStateException("broken observer");
+                    }
+                }));
+
+        DeliveryObserver.HandlerScope scope = observers.handling(List.of());
+        scope.leave();
+        scope.end(null);
+
+        assertThat(told)
+                .containsExactly(
+                        "first: entered",
+                        "second: entered",
+                        "second: left",
+                        "first: left",
+                        "second: ended",
+                        "first: ended");
+        assertThat(observers.failures()).isEqualTo(3);
+    }
+
+    @Test
+    void whatNoObserverBeginsIsNoScope() {
+        DeliveryObservers observers = new DeliveryObservers(List.of(new DeliveryObserver() {}));
+
+        assertThat(observers.claiming(List.of(delivery))).isSameAs(DeliveryObserver.ClaimScope.NONE);
+        assertThat(observers.handling(List.of())).isSameAs(DeliveryObserver.HandlerScope.NONE);
+    }
+
+    @Test
+    void renewalsAreEventsToo() {
+        DeliveryObservers observers = new DeliveryObservers(List.of(new Observer("it", null)));
+
+        observers.renewed(orders, Target.LEASE, Result.LOST);
+        observers.claimLost(orders, KEY);
+        observers.timedOut(orders);
+        observers.paused(Duration.ofSeconds(3));
+
+        assertThat(told).containsExactly("it: Renewed", "it: ClaimLost", "it: TimedOut", "it: Paused");
+    }
+
+    @Test
+    void observerOfSubscriptionsAloneLearnsOfNoDelivery() {
+        List<Subscription> begun = new ArrayList<>();
+        DeliveryObservers observers = new DeliveryObservers(List.of(new SubscriptionObserver() {
+            @Override
+            public void subscribed(Subscription subscription) {
+                begun.add(subscription);
+            }
+        }));
+
+        observers.subscribed(orders);
+        observers.on(new DeliveryEvent.TimedOut(orders));
+
+        assertThat(begun).containsExactly(orders);
+        assertThat(observers.failures()).isZero();
+    }
+}

@@ -1,0 +1,60 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Mismatch;
+import io.exactlyonce.claim.ClaimRequest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(OutputCaptureExtension.class)
+class MismatchTests {
+
+    private static final String BODY = "4242 4242 4242 4242";
+
+    private final DeliveryRig rig = new DeliveryRig();
+    private final Delivery delivery = rig.receive();
+    private final ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, BODY, InDoubtPolicy.RERUN);
+
+    @Test
+    void refusedMismatchIsNeitherHandledNorAcknowledgedAndTellsHashesOnly(CapturedOutput output) throws Throwable {
+        rig.store.onClaim(() -> new Mismatch("1"));
+
+        assertThat(rig.process(delivery, handling, DeliveryRig::neverCalled)).isNull();
+
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
+        assertThat(rig.returns()).containsExactly(4);
+        assertThat(output)
+                .contains("ERROR", DeliveryRig.KEY.toString(), ClaimKey.sha256(BODY), "exactly-once.claim.on-mismatch")
+                .doesNotContain(BODY, "A-1");
+    }
+
+    @Test
+    void mismatchIsADuplicateWithAWarningIfThatIsWanted(CapturedOutput output) throws Throwable {
+        rig.onMismatch(MismatchPolicy.WARN).store.onClaim(() -> new Mismatch("1"));
+
+        rig.process(delivery, handling, DeliveryRig::neverCalled);
+
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
+        assertThat(output).contains("WARN", ClaimKey.sha256(BODY)).doesNotContain(BODY, "ERROR");
+    }
+
+    @Test
+    void payloadIsClaimedByItsFingerprintUnlessPayloadsAreNotCompared() throws Throwable {
+        rig.process(delivery, handling, claim -> null);
+        rig.onMismatch(MismatchPolicy.WARN).process(rig.receive(), handling, claim -> null);
+        rig.onMismatch(MismatchPolicy.OFF).process(rig.receive(), handling, claim -> null);
+
+        assertThat(rig.store.claims())
+                .extracting(ClaimRequest::fingerprint)
+                .containsExactly(ClaimKey.sha256(BODY), ClaimKey.sha256(BODY), null);
+    }
+
+    @Test
+    void handlingNamesNoPayload() {
+        assertThat(handling).hasToString(DeliveryRig.KEY.toString());
+    }
+}

@@ -1,0 +1,382 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStoreBusyException;
+import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Claims that get no answer are repeated in place, with the same id, and pause their listeners meanwhile. */
+@ExtendWith(OutputCaptureExtension.class)
+class StoreOutageTests {
+
+    private final DeliveryRig rig = new DeliveryRig();
+    private final DeliveryPipeline pipeline = rig.pipeline();
+
+    @BeforeEach
+    void letTheTimerWait() {
+        rig.timer.hold();
+    }
+
+    private Delivery asking(Subscription subscription, String key, String handle, int receiveCount) {
+        return DeliveryRig.asking(
+                rig.receive(subscription, handle, receiveCount),
+                new ClaimSpec(new ClaimKey("orders", key), null, InDoubtPolicy.RERUN));
+    }
+
+    private CompletableFuture<Void> claim(Delivery... deliveries) {
+        return pipeline.claim(List.of(deliveries));
+    }
+
+    /** Lets time pass, renewals go on, and claims be repeated, each half second. */
+    private void pass(Duration duration) {
+        for (long half = duration.toMillis() / 500; half > 0; half--) {
+            rig.clock.advance(Duration.ofMillis(500));
+            rig.renewer.tick();
+            rig.waiting().tick();
+            rig.timer.run();
+        }
+    }
+
+    private void failOnce(RuntimeException failure) {
+        rig.store.onClaim(() -> {
+            throw failure;
+        });
+    }
+
+    private static IllegalStateException refused() {
+        return new IllegalStateException("connection refused");
+    }
+
+    @Test
+    void listenersPauseAfterThreeFailuresInARowAndSayWhy(CapturedOutput output) {
+        rig.breaker.subscribe(rig.orders);
+        rig.breaker.subscribe(rig.subscription("parcels", new ScriptedQueue()));
+        rig.store.failClaims(true);
+
+        claim(asking(rig.orders, "A-1", "one", 1));
+        rig.timer.run();
+        assertThat(rig.breaker.permitsPolling()).isTrue();
+        rig.timer.run();
+
+        assertThat(rig.breaker.permitsPolling()).isFalse();
+        assertThat(output)
+                .contains("'orders' is paused: 3 claims in a row", "'parcels' is paused", "no space left on device");
+    }
+
+    @Test
+    void answerInBetweenBeginsTheCountAnew() {
+        rig.breaker.unanswered(refused());
+        rig.breaker.unanswered(refused());
+        claim(asking(rig.orders, "A-1", "one", 1));
+        rig.breaker.unanswered(refused());
+        rig.breaker.unanswered(refused());
+
+        assertThat(rig.breaker.isPaused()).isFalse();
+    }
+
+    /** Each call with its own key, as deliveries are received one after the other. */
+    @Test
+    void requestThatIsRefusedForGoodIsReturnedAtOnceAndPausesNoListener(CapturedOutput output) {
+        for (int i = 0; i < 3; i++) {
+            failOnce(new IllegalArgumentException("NUL"));
+            Delivery delivery = asking(rig.orders, "A-" + i, "handle " + i, 1);
+            assertThat(claim(delivery)).isCompleted();
+            assertThat(rig.deliveries().settle(delivery)).isFalse();
+        }
+
+        assertThat(rig.breaker.isPaused()).isFalse();
+        assertThat(rig.store.claimCalls()).isEqualTo(3);
+        assertThat(rig.returns()).containsExactly(4, 4, 4);
+        assertThat(output).contains("cannot be claimed", "NUL");
+    }
+
+    /** P13: an outage costs no receive, and the first handler after it sees the first attempt. */
+    @Test
+    void claimsThatFailUseNoReceiveUpAndGoOnWithTheFirstThatIsAnswered(CapturedOutput output) throws Throwable {
+        rig.breaker.subscribe(rig.orders);
+        rig.store.failClaims(true);
+        Delivery one = asking(rig.orders, "A-1", "one", 1);
+        Delivery two = asking(rig.orders, "A-2", "two", 3);
+        CompletableFuture<Void> claimed = claim(one, two);
+
+        pass(Duration.ofMinutes(10));
+        assertThat(claimed).isNotDone();
+        assertThat(rig.returns()).as("renewals only").containsOnly(30);
+        assertThat(rig.orders.levels().waiting()).hasValue(2);
+        rig.store.failClaims(false);
+        pass(Duration.ofSeconds(1));
+
+        assertThat(claimed).isCompleted();
+        assertThat(rig.store.claims())
+                .extracting(ClaimRequest::id)
+                .as("the same ids all the time")
+                .containsOnly(one.id(), two.id());
+        assertThat(one.claim().attempt()).isOne();
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertThat(rig.breaker.permitsPolling()).isTrue();
+        assertThat(rig.asked).as("told once").hasSize(1);
+        assertThat(output).contains("'orders' polls again: the claim store answers");
+    }
+
+    /** The attempt that is answered may be long after the first one, whose lease would be over. */
+    @Test
+    void leaseCountsFromTheAttemptThatWasAnswered() {
+        failOnce(refused());
+        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
+        claim(delivery);
+
+        rig.clock.advance(Duration.ofSeconds(15));
+        rig.timer.run();
+        rig.clock.advance(Duration.ofSeconds(19));
+        assertThat(delivery.isReady()).isTrue();
+        rig.clock.advance(Duration.ofSeconds(1));
+
+        assertThat(delivery.isReady()).isFalse();
+    }
+
+    @Test
+    void pausesBetweenRepeatsGrowUpToTwoSeconds() {
+        rig.store.failClaims(true);
+        claim(asking(rig.orders, "A-1", "one", 1));
+
+        for (int repeat = 0; repeat < 9; repeat++) {
+            rig.timer.run();
+        }
+
+        assertThat(rig.timer.delays()).hasSize(10).allMatch(delay -> delay.compareTo(Duration.ofMillis(2_050)) <= 0);
+        assertThat(rig.timer.delays().get(0)).isLessThan(Duration.ofMillis(200));
+        assertThat(rig.timer.delays().get(9)).isGreaterThan(Duration.ofMillis(900));
+    }
+
+    /** Only its own claim fails: it comes again with backoff, and its claim, which may stand, is given up. */
+    @Test
+    void claimThatAloneFailsIsGivenUpAfterAFewTriesAndItsReceivesAreSpared(CapturedOutput output) {
+        for (int failure = 0; failure < 3; failure++) {
+            rig.store.onClaim(() -> {
+                rig.breaker.answered();
+                throw refused();
+            });
+        }
+        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
+        CompletableFuture<Void> claimed = claim(delivery);
+        rig.timer.run();
+        rig.timer.run();
+
+        assertThat(claimed).isCompleted();
+        assertThat(rig.store.releases())
+                .containsExactly(new ClaimEnd.Released(delivery.id(), "the claim got no answer", false));
+        rig.deliveries().settle(delivery);
+        assertThat(rig.queue.changes()).containsExactly(new Change("one", 4));
+        assertThat(output).contains("got no answer").doesNotContain("cannot be claimed");
+    }
+
+    /** Trap: what was asked during the outage fails after its end, as when a connection times out late. */
+    @Test
+    void attemptThatBeganInTheOutageAndFailsAfterItsEndCostsNoReceive() {
+        rig.store.failClaims(true);
+        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
+        CompletableFuture<Void> claimed = claim(delivery);
+        pass(Duration.ofSeconds(10));
+        rig.store.failClaims(false);
+        failOnce(refused());
+        rig.breaker.answered();
+
+        pass(Duration.ofSeconds(5));
+
+        assertThat(claimed).isCompleted();
+        assertThat(delivery.isReady()).isTrue();
+    }
+
+    /** To come again would be its end, untried. */
+    @Test
+    void claimOnTheLastReceiveIsRepeatedAlthoughOthersAreAnswered() {
+        Subscription oneReceive =
+                new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1, rig.breaker);
+        Delivery last = asking(oneReceive, "A-1", "last", 1);
+        for (int failure = 0; failure < 5; failure++) {
+            rig.store.onClaim(() -> {
+                rig.breaker.answered();
+                throw refused();
+            });
+        }
+
+        CompletableFuture<Void> claimed = claim(last);
+        pass(Duration.ofSeconds(5));
+
+        assertThat(claimed).isCompleted();
+        assertThat(last.isReady()).isTrue();
+    }
+
+    /** None of its attempts has reached the store, so that no claim can stand. */
+    @Test
+    void claimThatNeverReachedTheStoreIsNotReleased() {
+        for (int failure = 0; failure < 3; failure++) {
+            rig.store.onClaim(() -> {
+                rig.breaker.answered();
+                throw new ClaimStoreBusyException("busy");
+            });
+        }
+
+        CompletableFuture<Void> claimed = claim(asking(rig.orders, "A-1", "one", 1));
+        pass(Duration.ofSeconds(2));
+
+        assertThat(claimed).isCompleted();
+        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.asked).as("what observers are told").containsExactly("busy");
+    }
+
+    /** P15: a stop during an outage ends with the next attempt. */
+    @Test
+    void listenerThatStopsDuringAnOutageReturnsWhatItHasInHandWithTheNextAttempt() {
+        rig.store.failClaims(true);
+        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
+        CompletableFuture<Void> claimed = claim(delivery);
+        pass(Duration.ofSeconds(10));
+
+        rig.deliveries().beginStop(rig.orders);
+        assertThat(claimed).isNotDone();
+        rig.timer.run();
+
+        assertThat(claimed).isCompleted();
+        assertThat(rig.deliveries().settle(delivery)).isFalse();
+        assertThat(rig.queue.changes()).containsExactly(new Change("one", 4));
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertThat(rig.renewer.inFlight()).isZero();
+    }
+
+    /** Another consumer may have the message by then. */
+    @Test
+    void claimIsNotRepeatedAnyMoreWhenItsMessageIsVisible() {
+        rig.store.failClaims(true);
+        CompletableFuture<Void> claimed = claim(asking(rig.orders, "A-1", "one", 1));
+
+        rig.clock.advance(DeliveryRig.WINDOW);
+        rig.timer.run();
+
+        assertThat(claimed).isCompleted();
+        assertThat(rig.store.claimCalls()).isEqualTo(2);
+    }
+
+    @Test
+    void deliveryWhoseKeyIsHeldAfterTheOutageWaitsForItsHolder() {
+        failOnce(refused());
+        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
+        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
+        claim(delivery);
+        rig.timer.run();
+
+        rig.deliveries().settle(delivery);
+
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(rig.renewer.inFlight()).isOne();
+        assertThat(delivery.state()).isEqualTo(DeliveryState.WAITING);
+    }
+
+    @Test
+    void deliveryWhoseKeyWasCompletedMeanwhileIsDeleted() {
+        failOnce(refused());
+        rig.store.onClaim(() -> new AlreadyCompleted(null));
+        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
+        claim(delivery);
+        rig.timer.run();
+
+        assertThat(rig.deliveries().settle(delivery)).isTrue();
+    }
+
+    /** Trap: a claim that fails by itself could keep all of them waiting. */
+    @Test
+    void answerToOneClaimResumesThoseOfAllAndTheOneThatFailsAloneIsReturned() {
+        rig.store.failClaims(true);
+        Delivery failing = asking(rig.orders, "A-1", "failing", 1);
+        Delivery other = asking(rig.orders, "A-2", "other", 1);
+        CompletableFuture<Void> first = claim(failing);
+        CompletableFuture<Void> second = claim(other);
+        pass(Duration.ofSeconds(30));
+        rig.store.failClaims(false);
+        answerClaims(failing.id());
+
+        for (int poll = 0; poll < 4; poll++) {
+            pass(Duration.ofSeconds(3));
+            claim(asking(rig.orders, "B-" + poll, "poll " + poll, 1));
+        }
+
+        assertThat(second).isCompleted();
+        assertThat(other.isReady()).isTrue();
+        assertThat(first).isCompleted();
+        assertThat(failing.isAcquired()).isFalse();
+        assertThat(rig.breaker.permitsPolling()).isTrue();
+    }
+
+    private void answerClaims(ClaimId failing) {
+        rig.store.onClaim(() -> {
+            answerClaims(failing);
+            List<ClaimRequest> claims = rig.store.claims();
+            if (claims.get(claims.size() - 1).id().equals(failing)) {
+                throw new IllegalStateException("could not read block 7");
+            }
+            return new Acquired(1, 1, false);
+        });
+    }
+
+    /** With no delivery in flight that would find out, a poll on trial does: after one second, two, four, and so on up to thirty. */
+    @Test
+    void pollsOnTrialComeLessAndLessOften() {
+        for (int failure = 0; failure < 3; failure++) {
+            rig.breaker.unanswered(refused());
+        }
+
+        int trials = 0;
+        for (int second = 0; second < 600; second++) {
+            rig.clock.advance(Duration.ofSeconds(1));
+            if (rig.breaker.permitsPolling()) {
+                trials++;
+                rig.breaker.unanswered(refused());
+                assertThat(rig.breaker.permitsPolling()).isFalse();
+            }
+        }
+
+        assertThat(trials).isBetween(20, 25);
+        assertThat(rig.breaker.isPaused()).isTrue();
+    }
+
+    @Test
+    void pollingThreadIsWokenWhenTheStoreIsBack() throws Exception {
+        assertThat(rig.breaker.awaitPolling(Duration.ofSeconds(20))).isTrue();
+        for (int failure = 0; failure < 3; failure++) {
+            rig.breaker.unanswered(refused());
+        }
+        assertThat(rig.breaker.awaitPolling(Duration.ofMillis(1))).isFalse();
+
+        CompletableFuture<Boolean> polling = CompletableFuture.supplyAsync(() -> {
+            try {
+                return rig.breaker.awaitPolling(Duration.ofSeconds(20));
+            } catch (InterruptedException stopping) {
+                throw new IllegalStateException(stopping);
+            }
+        });
+        await().during(Duration.ofMillis(50)).until(() -> !polling.isDone());
+        rig.breaker.answered();
+
+        assertThat(polling.get(10, TimeUnit.SECONDS)).isTrue();
+    }
+}

@@ -1,0 +1,476 @@
+package io.exactlyonce.delivery.pipeline;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Mismatch;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.KeyState.Status;
+import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.MismatchPolicy;
+import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+
+/** Deliveries that wait for the holder of their key. */
+@ExtendWith(OutputCaptureExtension.class)
+class WaitingRoomTests {
+
+    private static final ClaimKey OTHER_KEY = new ClaimKey("orders", "B-2");
+
+    private static final String BODY = "4242 4242 4242 4242";
+    private static final KeyState OTHER_PAYLOAD = KeyState.completed(ClaimKey.sha256("another body"));
+
+    private DeliveryRig rig = new DeliveryRig();
+
+    private Delivery waitFor(ClaimKey key, Delivery delivery) throws Throwable {
+        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
+        rig.process(delivery, new ClaimSpec(key, null, InDoubtPolicy.RERUN), DeliveryRig::neverCalled);
+        rig.deliveries().settle(delivery);
+        return delivery;
+    }
+
+    private Delivery waitWithBody(String handle) throws Throwable {
+        return waitWithBody(rig.receive(rig.orders, handle, 1));
+    }
+
+    private Delivery waitWithBody(Delivery delivery) throws Throwable {
+        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
+        rig.process(delivery, new ClaimSpec(DeliveryRig.KEY, BODY, InDoubtPolicy.RERUN), DeliveryRig::neverCalled);
+        rig.deliveries().settle(delivery);
+        return delivery;
+    }
+
+    private Delivery waitFor(ClaimKey key, String handle, int receiveCount) throws Throwable {
+        return waitFor(key, rig.receive(rig.orders, handle, receiveCount));
+    }
+
+    /** Lets time pass as the two clockworks do: renewals each second, a look each quarter of it. */
+    private void pass(Duration duration) {
+        for (long quarter = duration.toMillis() / 250; quarter > 0; quarter--) {
+            rig.clock.advance(Duration.ofMillis(250));
+            rig.renewer.tick();
+            rig.waiting().tick();
+        }
+    }
+
+    @Test
+    void looksThatFailComeLessAndLessOftenAndDeliveriesWaitOn() throws Throwable {
+        waitFor(DeliveryRig.KEY, "handle", 1);
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
+        rig.store.failLooks(true);
+
+        pass(Duration.ofSeconds(60));
+
+        assertThat(rig.store.looks()).hasSizeBetween(15, 20);
+        assertThat(rig.queue.changes()).containsOnly(new Change("handle", 30));
+        rig.store.failLooks(false);
+        pass(Duration.ofSeconds(4));
+        assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
+    }
+
+    /** Its claim would get no answer either, and would hold a permit for as long. */
+    @Test
+    void deliveryWhoseKeyIsFreeWaitsOnWhileClaimsGetNoAnswer() throws Throwable {
+        waitFor(DeliveryRig.KEY, "handle", 1);
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
+        for (int failure = 0; failure < CircuitBreaker.FAILURES; failure++) {
+            rig.breaker.unanswered(new IllegalStateException("connection refused"));
+        }
+
+        rig.waiting().tick();
+        assertThat(rig.queue.requests()).isEmpty();
+        rig.breaker.answered();
+        rig.waiting().tick();
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
+    }
+
+    /** The listener whose claims failed has stopped: with its key free, nothing else would ever be claimed again. */
+    @Test
+    void deliveryWhoseKeyIsFreeIsTheProbeWhenAPollOnTrialIsDue() throws Throwable {
+        waitFor(DeliveryRig.KEY, "handle", 1);
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
+        for (int failure = 0; failure < CircuitBreaker.FAILURES; failure++) {
+            rig.breaker.unanswered(new IllegalStateException("connection refused"));
+        }
+
+        pass(Duration.ofSeconds(2));
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+    }
+
+    @Test
+    void noLookIsTakenWhenNoDeliveryWaits() throws Throwable {
+        Delivery handled = rig.receive();
+        rig.process(handled, claim -> null);
+        rig.deliveries().settle(handled);
+
+        pass(Duration.ofSeconds(10));
+
+        assertThat(rig.store.looks()).isEmpty();
+    }
+
+    @Test
+    void waitingDeliveryStaysInvisibleHoweverLongTheHolderWorks() throws Throwable {
+        waitFor(DeliveryRig.KEY, "handle", 1);
+
+        pass(DeliveryRig.WINDOW.multipliedBy(4));
+
+        assertThat(rig.queue.changes()).hasSizeBetween(7, 8).containsOnly(new Change("handle", 30));
+        assertThat(rig.deleted).isEmpty();
+        assertThat(rig.orders.levels().waiting()).hasValue(1);
+        assertThat(rig.store.renewals()).isEmpty();
+    }
+
+    @Test
+    void oneLookIsForTheKeysOfAll() throws Throwable {
+        waitFor(DeliveryRig.KEY, "one", 1);
+        waitFor(DeliveryRig.KEY, "two", 1);
+        waitFor(OTHER_KEY, "three", 1);
+
+        rig.waiting().tick();
+
+        assertThat(rig.store.looks()).containsExactly(Set.of(DeliveryRig.KEY, OTHER_KEY));
+    }
+
+    @Test
+    void duplicateIsDeletedWithTheFirstLookAfterTheCompletion() throws Throwable {
+        Delivery duplicate = waitFor(DeliveryRig.KEY, "handle", 1);
+        rig.waiting().tick();
+        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
+
+        rig.waiting().tick();
+        rig.waiting().tick();
+
+        assertThat(rig.deleted).containsExactly(duplicate);
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertThat(rig.renewer.inFlight())
+                .as("renewed until the delete is confirmed")
+                .isOne();
+        rig.deliveries().acknowledging(duplicate);
+        rig.deliveries().acknowledged(duplicate);
+        pass(Duration.ofSeconds(20));
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.store.looks()).hasSize(2);
+    }
+
+    @Test
+    void completionForAnotherPayloadRefusesTheWaiter(CapturedOutput output) throws Throwable {
+        waitWithBody(rig.receive(rig.orders, "handle", 2));
+        rig.store.putState(DeliveryRig.KEY, OTHER_PAYLOAD);
+
+        rig.waiting().tick();
+
+        assertThat(rig.deleted).isEmpty();
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 8));
+        assertThat(rig.outcomes).last().isEqualTo(new Mismatch(null));
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertThat(output)
+                .contains("ERROR", DeliveryRig.KEY.toString(), ClaimKey.sha256(BODY))
+                .doesNotContain(BODY);
+    }
+
+    @Test
+    void completionForAnotherPayloadDeletesTheWaiterWithAWarningIfThatIsWanted(CapturedOutput output) throws Throwable {
+        rig = new DeliveryRig().onMismatch(MismatchPolicy.WARN);
+        Delivery mismatch = waitWithBody("handle");
+        rig.store.putState(DeliveryRig.KEY, OTHER_PAYLOAD);
+
+        rig.waiting().tick();
+
+        assertThat(rig.deleted).containsExactly(mismatch);
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(output).contains("WARN", ClaimKey.sha256(BODY)).doesNotContain("ERROR");
+    }
+
+    @Test
+    void eachOfOneKeysWaitersIsComparedByItsOwnPayloadWithoutAClaim() throws Throwable {
+        Delivery same = waitWithBody("same");
+        Delivery other = rig.receive(rig.orders, "other", 1);
+        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
+        rig.process(
+                other, new ClaimSpec(DeliveryRig.KEY, "another body", InDoubtPolicy.RERUN), DeliveryRig::neverCalled);
+        rig.deliveries().settle(other);
+        rig.store.putState(DeliveryRig.KEY, KeyState.completed(ClaimKey.sha256(BODY)));
+
+        rig.waiting().tick();
+
+        assertThat(rig.deleted).containsExactly(same);
+        assertThat(rig.returns()).containsExactly(4);
+        assertThat(rig.store.claims()).hasSize(2);
+    }
+
+    @Test
+    void waiterWithoutAPayloadIsDeletedWithoutAClaim() throws Throwable {
+        rig = new DeliveryRig().onMismatch(MismatchPolicy.OFF);
+        Delivery duplicate = waitWithBody("handle");
+        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
+
+        rig.waiting().tick();
+
+        assertThat(rig.deleted).containsExactly(duplicate);
+        assertThat(rig.store.claims()).hasSize(1);
+    }
+
+    @Test
+    void deleteThatCannotBeAskedForEndsRenewals() throws Throwable {
+        Delivery duplicate = waitFor(DeliveryRig.KEY, "handle", 1);
+        duplicate.deleteBy(() -> {
+            throw new IllegalStateException("the processor has ended");
+        });
+        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
+
+        rig.waiting().tick();
+
+        assertThat(rig.renewer.inFlight()).isZero();
+    }
+
+    @Test
+    void deliveryIsVisibleWithTheFirstLookAfterItsKeyIsFree() throws Throwable {
+        waitFor(DeliveryRig.KEY, "handle", 3);
+        rig.waiting().tick();
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
+
+        rig.waiting().tick();
+        pass(Duration.ofSeconds(20));
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
+        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+    }
+
+    @Test
+    void ofDeliveriesThatWaitForOneKeyOneGoesFirst() throws Throwable {
+        waitFor(DeliveryRig.KEY, "one", 1);
+        waitFor(DeliveryRig.KEY, "two", 1);
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
+
+        rig.waiting().tick();
+        assertThat(rig.returns()).containsExactly(0);
+        rig.store.putState(DeliveryRig.KEY, KeyState.HELD);
+        rig.waiting().tick();
+        assertThat(rig.returns()).containsExactly(0);
+        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
+        rig.waiting().tick();
+
+        assertThat(rig.returns()).containsExactly(0);
+        assertThat(rig.deleted).hasSize(1);
+    }
+
+    @Test
+    void allThatWaitForACompletedKeyAreDeletedWithOneLook() throws Throwable {
+        waitFor(DeliveryRig.KEY, "one", 1);
+        waitFor(DeliveryRig.KEY, "two", 1);
+        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
+
+        rig.waiting().tick();
+
+        assertThat(rig.deleted).hasSize(2);
+    }
+
+    /** Only a completed key has a payload to compare with. */
+    @Test
+    void waiterWithAPayloadIsVisibleWithoutAClaimWhenItsKeyIsFree() throws Throwable {
+        waitWithBody("handle");
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
+
+        rig.waiting().tick();
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
+        assertThat(rig.store.claims()).hasSize(1);
+    }
+
+    @Test
+    void parkedKeysDeliveryIsReturnedWithBackoff(CapturedOutput output) throws Throwable {
+        waitFor(DeliveryRig.KEY, "handle", 3);
+        rig.store.putState(DeliveryRig.KEY, KeyState.PARKED);
+
+        rig.waiting().tick();
+
+        assertThat(rig.returns()).containsExactly(16);
+        assertThat(rig.deleted).isEmpty();
+        assertThat(output).containsOnlyOnce("is parked and waits for a person's decision");
+    }
+
+    /** Its claim was answered after the look's: that it is held is newer than that it was free. */
+    @Test
+    void whoBeginsToWaitDuringALookIsNotJudgedByIt() throws Throwable {
+        waitFor(DeliveryRig.KEY, "one", 1);
+        Delivery two = rig.receive(rig.orders, "two", 1);
+        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
+        rig.store.duringLook(() -> {
+            try {
+                waitFor(DeliveryRig.KEY, two);
+            } catch (Throwable failure) {
+                throw new AssertionError(failure);
+            }
+        });
+
+        rig.waiting().tick();
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("one", 0));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "HELD", mode = Mode.EXCLUDE)
+    void deliveryThatWasReturnedDuringALookIsNotTouchedByItsAnswer(Status status) throws Throwable {
+        waitFor(DeliveryRig.KEY, "handle", 1);
+        rig.store.putState(DeliveryRig.KEY, new KeyState(status, null));
+        rig.store.duringLook(() -> rig.deliveries().beginStop(rig.orders));
+
+        rig.waiting().tick();
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
+        assertThat(rig.deleted).isEmpty();
+        assertThat(rig.outcomes).as("told of its refused claim only").hasSize(1);
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+    }
+
+    @Test
+    void duplicateWhoseListenerEndsWhileItsWaitDoesIsNotDeleted() throws Throwable {
+        Delivery duplicate = waitFor(DeliveryRig.KEY, "handle", 1);
+        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
+        rig.whenClaimed = () -> rig.deliveries().endStop(rig.orders);
+
+        rig.waiting().tick();
+
+        assertThat(duplicate.state()).isEqualTo(DeliveryState.ABANDONED);
+        assertThat(rig.deleted).isEmpty();
+        assertThat(rig.queue.requests()).isEmpty();
+    }
+
+    /** A9: on a standard queue, the old handle would expose the message's next delivery. */
+    @ParameterizedTest
+    @EnumSource(names = "HELD", mode = Mode.EXCLUDE)
+    void deliveryWhoseWindowEndedInAPauseIsOnlyDropped(Status status) throws Throwable {
+        waitFor(DeliveryRig.KEY, "handle", 1);
+        rig.store.putState(DeliveryRig.KEY, new KeyState(status, null));
+
+        rig.clock.advance(DeliveryRig.WINDOW);
+        rig.waiting().tick();
+        pass(Duration.ofSeconds(60));
+
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(rig.deleted).isEmpty();
+        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertThat(rig.store.looks()).isEmpty();
+    }
+
+    @Test
+    void deliveryThatReachesTheCeilingIsDroppedSinceSqsMakesItVisibleItself() throws Throwable {
+        waitFor(DeliveryRig.KEY, "handle", 1);
+
+        for (int second = 0; second < Duration.ofHours(12).toSeconds() + 1; second++) {
+            rig.clock.advance(Duration.ofSeconds(1));
+            rig.renewer.tick();
+            rig.waiting().tick();
+        }
+
+        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.queue.changes())
+                .extracting(Change::seconds)
+                .doesNotContain(0)
+                .last()
+                .isNotEqualTo(30);
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+    }
+
+    @Test
+    void waitersAreBoundedAndRoomIsGivenBack() throws Throwable {
+        rig = new DeliveryRig(1);
+        waitFor(DeliveryRig.KEY, "one", 1);
+        waitFor(OTHER_KEY, "two", 2);
+        assertThat(rig.queue.changes()).containsExactly(new Change("two", 20));
+
+        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
+        rig.waiting().tick();
+        waitFor(OTHER_KEY, "three", 1);
+
+        assertThat(rig.queue.changes()).hasSize(1);
+        assertThat(rig.orders.levels().waiting()).hasValue(1);
+    }
+
+    @Test
+    void stoppingListenersWaitersAreReturnedWithBackoffAndOthersWaitOn() throws Throwable {
+        Subscription parcels = rig.subscription("parcels", rig.queue);
+        waitFor(DeliveryRig.KEY, "order", 2);
+        waitFor(OTHER_KEY, rig.receive(parcels, "parcel", 1));
+
+        rig.deliveries().endStop(rig.orders);
+        pass(Duration.ofSeconds(15));
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("order", 8), new Change("parcel", 30));
+        assertThat(rig.renewer.inFlight()).isOne();
+    }
+
+    @Test
+    void stoppingListenersDeliveryDoesNotBeginToWait() throws Throwable {
+        Delivery late = rig.receive();
+        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
+        rig.process(late, DeliveryRig::neverCalled);
+
+        rig.deliveries().settleWhileStopping(late);
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertThat(rig.renewer.inFlight()).isZero();
+    }
+
+    /** Not with the holder's lease: another consumer may wait in its place. */
+    @Test
+    void stoppingListenersDeliveryIsReturnedWithBackoffAlsoWhereThereIsNoRoom() throws Throwable {
+        rig = new DeliveryRig(0);
+        Delivery late = rig.receive();
+        rig.store.onClaim(() -> {
+            rig.deliveries().beginStop(rig.orders);
+            return new HeldElsewhere(Duration.ofSeconds(20));
+        });
+        rig.process(late, DeliveryRig::neverCalled);
+
+        rig.deliveries().settle(late);
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3, 0", "4, 1", "5, 1"})
+    void lastReceivesBeforeTheDeadLetterQueueAreToldOnceAMinute(int receiveCount, int warnings, CapturedOutput output)
+            throws Throwable {
+        Subscription fiveReceives =
+                new Subscription("listener", "five", rig.orders.window(), null, rig.queue, 5, PollGate.OPEN);
+        waitFor(DeliveryRig.KEY, rig.receive(fiveReceives, "one", receiveCount));
+        waitFor(DeliveryRig.KEY, rig.receive(fiveReceives, "two", receiveCount));
+
+        assertThat(rig.runOut).hasSize(2 * warnings);
+        assertThat(output.getOut().split("raise maxReceiveCount", -1)).hasSize(warnings + 1);
+        rig.clock.advance(Duration.ofMinutes(1));
+        waitFor(DeliveryRig.KEY, rig.receive(fiveReceives, "three", receiveCount));
+        assertThat(output.getOut().split("raise maxReceiveCount", -1)).hasSize(2 * warnings + 1);
+    }
+
+    @Test
+    void queueWithoutADeadLetterQueueHasNoBudget() throws Throwable {
+        waitFor(DeliveryRig.KEY, "handle", 1_000);
+
+        assertThat(rig.runOut).isEmpty();
+    }
+}

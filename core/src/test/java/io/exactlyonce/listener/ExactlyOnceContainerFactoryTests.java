@@ -1,0 +1,333 @@
+package io.exactlyonce.listener;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.awspring.cloud.sqs.config.SqsEndpoint;
+import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
+import io.awspring.cloud.sqs.listener.QueueNotFoundStrategy;
+import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
+import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
+import io.awspring.cloud.sqs.listener.StandardSqsComponentFactory;
+import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
+import io.awspring.cloud.sqs.listener.errorhandler.ErrorHandler;
+import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
+import io.awspring.cloud.sqs.listener.interceptor.MessageInterceptor;
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.ExactlyOnceSetupException;
+import io.exactlyonce.Mode;
+import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.DeliveryObservers;
+import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.pipeline.CircuitBreakers;
+import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.container.ConsumerComponents;
+import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.container.SharedQueues;
+import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.listener.observed.ObservedListeners;
+import io.exactlyonce.observed.ObservedClaims;
+import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.renewal.Renewer;
+import io.exactlyonce.time.Timer;
+import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.ScriptedStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.context.support.GenericApplicationContext;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.mock.env.MockEnvironment;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+
+@ExtendWith(OutputCaptureExtension.class)
+class ExactlyOnceContainerFactoryTests {
+
+    static class Listener {
+        @ExactlyOnceListener(queueNames = "orders")
+        void handle(String order) {}
+    }
+
+    static class Plain {
+        void handle(String order) {}
+    }
+
+    private static final class NoClient implements SqsAsyncClient {
+        @Override
+        public String serviceName() {
+            return "sqs";
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private final MockEnvironment environment = new MockEnvironment();
+    private final SharedQueues queues = new SharedQueues();
+    private Runnable check = () -> {};
+    private Runnable readiness = () -> {};
+
+    @Test
+    void databaseIsAskedWithTheFirstContainer() {
+        check = () -> {
+            throw new IllegalStateException("the database was asked");
+        };
+
+        assertThatThrownBy(() -> options(configured -> {})).hasMessage("the database was asked");
+    }
+
+    @Test
+    void containerThatStartsWithTheApplicationDoesNotWaitForTheDatabase() {
+        readiness = () -> {
+            throw new AssertionError("its message source waits, not its factory");
+        };
+
+        assertThat(options(configured -> {}).isAutoStartup()).isTrue();
+    }
+
+    @Test
+    void containerThatIsStartedLaterDoesNotHideADatabaseThatCannotKeepClaims() {
+        readiness = () -> {
+            throw new IllegalStateException("a replica");
+        };
+
+        assertThatThrownBy(() -> options(configured -> configured.autoStartup(false)))
+                .hasMessage("a replica");
+    }
+
+    @Test
+    void containerWithoutAListenerMethodIsRefused() {
+        assertThatThrownBy(() -> prepare(original -> {}).createContainer("orders"))
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("@ExactlyOnceListener");
+    }
+
+    @Test
+    void containerOfTheApplicationsOwnMakingClaimsNothingAndIsWarnedOfOnAQueueOfOneThatDoes(CapturedOutput output) {
+        SqsMessageListenerContainer<Object> manual = SqsMessageListenerContainer.builder()
+                .sqsAsyncClient(new NoClient())
+                .id("manual")
+                .configure(options -> options.autoStartup(false))
+                .queueNames("orders")
+                .messageListener(message -> {})
+                .build();
+        container(prepare(original -> {}));
+        GenericApplicationContext beans = new GenericApplicationContext();
+        beans.registerBean("manual", SqsMessageListenerContainer.class, () -> manual);
+        beans.refresh();
+
+        queues.onApplicationEvent(new ContextRefreshedEvent(beans));
+
+        assertThat(output)
+                .contains("Listener 'manual' on queue 'orders' claims no keys, and listener 'fulfilment' does");
+    }
+
+    @Test
+    void applicationsFactoryKeepsItsOptionsButForItsAcknowledgementMode(CapturedOutput output) {
+        SqsContainerOptions options = options(configured -> configured
+                .maxConcurrentMessages(50)
+                .pollTimeout(Duration.ofSeconds(7))
+                .acknowledgementMode(AcknowledgementMode.ALWAYS));
+
+        assertThat(options.getMaxConcurrentMessages()).isEqualTo(50);
+        assertThat(options.getPollTimeout()).isEqualTo(Duration.ofSeconds(7));
+        assertThat(options.getAcknowledgementMode()).isEqualTo(AcknowledgementMode.ON_SUCCESS);
+        assertThat(output)
+                .containsPattern(
+                        "WARN .*'fulfilment' .* its acknowledgement mode ALWAYS does not apply: each message is")
+                .doesNotContain("interceptors", "error handler");
+    }
+
+    @Test
+    void settingsOfTheListenerWinOverThoseOfItsFactory() {
+        SqsEndpoint endpoint = prepared(SqsEndpoint.builder()
+                .queueNames(List.of("orders"))
+                .maxConcurrentMessages(5)
+                .maxMessagesPerPoll(4)
+                .pollTimeoutSeconds(3)
+                .messageVisibility(60));
+
+        SqsContainerOptions options = prepare(factory -> factory.configure(
+                        configured -> configured.maxConcurrentMessages(50).pollTimeout(Duration.ofSeconds(7))))
+                .createContainer(endpoint)
+                .getContainerOptions();
+
+        assertThat(options.getMaxConcurrentMessages()).isEqualTo(5);
+        assertThat(options.getMaxMessagesPerPoll()).isEqualTo(4);
+        assertThat(options.getPollTimeout()).isEqualTo(Duration.ofSeconds(3));
+        assertThat(options.getMessageVisibility()).isEqualTo(Duration.ofMinutes(1));
+    }
+
+    @Test
+    void interceptorsErrorHandlerAndExecutorAreKeptAndToldToWorkDifferently(CapturedOutput output) {
+        SqsMessageListenerContainer<?> container = container(prepare(factory -> {
+            factory.messageInterceptor(new MessageInterceptor<>() {});
+            factory.messageInterceptor(new AsyncMessageInterceptor<>() {});
+            factory.errorHandler(new ErrorHandler<>() {});
+            factory.configure(options -> options.componentsTaskExecutor(new SimpleAsyncTaskExecutor()));
+        }));
+
+        assertThat(container.getMessageInterceptors()).hasSize(2);
+        assertThat(container.getErrorHandler()).isNotNull();
+        assertThat(output)
+                .containsPattern(
+                        "INFO .*'fulfilment' takes over the settings .* its interceptors \\(2\\) see no message "
+                                + "whose key is completed.*; its error handler deletes nothing.*; with its own task executor keys")
+                .doesNotContain("acknowledgement mode", "component factories");
+    }
+
+    @Test
+    void componentFactoriesOfTheApplicationsOwnAreReplacedWithAWarning(CapturedOutput output) {
+        SqsMessageListenerContainer<?> container = container(
+                prepare(factory -> factory.containerComponentFactories(List.of(new StandardSqsComponentFactory<>()))));
+
+        assertThat(container.getContainerComponentFactories()).hasOnlyElementsOfTypes(ConsumerComponents.class);
+        assertThat(output)
+                .containsPattern("WARN .*its component factories \\(.*\\.StandardSqsComponentFactory\\) are replaced");
+    }
+
+    @Test
+    void factoryWhoseOwnListenerWouldTakeTheMethodsPlaceIsRefused() {
+        ExactlyOnceContainerFactory factory = prepare(original -> original.messageListener(message -> {}));
+
+        assertThatThrownBy(() -> container(factory))
+                .isInstanceOfSatisfying(
+                        ExactlyOnceSetupException.class,
+                        refused -> assertThat(refused.remedy()).contains("leave messageListener out"))
+                .hasMessageContaining("'fulfilment'");
+    }
+
+    /** Each of its messages would be returned until it is in the dead-letter queue: there is no key to claim. */
+    @Test
+    void plainListenerThatNamesAFactoryThatClaimsKeysIsRefused() {
+        ExactlyOnceContainerFactory factory = prepare(original -> {});
+        SqsEndpoint plain = calling(endpoint("orders"), new Plain());
+
+        assertThatThrownBy(() -> factory.createContainer(plain))
+                .isInstanceOfSatisfying(
+                        ExactlyOnceSetupException.class,
+                        refused -> assertThat(refused.remedy()).contains("@ExactlyOnceListener"))
+                .hasMessageContaining("'fulfilment'")
+                .hasMessageContaining("'factory'");
+    }
+
+    @Test
+    void factoryThatAcknowledgesAfterSuccessNeedsNoWord(CapturedOutput output) {
+        options(configured -> {});
+
+        assertThat(output).doesNotContain("with these differences");
+    }
+
+    @Test
+    void queueThatIsMissingIsOnlyCreatedIfPropertyAndFactoryAllowIt() {
+        assertThat(options(configured -> {}).getQueueNotFoundStrategy()).isEqualTo(QueueNotFoundStrategy.FAIL);
+
+        environment.setProperty("spring.cloud.aws.sqs.queue-not-found-strategy", "CREATE");
+
+        assertThat(options(configured -> {}).getQueueNotFoundStrategy()).isEqualTo(QueueNotFoundStrategy.CREATE);
+        assertThat(options(configured -> configured.queueNotFoundStrategy(QueueNotFoundStrategy.FAIL))
+                        .getQueueNotFoundStrategy())
+                .isEqualTo(QueueNotFoundStrategy.FAIL);
+    }
+
+    @Test
+    @EnabledForJreRange(min = JRE.JAVA_21)
+    void handlersRunOnVirtualThreadsIfTheApplicationAsksForThem() {
+        environment.setProperty("spring.threads.virtual.enabled", "true");
+
+        assertThat(options(configured -> {}).getComponentsTaskExecutor())
+                .isInstanceOfSatisfying(
+                        SimpleAsyncTaskExecutor.class,
+                        threads -> assertThat(threads.getThreadNamePrefix()).isEqualTo("fulfilment-"));
+    }
+
+    @Test
+    @EnabledForJreRange(max = JRE.JAVA_20)
+    void threadsStayAwspringsOnJavaThatHasNoVirtualOnes() {
+        environment.setProperty("spring.threads.virtual.enabled", "true");
+
+        assertThat(options(configured -> {}).getComponentsTaskExecutor()).isNull();
+    }
+
+    @Test
+    void threadsStayAwspringsUnlessTheApplicationAsksForVirtualOnes() {
+        assertThat(options(configured -> {}).getComponentsTaskExecutor()).isNull();
+    }
+
+    @Test
+    void applicationsOwnExecutorStays() {
+        environment.setProperty("spring.threads.virtual.enabled", "true");
+        SimpleAsyncTaskExecutor own = new SimpleAsyncTaskExecutor();
+
+        assertThat(options(configured -> configured.componentsTaskExecutor(own)).getComponentsTaskExecutor())
+                .isSameAs(own);
+    }
+
+    private SqsContainerOptions options(Consumer<SqsContainerOptionsBuilder> configured) {
+        return container(prepare(original -> original.configure(configured))).getContainerOptions();
+    }
+
+    private static SqsMessageListenerContainer<Object> container(ExactlyOnceContainerFactory factory) {
+        return factory.createContainer(endpoint("orders"));
+    }
+
+    private ExactlyOnceContainerFactory prepare(
+            Consumer<SqsMessageListenerContainerFactory.Builder<Object>> configured) {
+        SqsMessageListenerContainerFactory.Builder<Object> original =
+                SqsMessageListenerContainerFactory.builder().sqsAsyncClient(new NoClient());
+        configured.accept(original);
+        DeliveryObservers noObserver = new DeliveryObservers(List.of());
+        FakeClock clock = new FakeClock();
+        Renewer supervisor = new Renewer(
+                new ScriptedStore(), new RenewalSchedule(0.5, 0), noObserver, Runnable::run, clock, () -> 0);
+        RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
+        Deliveries deliveries = ListenerRig.deliveries(supervisor, noObserver, backoff, clock);
+        return new ExactlyOnceContainerFactoryConfigurer(
+                        environment,
+                        false,
+                        new ListenerEngine(
+                                ListenerRig.engine(deliveries).pipeline(),
+                                deliveries,
+                                new CircuitBreakers(clock),
+                                noObserver,
+                                clock,
+                                Timer.SYSTEM,
+                                queue -> {},
+                                ListenerRig.START_LINE,
+                                check,
+                                readiness),
+                        observing(),
+                        queues)
+                .prepare(original.build());
+    }
+
+    private static ObservedListeners observing() {
+        return new ObservedListeners(() -> new ObservedClaims(
+                new ScriptedStore(), new ClaimSettings("worker", null), () -> {}, List.of(), Runnable::run, 1));
+    }
+
+    private static SqsEndpoint endpoint(String queue) {
+        return prepared(SqsEndpoint.builder().queueNames(List.of(queue)));
+    }
+
+    private static SqsEndpoint prepared(SqsEndpoint.SqsEndpointBuilder builder) {
+        SqsEndpoint endpoint =
+                builder.id("fulfilment").factoryBeanName("factory").build();
+        return calling(endpoint, new Listener());
+    }
+
+    private static SqsEndpoint calling(SqsEndpoint endpoint, Object listener) {
+        endpoint.setBean(ListenerRig.advised(listener));
+        endpoint.setMethod(ListenerRig.method(listener.getClass(), "handle"));
+        endpoint.setHandlerMethodFactory(ListenerRig.handlerMethods(Mode.ENFORCE));
+        return endpoint;
+    }
+}

@@ -1,0 +1,605 @@
+package io.exactlyonce.observed;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimOutcome.Mismatch;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.visibility.VisibilityWindow;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The interleavings of a handler, its claim and their ends. */
+@ExtendWith(OutputCaptureExtension.class)
+class ObservedClaimsTests {
+
+    private static final ObservedQueue ORDERS = new ObservedQueue("fulfilment", "orders");
+    private static final Acquired FIRST = new Acquired(1, 1, false);
+    private static final Acquired IN_DOUBT = new Acquired(2, 2, true);
+    private static final HeldElsewhere HELD = new HeldElsewhere(Duration.ofSeconds(20));
+
+    /** Grants and records what it is not told to answer in another way. */
+    private final ScriptedStore store = new ScriptedStore();
+
+    private final List<String> seen = new ArrayList<>();
+
+    /** What the thread has not done yet, for {@link #busy}. */
+    private final Deque<Runnable> queued = new ArrayDeque<>();
+
+    /** Does what it is given at once. */
+    private final ObservedClaims claims = claims(Runnable::run, () -> {}, 10);
+
+    /** Does it when a test says so. */
+    private final ObservedClaims busy = claims(queued::add, () -> {}, 10);
+
+    private ObservedClaims claims(Executor thread, Runnable readiness, int most) {
+        ObservationCounter counter = new ObservationCounter() {
+            @Override
+            public void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {
+                seen.add(key.key() + " " + outcome.tag());
+            }
+
+            @Override
+            public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
+                seen.add("unobserved " + reason.tag());
+            }
+
+            @Override
+            public void unavailable(RuntimeException failure) {
+                seen.add(String.valueOf(failure.getMessage()));
+            }
+        };
+        return new ObservedClaims(store, new ClaimSettings("worker", null), readiness, List.of(counter), thread, most);
+    }
+
+    private static ObservedRun run(String key) {
+        return run(key, () -> "payload of " + key);
+    }
+
+    private static ObservedRun run(String key, Supplier<String> payload) {
+        return new ObservedRun(ORDERS, new ClaimKey("orders", key), 0, payload, VisibilityWindow.ofSeconds(40));
+    }
+
+    private ObservedRun begin(String key) {
+        return begin(claims, key);
+    }
+
+    private static ObservedRun begin(ObservedClaims instance, String key) {
+        ObservedRun run = run(key);
+        instance.begin(run);
+        return run;
+    }
+
+    private void end(ObservedRun run) {
+        claims.ended(run, null);
+    }
+
+    private void work() {
+        while (!queued.isEmpty()) {
+            queued.remove().run();
+        }
+    }
+
+    private void answer(ClaimOutcome... outcomes) {
+        Stream.of(outcomes).forEach(outcome -> store.onClaim(() -> outcome));
+    }
+
+    private static ClaimOutcome refuseConnection() {
+        throw new IllegalStateException("connection refused");
+    }
+
+    private void loseCompletion() {
+        store.onComplete(asked -> Set.of());
+    }
+
+    private List<String> completed() {
+        return store.completions().stream().map(end -> end.claim().key().key()).toList();
+    }
+
+    private void assertNothingIsUnderWay() {
+        assertThat(claims.underWay()).isZero();
+        assertThat(busy.underWay()).isZero();
+        claims.close();
+    }
+
+    @Test
+    void handlerThatSucceedsCompletesItsKey() {
+        ObservedRun run = begin("o1");
+        ClaimRequest asked = store.claims().get(0);
+        assertThat(asked.lease()).isEqualTo(Duration.ofSeconds(40));
+        assertThat(asked.fingerprint()).isEqualTo(ClaimKey.sha256("payload of o1"));
+        assertThat(asked.inDoubt()).isEqualTo(ClaimRequest.InDoubt.TAKE_OVER);
+        assertThat(store.completions()).isEmpty();
+
+        end(run);
+
+        assertThat(store.completions()).containsExactly(new ClaimEnd.Completed(asked.id(), null));
+        assertThat(seen).containsExactly("o1 alone");
+        assertNothingIsUnderWay();
+    }
+
+    @Test
+    void handlerThatFailsReleasesItsKeyWithItsOwnExceptionsType() {
+        ObservedRun run = begin("o1");
+
+        claims.ended(run, new IllegalStateException("wrapper", new UnsupportedOperationException("card 4711")));
+
+        ClaimId claim = store.claims().get(0).id();
+        assertThat(store.releases())
+                .containsExactly(new ClaimEnd.Released(claim, UnsupportedOperationException.class.getName(), false));
+        assertNothingIsUnderWay();
+    }
+
+    @Test
+    void handlerThatWasInterruptedLeavesADoubt() {
+        claims.ended(begin("o1"), new IllegalStateException(new InterruptedException()));
+
+        assertThat(store.releases().get(0).ambiguous()).isTrue();
+    }
+
+    /** Otherwise the one thread that observes would follow it forever. */
+    @Test
+    @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+    void handlerThatFailsWithACircleOfCausesReleasesItsKey() {
+        ObservedRun run = begin("o1");
+        var outer = new IllegalStateException("outer");
+        outer.initCause(new UnsupportedOperationException("inner", outer));
+
+        claims.ended(run, outer);
+
+        assertThat(store.releases()).hasSize(1);
+        assertThat(store.releases().get(0).ambiguous()).isFalse();
+        assertNothingIsUnderWay();
+    }
+
+    @Test
+    void endIsRecordedOnlyWhenTheClaimIsAnswered() {
+        busy.ended(begin(busy, "o1"), null);
+        store.onClaim(() -> {
+            assertThat(store.completions()).isEmpty();
+            return FIRST;
+        });
+
+        work();
+
+        assertThat(completed()).containsExactly("o1");
+        assertThat(seen).containsExactly("o1 alone");
+    }
+
+    static Stream<Arguments> whatHoldsNothing() {
+        return Stream.of(
+                Arguments.of(new AlreadyCompleted(null), "duplicate"),
+                Arguments.of(new Mismatch(null), "mismatch"),
+                Arguments.of(HELD, "overlap"),
+                Arguments.of(new Parked(), "parked"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("whatHoldsNothing")
+    void whatEnforcingWouldNotHaveCalledIsToldAndRecordsNothing(ClaimOutcome outcome, String told) {
+        answer(outcome);
+
+        end(begin("o1"));
+
+        assertThat(seen).containsExactly("o1 " + told);
+        assertThat(store.completions()).isEmpty();
+        assertNothingIsUnderWay();
+    }
+
+    /** Crash between claim and completion: the lease ends, and the next delivery takes over. */
+    @Test
+    void keyOfAHandlerThatVanishedIsATakeoverAndCompletedByItsSuccessor() {
+        answer(IN_DOUBT);
+
+        end(begin("o1"));
+
+        assertThat(seen).containsExactly("o1 takeover");
+        assertThat(completed()).containsExactly("o1");
+        assertNothingIsUnderWay();
+    }
+
+    /** Nothing renews the lease of the first; its message comes again here. */
+    @Test
+    void handlerThatOutlivesItsLeaseIsNoTakeoverWhereItIsKnownToRun() {
+        answer(FIRST, IN_DOUBT);
+        ObservedRun slow = begin("o1");
+        ObservedRun again = begin("o1");
+
+        loseCompletion();
+        end(slow);
+        end(again);
+
+        assertThat(seen).containsExactly("o1 alone", "o1 overlap");
+        assertNothingIsUnderWay();
+    }
+
+    /** Nothing renews the lease of the first; its message comes again to another instance, which tells of a takeover. */
+    @Test
+    void handlerWhoseKeyWasTakenOverElsewhereWhileItRanIsAnOverlap() {
+        ObservedRun slow = begin("o1");
+
+        loseCompletion();
+        end(slow);
+
+        assertThat(seen).containsExactly("o1 alone", "o1 overlap");
+        assertNothingIsUnderWay();
+    }
+
+    @Test
+    void handlerThatWasOverlappedHereAndTakenOverElsewhereIsToldOfBoth() {
+        answer(FIRST, HELD);
+        ObservedRun slow = begin("o1");
+        end(begin("o1"));
+
+        loseCompletion();
+        end(slow);
+
+        assertThat(seen).containsExactly("o1 alone", "o1 overlap", "o1 overlap");
+        assertNothingIsUnderWay();
+    }
+
+    @Test
+    void duplicateThatBeganWhileTheFirstWasRunningIsAnOverlapThoughTheFirstHasCompletedMeanwhile() {
+        ObservedRun slow = begin(busy, "o1");
+        work();
+        ObservedRun again = begin(busy, "o1");
+        busy.ended(slow, null);
+        busy.ended(again, null);
+        answer(new AlreadyCompleted(null));
+
+        work();
+
+        assertThat(seen).containsExactly("o1 alone", "o1 overlap");
+        assertNothingIsUnderWay();
+    }
+
+    @Test
+    void refusedMessagesAreToldAsSuchThoughAnotherHandlerRuns() {
+        answer(FIRST, new Mismatch(null), new Parked());
+
+        begin("o1");
+        begin("o1");
+        begin("o1");
+
+        assertThat(seen).containsExactly("o1 alone", "o1 mismatch", "o1 parked");
+    }
+
+    /** Otherwise the release that is on its way would look like a handler that holds the key. */
+    @Test
+    void redeliveryAfterAFailureIsAskedForWhenTheFailureIsOnRecord() {
+        busy.ended(begin(busy, "o1"), new IllegalStateException());
+        ObservedRun again = begin(busy, "o1");
+        answer(FIRST);
+        store.onClaim(() -> {
+            assertThat(store.releases()).hasSize(1);
+            return new Acquired(2, 2, false);
+        });
+
+        work();
+
+        busy.ended(again, null);
+        work();
+        assertThat(seen).containsExactly("o1 alone", "o1 alone");
+        assertNothingIsUnderWay();
+    }
+
+    @Test
+    void thirdDeliveryAwaitsTheRecordsOfAllThatHaveEnded() {
+        answer(FIRST, IN_DOUBT);
+        ObservedRun first = begin(busy, "o1");
+        ObservedRun second = begin(busy, "o1");
+        work();
+        busy.ended(first, null);
+        busy.ended(second, null);
+        begin(busy, "o1");
+        store.onClaim(() -> {
+            assertThat(completed()).containsExactly("o1", "o1");
+            return new AlreadyCompleted(null);
+        });
+
+        work();
+
+        assertThat(seen).containsExactly("o1 alone", "o1 overlap", "o1 duplicate");
+    }
+
+    @Test
+    void handlersThatComeTogetherShareTheirCallsOfTheStore() {
+        for (int order = 1; order <= 5; order++) {
+            busy.ended(begin(busy, "o" + order), null);
+        }
+
+        work();
+
+        assertThat(store.claimCalls()).isEqualTo(1);
+        assertThat(store.completionCalls()).isEqualTo(1);
+        assertThat(completed()).containsExactly("o1", "o2", "o3", "o4", "o5");
+        assertNothingIsUnderWay();
+    }
+
+    @Test
+    void claimWhoseReplyIsLostIsRepeatedAndFindsItself() {
+        store.onClaim(ObservedClaimsTests::refuseConnection);
+        answer(FIRST);
+
+        end(begin("o1"));
+
+        assertThat(store.claims()).hasSize(2);
+        assertThat(store.claims().get(1)).isEqualTo(store.claims().get(0));
+        assertThat(seen).containsExactly("o1 alone");
+        assertNothingIsUnderWay();
+    }
+
+    /** The claim may stand though it got no answer; a completion that names it does no harm if it does not. */
+    @Test
+    void handlerWithoutAnAnswerIsUnobservedAndCompletesItsClaimNevertheless() {
+        store.failClaims(true);
+        ObservedRun run = begin("o1");
+        assertThat(store.claims()).hasSize(2);
+        assertThat(seen).hasSize(2).contains("unobserved store");
+
+        loseCompletion();
+        end(run);
+
+        assertThat(store.completions().get(0).claim())
+                .isEqualTo(store.claims().get(0).id());
+        assertThat(seen).hasSize(2);
+        assertNothingIsUnderWay();
+    }
+
+    @Test
+    void overlapWithinThisInstanceIsKnownWithoutTheStore() {
+        ObservedRun slow = begin("o1");
+        store.onClaim(ObservedClaimsTests::refuseConnection);
+        store.onClaim(ObservedClaimsTests::refuseConnection);
+        ObservedRun beside = begin("o1");
+
+        assertThat(seen).containsExactly("o1 alone", "connection refused", "o1 overlap");
+        end(slow);
+        loseCompletion();
+        end(beside);
+        assertThat(seen).hasSize(3);
+        assertNothingIsUnderWay();
+    }
+
+    @Test
+    void endThatGetsNoAnswerIsToldAndNotRepeatedForEver() {
+        ObservedRun run = begin("o1");
+        store.onComplete(asked -> Set.of(refuse()));
+        store.onComplete(asked -> Set.of(refuse()));
+
+        end(run);
+
+        assertThat(store.completions()).hasSize(2);
+        assertThat(seen).containsExactly("o1 alone", "connection refused", "unobserved outcome");
+        assertNothingIsUnderWay();
+    }
+
+    private static ClaimId refuse() {
+        throw new IllegalStateException("connection refused");
+    }
+
+    @Test
+    void endsWithoutAnAnswerAreToldApartFromTheirNeighbours() {
+        ObservedRun first = begin(busy, "o1");
+        ObservedRun second = begin(busy, "o2");
+        ObservedRun third = begin(busy, "o3");
+        work();
+        ClaimId lost = store.claims().get(1).id();
+        ClaimId locked = store.claims().get(2).id();
+        store.onComplete(asked -> {
+            throw new ClaimsPartlyAnsweredException(
+                    "locked", Set.of(locked), Set.of(store.claims().get(0).id()), null);
+        });
+        seen.clear();
+
+        List.of(first, second, third).forEach(run -> busy.ended(run, null));
+        work();
+
+        assertThat(lost).isNotEqualTo(locked);
+        assertThat(seen).containsExactly("o2 overlap", "unobserved outcome");
+        assertNothingIsUnderWay();
+    }
+
+    /** The start of a listener that is only observed does not wait for the database. */
+    @Test
+    void storeIsProvedBesideTheStartAndUntilItCanBeUsed() {
+        Deque<String> failures = new ArrayDeque<>(List.of("away", "away", "no table", "no table"));
+        ObservedClaims unready = claims(
+                queued::add,
+                () -> {
+                    if (!failures.isEmpty()) {
+                        throw new IllegalStateException(failures.remove());
+                    }
+                },
+                10);
+
+        unready.observing(ORDERS);
+        assertThat(failures).hasSize(4);
+        work();
+        assertThat(seen).containsExactly("away");
+
+        begin(unready, "o1");
+        work();
+        assertThat(store.claims()).isEmpty();
+        begin(unready, "o2");
+        work();
+        assertThat(seen).containsExactly("away", "no table", "unobserved store", "o2 alone");
+    }
+
+    /** A body may have 1 MiB, and thousands of claims wait for a database that is away. */
+    @Test
+    void bodyIsInMemoryOnlyUntilItsClaimIsAskedFor() {
+        List<WeakReference<String>> bodies = new ArrayList<>();
+        ObservedRun run = beginWithABody(bodies);
+
+        assertThat(store.claims()).hasSize(1);
+        await().until(() -> {
+            System.gc();
+            return bodies.get(0).get() == null;
+        });
+        assertThat(claims.underWay()).isEqualTo(1);
+        end(run);
+        assertNothingIsUnderWay();
+    }
+
+    private ObservedRun beginWithABody(List<WeakReference<String>> bodies) {
+        String body = "body of ".concat("o1");
+        bodies.add(new WeakReference<>(body));
+        ObservedRun run = run("o1", () -> body);
+        claims.begin(run);
+        return run;
+    }
+
+    /** While the store hangs, 5,000 bodies of 1 MiB would fill the memory. */
+    @Test
+    void bodiesThatWaitForTheirClaimsTakeRoomByTheirLength() {
+        ObservedRun large = new ObservedRun(
+                ORDERS, new ClaimKey("orders", "o1"), 70_000, () -> "body", VisibilityWindow.ofSeconds(40));
+        busy.begin(large);
+        assertThat(busy.underWay()).isEqualTo(9);
+        begin(busy, "o2");
+        begin(busy, "o3");
+        assertThat(seen).containsExactly("unobserved overload");
+
+        work();
+
+        assertThat(busy.underWay()).isEqualTo(2);
+    }
+
+    @Test
+    void whatComesBeyondTheBoundIsCountedAndNotAskedFor() {
+        List<ObservedRun> runs = new ArrayList<>();
+        for (int order = 1; order <= 12; order++) {
+            runs.add(begin("o" + order));
+        }
+
+        assertThat(store.claims()).hasSize(10);
+        assertThat(seen).hasSize(12).endsWith("unobserved overload", "unobserved overload");
+        assertThat(claims.underWay()).isEqualTo(10);
+        runs.forEach(this::end);
+        assertThat(completed()).hasSize(10);
+        begin("o13");
+        assertThat(store.claims()).hasSize(11);
+    }
+
+    /** A thread that is stuck in a store, or a log, that blocks. */
+    @Test
+    void handlersThreadDoesNothingButQueue() {
+        ObservedRun run = run("o1", () -> {
+            throw new AssertionError("Read on the handler's thread");
+        });
+        busy.begin(run);
+        busy.ended(run, null);
+
+        assertThat(store.claims()).isEmpty();
+        assertThat(seen).isEmpty();
+        assertThat(queued).hasSize(2);
+    }
+
+    @Test
+    void handlersThreadDoesNotRecordTheEndEither() {
+        ObservedRun run = begin(busy, "o1");
+        work();
+
+        busy.ended(run, null);
+
+        assertThat(store.completions()).isEmpty();
+        work();
+        assertThat(store.completions()).hasSize(1);
+    }
+
+    /** As when memory is used up. */
+    @Test
+    void crashCostsWhatIsInHandAndNoLaterHandlerOfTheKey(CapturedOutput output) {
+        ObservedRun crashed = run("o1", () -> {
+            throw new AssertionError("a crash");
+        });
+        claims.begin(crashed);
+        assertThat(output).contains("Observing crashed");
+
+        end(crashed);
+        end(begin("o1"));
+
+        assertThat(seen).containsExactly("o1 alone");
+        assertThat(completed()).containsExactly("o1");
+        assertNothingIsUnderWay();
+    }
+
+    /** A constant for a key, by mistake, while the store does not answer: thousands wait for one. */
+    @Test
+    void thousandsOfRunsOfOneKeyEndOneAfterTheOther() {
+        CountDownLatch answered = new CountDownLatch(1);
+        store.onClaim(() -> {
+            await().until(() -> answered.getCount() == 0);
+            return FIRST;
+        });
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try (ObservedClaims many = claims(thread, () -> {}, ObservedClaims.MOST_UNDER_WAY)) {
+            for (int run = 0; run < ObservedClaims.MOST_UNDER_WAY; run++) {
+                many.ended(begin(many, "constant"), null);
+            }
+            assertThat(many.underWay()).isEqualTo(ObservedClaims.MOST_UNDER_WAY);
+
+            answered.countDown();
+
+            await().until(() -> many.underWay() == 0);
+            assertThat(store.claims()).hasSize(ObservedClaims.MOST_UNDER_WAY);
+            assertThat(seen).hasSize(ObservedClaims.MOST_UNDER_WAY).containsOnly("constant alone");
+        } finally {
+            thread.shutdownNow();
+        }
+    }
+
+    @Test
+    void stopWaitsForRecordsOnTheirWayAndNoLongerThanItMay(CapturedOutput output) {
+        busy.ended(begin(busy, "ended"), null);
+        begin(busy, "never ends");
+
+        busy.close(Duration.ofMillis(20));
+
+        assertThat(output).contains("how up to 2 observed handlers ended is not on record");
+        claims.close();
+        assertThat(output.getOut().split("is not on record", -1)).hasSize(2);
+    }
+
+    @Test
+    void stopOnAThreadThatIsInterruptedDoesNotWait() {
+        busy.ended(begin(busy, "o1"), null);
+        Thread.currentThread().interrupt();
+
+        busy.close();
+
+        assertThat(Thread.interrupted()).isTrue();
+    }
+}

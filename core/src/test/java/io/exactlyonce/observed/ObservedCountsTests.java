@@ -1,0 +1,152 @@
+package io.exactlyonce.observed;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.observed.ObservedCounts.Seen;
+import io.exactlyonce.observed.ObservedCounts.SeenKey;
+import io.exactlyonce.visibility.FakeClock;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+@ExtendWith(OutputCaptureExtension.class)
+class ObservedCountsTests {
+
+    private static final ObservedQueue ORDERS = new ObservedQueue("fulfilment", "orders");
+    private static final ClaimKey KEY = new ClaimKey("orders", "card-4711");
+
+    private final FakeClock clock = new FakeClock();
+    private final ObservedCounts counts = new ObservedCounts(clock);
+
+    private static int lines(CapturedOutput output) {
+        return (int)
+                output.getOut().lines().filter(line -> line.contains(" WARN ")).count();
+    }
+
+    private Seen only() {
+        assertThat(counts.all()).hasSize(1);
+        return counts.all().get(0);
+    }
+
+    private static ClaimKey key(int number) {
+        return new ClaimKey("orders", "o" + number);
+    }
+
+    @Test
+    void eachKindIsSaidOnceAnHourOfEachListenerWithTheKeysHash(CapturedOutput output) {
+        for (int delivery = 0; delivery < 100; delivery++) {
+            counts.observed(ORDERS, KEY, ObservedOutcome.DUPLICATE);
+            counts.observed(ORDERS, KEY, ObservedOutcome.OVERLAP);
+            counts.observed(new ObservedQueue("fulfilment", "returns"), KEY, ObservedOutcome.OVERLAP);
+            clock.advance(Duration.ofSeconds(35));
+        }
+        assertThat(lines(output)).isEqualTo(3);
+
+        clock.advance(Duration.ofHours(1));
+        counts.observed(ORDERS, KEY, ObservedOutcome.DUPLICATE);
+
+        assertThat(lines(output)).isEqualTo(4);
+        assertThat(output)
+                .contains("The handler of listener 'fulfilment' on queue 'orders' for orders/" + KEY.shortHash()
+                        + " ran although its effect had happened: it would not have been called")
+                .contains("ran beside another handler of its key")
+                .doesNotContain("card-4711");
+    }
+
+    @Test
+    void handlerThatRanAloneIsNotSaid(CapturedOutput output) {
+        counts.observed(ORDERS, KEY, ObservedOutcome.ALONE);
+
+        assertThat(output).isEmpty();
+    }
+
+    @Test
+    void databaseThatIsAwayIsSaidOnceWhateverItKeepsFromBeingObserved(CapturedOutput output) {
+        counts.unavailable(new IllegalStateException("connection refused"));
+        counts.unavailable(new IllegalStateException("connection refused"));
+        for (NotObserved reason : List.of(NotObserved.STORE, NotObserved.OUTCOME)) {
+            counts.notObserved(ORDERS, reason, null);
+            counts.notObserved(new ObservedQueue("shipping", "parcels"), reason, null);
+        }
+
+        assertThat(lines(output)).isOne();
+        assertThat(output).contains("The claims' database cannot be asked").contains("connection refused");
+    }
+
+    @Test
+    void messageThatCannotBeObservedSaysWhy(CapturedOutput output) {
+        counts.notObserved(ORDERS, NotObserved.KEY, new InvalidKeyException("The key expression '#o.id' is null"));
+        counts.notObserved(ORDERS, NotObserved.KEY, new InvalidKeyException("another"));
+        counts.notObserved(ORDERS, NotObserved.OVERLOAD, null);
+
+        assertThat(lines(output)).isEqualTo(2);
+        assertThat(output)
+                .contains("A message of listener 'fulfilment' on queue 'orders' has no usable key")
+                .contains("The key expression '#o.id' is null")
+                .contains("as many observations were under way as there may be");
+    }
+
+    @Test
+    void listenerThatIsObservedSaysSo(CapturedOutput output) {
+        counts.observing(ORDERS);
+
+        assertThat(output)
+                .contains("Only observed: listener 'fulfilment' on queue 'orders'")
+                .contains("mode=enforce");
+    }
+
+    @Test
+    void doubleEffectsAreCountedSinceTheStart() {
+        counts.observed(ORDERS, key(1), ObservedOutcome.DUPLICATE);
+        assertThat(only().summary()).isEqualTo("would have prevented 1 double effect since the start");
+        clock.advance(Duration.ofDays(400));
+        counts.observed(ORDERS, key(2), ObservedOutcome.OVERLAP);
+        counts.observed(ORDERS, key(3), ObservedOutcome.TAKEOVER);
+        counts.notObserved(ORDERS, NotObserved.KEY, null);
+
+        assertThat(only().summary()).isEqualTo("would have prevented 2 double effects since the start");
+        assertThat(only().sinceStart())
+                .containsEntry("duplicate", 1L)
+                .containsEntry("overlap", 1L)
+                .containsEntry("takeover", 1L)
+                .containsEntry("alone", 0L);
+        assertThat(only().unobserved()).containsEntry("key", 1L).containsEntry("store", 0L);
+    }
+
+    @Test
+    void latestKeysAreRememberedAndThoseThatRanAloneAreNot() {
+        counts.observed(ORDERS, key(0), ObservedOutcome.ALONE);
+        for (int number = 1; number <= ObservedCounts.MOST_KEYS + 5; number++) {
+            counts.observed(ORDERS, key(number), ObservedOutcome.TAKEOVER);
+        }
+        counts.observed(ORDERS, key(10), ObservedOutcome.OVERLAP);
+        clock.advance(Duration.ofSeconds(3));
+
+        assertThat(only().keys())
+                .hasSize(ObservedCounts.MOST_KEYS)
+                .startsWith(
+                        new SeenKey(key(10).shortHash(), "overlap", 2, 3),
+                        new SeenKey(key(ObservedCounts.MOST_KEYS + 5).shortHash(), "takeover", 1, 3))
+                .noneMatch(seen ->
+                        seen.key().equals(key(0).shortHash()) || seen.key().equals(key(5).shortHash()));
+    }
+
+    @Test
+    void listenersAreInOrderAndShownBeforeTheirFirstMessage() {
+        counts.observing(new ObservedQueue("shipping", "parcels"));
+        counts.observing(ORDERS);
+        counts.observing(new ObservedQueue("shipping", "letters"));
+
+        assertThat(counts.all())
+                .extracting(seen -> seen.listener() + " " + seen.queue())
+                .containsExactly("fulfilment orders", "shipping letters", "shipping parcels");
+        assertThat(counts.all().get(0).sinceStart())
+                .containsOnlyKeys("alone", "duplicate", "overlap", "takeover", "mismatch", "parked");
+        assertThat(counts.all().get(0).unobserved()).containsOnlyKeys("key", "message", "store", "outcome", "overload");
+    }
+}

@@ -1,0 +1,230 @@
+package io.exactlyonce.renewal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.visibility.ScriptedQueue.LateAnswer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** The handler changes the visibility itself. The window is 30 s and is renewed each 15 s. */
+@ExtendWith(OutputCaptureExtension.class)
+class HandlerChoiceTests {
+
+    private static final Duration LONG = Duration.ofMinutes(5);
+
+    private final RenewalRig rig = RenewalRig.renewing();
+    private final Window window = rig.hold(30);
+    private final AtomicInteger sent = new AtomicInteger();
+
+    private CompletableFuture<Void> choose(Duration wanted) {
+        return window.choose(wanted, () -> {
+            sent.incrementAndGet();
+            return CompletableFuture.completedFuture(null);
+        });
+    }
+
+    /** Trap: a renewal overwrote a longer visibility that the handler had set. */
+    @Test
+    void longerVisibilityIsNotShortenedByARenewal() {
+        rig.tickFor(Duration.ofSeconds(10));
+        assertThat(choose(LONG)).isCompleted();
+        assertThat(sent).hasValue(1);
+
+        rig.tickFor(Duration.ofMillis(284_900));
+        assertThat(rig.queue.requests()).isEmpty();
+
+        rig.tickFor(Duration.ofMillis(100));
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 30));
+        rig.tickFor(Duration.ofSeconds(15));
+        assertThat(rig.queue.requests()).hasSize(2);
+        assertThat(rig.windowResults).containsOnly(Result.SUCCEEDED);
+    }
+
+    /** Another consumer may have the message by now. */
+    @Test
+    void choiceThatFailsAfterItsWindowWasLostDoesNotBringTheWindowBack() {
+        CompletableFuture<Void> answer = new CompletableFuture<>();
+        window.choose(LONG, () -> answer);
+        rig.tickFor(Duration.ofSeconds(31));
+        assertThat(rig.windowResults).containsExactly(Result.LOST);
+
+        answer.completeExceptionally(new IllegalStateException("throttled"));
+        rig.tickFor(Duration.ofMinutes(1));
+
+        assertThat(rig.windowResults).containsExactly(Result.LOST);
+        assertThat(rig.queue.requests()).isEmpty();
+    }
+
+    @Test
+    void leaseIsRenewedAllTheSame() {
+        choose(LONG);
+
+        rig.tickFor(Duration.ofMinutes(1));
+
+        assertThat(rig.store.renewals()).hasSize(4);
+        assertThat(window.isHeld()).isTrue();
+    }
+
+    @Test
+    void longerVisibilityIsNotShortenedByAReturn() {
+        choose(LONG);
+
+        RenewalRig.returnAfter(window, Duration.ofSeconds(5));
+
+        assertThat(rig.queue.requests()).isEmpty();
+    }
+
+    @Test
+    void returnThatIsLaterThanTheHandlersChoiceIsSent() {
+        choose(Duration.ofSeconds(40));
+
+        RenewalRig.returnAfter(window, Duration.ofSeconds(50));
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 50));
+    }
+
+    @Test
+    void renewalEndsTheHandlersChoice() {
+        choose(Duration.ofSeconds(60));
+        rig.tickFor(Duration.ofSeconds(45));
+        assertThat(rig.queue.requests()).hasSize(1);
+
+        RenewalRig.returnAfter(window, Duration.ZERO);
+
+        assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
+    }
+
+    @Test
+    void shorterVisibilityLastsUntilItsHalf() {
+        choose(Duration.ofSeconds(10));
+
+        rig.tickFor(Duration.ofMillis(4_900));
+        assertThat(rig.queue.requests()).isEmpty();
+        rig.tickFor(Duration.ofMillis(100));
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 30));
+    }
+
+    /** The message may be another consumer's from now on. Its handler knows: nothing is lost that has to be told. */
+    @Test
+    void zeroEndsTheRenewalAndIsNoLoss(CapturedOutput output) {
+        choose(Duration.ZERO);
+
+        rig.tickFor(Duration.ofMinutes(1));
+        assertThat(window.isInvisible()).isFalse();
+        assertThat(window.isHeld()).isTrue();
+        RenewalRig.returnAfter(window, Duration.ofSeconds(9));
+
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(rig.windowResults).isEmpty();
+        assertThat(output).doesNotContain("is lost");
+        assertThat(rig.timesLost).hasValue(0);
+    }
+
+    @Test
+    void zeroThatTheQueueRefusesChangesNothing() {
+        window.choose(Duration.ZERO, () -> CompletableFuture.failedFuture(new IllegalStateException("throttled")));
+
+        rig.tickFor(Duration.ofSeconds(15));
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 30));
+        assertThat(window.isInvisible()).isTrue();
+    }
+
+    /** As of an error handler that answers after the attempt has ended. */
+    @Test
+    void zeroThatIsAnsweredAfterTheDeliverysEndIsNotOverwrittenByAReturn() {
+        CompletableFuture<Void> answer = new CompletableFuture<>();
+        window.choose(Duration.ZERO, () -> answer);
+        RenewalRig.returnAfter(window, Duration.ofSeconds(5));
+
+        answer.complete(null);
+
+        assertThat(rig.queue.requests()).isEmpty();
+        assertThat(rig.windowResults).isEmpty();
+    }
+
+    @Test
+    void choiceWaitsForARenewalUnderWayWhichWouldOverwriteIt() {
+        LateAnswer late = rig.queue.answerLater();
+        rig.tickFor(Duration.ofSeconds(15));
+
+        CompletableFuture<Void> chosen = choose(LONG);
+        assertThat(sent).hasValue(0);
+        assertThat(chosen).isNotDone();
+
+        late.give(QueueVisibility.Result.CHANGED);
+        assertThat(chosen).isCompleted();
+        assertThat(sent).hasValue(1);
+        rig.tickFor(Duration.ofMinutes(4));
+        assertThat(rig.queue.requests()).hasSize(1);
+    }
+
+    @Test
+    void renewalAndReturnWaitForAChoiceUnderWay() {
+        CompletableFuture<Void> answer = new CompletableFuture<>();
+        window.choose(LONG, () -> answer);
+        rig.tickFor(Duration.ofSeconds(20));
+        assertThat(rig.queue.requests()).isEmpty();
+
+        RenewalRig.returnAfter(window, Duration.ofSeconds(5));
+        assertThat(rig.queue.requests()).isEmpty();
+        answer.complete(null);
+
+        assertThat(rig.queue.requests()).isEmpty();
+    }
+
+    @Test
+    void returnThatIsLaterThanAChoiceUnderWayFollowsIt() {
+        CompletableFuture<Void> answer = new CompletableFuture<>();
+        window.choose(Duration.ofSeconds(40), () -> answer);
+        RenewalRig.returnAfter(window, Duration.ofSeconds(50));
+        assertThat(rig.queue.requests()).isEmpty();
+
+        answer.complete(null);
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 50));
+    }
+
+    @Test
+    void choiceThatFailedChangesNothing() {
+        IllegalStateException refused = new IllegalStateException("refused");
+        assertThat(window.choose(LONG, () -> CompletableFuture.failedFuture(refused)))
+                .isCompletedExceptionally();
+        assertThat(window.choose(LONG, () -> {
+                    throw refused;
+                }))
+                .isCompletedExceptionally();
+
+        rig.tickFor(Duration.ofSeconds(15));
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 30));
+    }
+
+    /** Past the deadline the receipt handle still works, and would hide or expose the next consumer's message. */
+    @Test
+    void choiceIsRefusedPastTheDeadline() {
+        rig.clock.advance(Duration.ofSeconds(30));
+
+        assertThatThrownBy(() -> choose(LONG).join()).hasMessageContaining("its window is over");
+        rig.renewer.tick();
+        assertThatThrownBy(() -> choose(LONG).join()).hasMessageContaining("its window is over");
+        assertThat(sent).hasValue(0);
+    }
+
+    @Test
+    void choiceIsRefusedAfterTheDeliverysEnd() {
+        window.stop();
+
+        assertThatThrownBy(() -> choose(LONG).join()).hasMessageContaining("cannot be changed any more");
+        assertThat(sent).hasValue(0);
+    }
+}

@@ -1,0 +1,167 @@
+package io.exactlyonce.renewal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/** Window and lease last 20 s and are renewed each 10 s; the handler's timeout is 45 s. */
+@ExtendWith(OutputCaptureExtension.class)
+class HandlerDeadlineTests {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(45);
+
+    private final RenewalRig rig = RenewalRig.renewing().limiting(TIMEOUT);
+    private final Window window = rig.hold(20);
+
+    @Test
+    void handlerIsToldOnceAtItsTimeoutAndNotBefore(CapturedOutput output) {
+        rig.limit(window);
+
+        rig.tickFor(TIMEOUT.minus(Renewer.TICK));
+        assertThat(rig.timesTimedOut).hasValue(0);
+
+        rig.tickFor(Renewer.TICK);
+        assertThat(rig.timesTimedOut).hasValue(1);
+        rig.tickFor(Duration.ofMinutes(5));
+        assertThat(rig.timesTimedOut).hasValue(1);
+        assertThat(rig.timedOut).extracting(Subscription::listener).containsExactly("listener");
+        assertThat(output).contains("listener 'listener' on queue 'orders' runs longer than its timeout of 45000 ms");
+    }
+
+    @Test
+    void timeoutIsCountedFromTheHandlersBeginning() {
+        rig.tickFor(Duration.ofSeconds(30));
+        rig.limit(window);
+
+        rig.tickFor(TIMEOUT.minus(Renewer.TICK));
+        assertThat(rig.timesTimedOut).hasValue(0);
+        rig.tickFor(Renewer.TICK);
+        assertThat(rig.timesTimedOut).hasValue(1);
+    }
+
+    /** Interruption is advice: one who ignores it is alone with the key until the lease ends, and no longer. */
+    @Test
+    void nothingIsRenewedAfterTheTimeoutButTheClaimIsHeldUntilItsLeaseEnds() {
+        rig.limit(window);
+        rig.tickFor(TIMEOUT);
+        assertThat(rig.queue.requests()).hasSize(4);
+        assertThat(rig.store.renewals()).hasSize(4);
+
+        rig.tickFor(Duration.ofMillis(13_900));
+        assertThat(window.isHeld()).isTrue();
+        assertThat(rig.timesLost).hasValue(0);
+
+        rig.tickFor(Duration.ofMinutes(2));
+        assertThat(window.isHeld()).isFalse();
+        assertThat(rig.timesLost).hasValue(1);
+        assertThat(rig.leaseResults).last().isEqualTo(Result.LOST);
+        assertThat(rig.windowResults).last().isEqualTo(Result.LOST);
+        assertThat(rig.queue.requests()).hasSize(4);
+        assertThat(rig.store.renewals()).hasSize(4);
+    }
+
+    @Test
+    void lateHandlerIsCompletedAndAcknowledgedUnderRenewal() {
+        rig.limit(window);
+        rig.tickFor(TIMEOUT.plusSeconds(6));
+        assertThat(rig.store.renewals()).hasSize(4);
+
+        window.completing();
+        rig.tickFor(Duration.ofSeconds(60));
+
+        assertThat(rig.store.renewals()).hasSizeGreaterThan(8);
+        assertThat(rig.queue.requests()).hasSizeGreaterThan(8);
+        assertThat(window.isHeld()).isTrue();
+        assertThat(rig.timesLost).hasValue(0);
+    }
+
+    /** Its receipt handle would still work on a standard queue, and expose the next consumer's message. */
+    @Test
+    void handlerThatIgnoresItPastTheWindowReturnsNothing() {
+        rig.limit(window);
+        rig.tickFor(Duration.ofMinutes(2));
+
+        RenewalRig.returnAfter(window, Duration.ZERO);
+        assertThat(rig.queue.requests()).hasSize(4);
+    }
+
+    @Test
+    void handlerThatEndedInTimeIsNotTold() {
+        rig.limit(window);
+        rig.tickFor(Duration.ofSeconds(40));
+
+        window.completing();
+        rig.tickFor(Duration.ofMinutes(1));
+
+        assertThat(rig.timesTimedOut).hasValue(0);
+        assertThat(rig.timedOut).isEmpty();
+    }
+
+    @Test
+    void handlerThatFailedInTimeIsNotTold() {
+        rig.limit(window);
+        rig.tickFor(Duration.ofSeconds(40));
+
+        window.letGo();
+        rig.tickFor(Duration.ofMinutes(1));
+
+        assertThat(rig.timesTimedOut).hasValue(0);
+    }
+
+    @Test
+    void handlerThatIsInterruptedCanStillReturnItsMessage() {
+        rig.limit(window);
+        rig.tickFor(TIMEOUT.plusSeconds(1));
+
+        RenewalRig.returnAfter(window, Duration.ofSeconds(3));
+
+        assertThat(rig.queue.changes()).last().isEqualTo(new QueueVisibility.Change("handle", 3));
+    }
+
+    @Test
+    void stoppedDeliveryForgetsItsLimit() {
+        rig.limit(window);
+
+        window.stop();
+        rig.tickFor(Duration.ofMinutes(1));
+
+        assertThat(rig.timesTimedOut).hasValue(0);
+    }
+
+    @Test
+    void lossBeforeTheTimeoutIsToldAsALoss() {
+        rig.limit(window);
+        rig.store.onRenew(requested -> Set.of());
+
+        rig.tickFor(Duration.ofSeconds(20));
+
+        assertThat(rig.timesLost).hasValue(1);
+        assertThat(rig.lostKeys).containsExactly(new ClaimKey("orders", "A-1"));
+        assertThat(rig.timesTimedOut).hasValue(0);
+    }
+
+    /** Trap: where no timeout is configured, nothing is extended at all. */
+    @Test
+    void withoutATimeoutEverythingIsRenewed() {
+        RenewalRig unlimited = RenewalRig.renewing();
+        Window patient = unlimited.hold(20);
+        unlimited.limit(patient);
+
+        unlimited.tickFor(Duration.ofHours(1));
+
+        assertThat(unlimited.lostKeys).isEmpty();
+        assertThat(unlimited.store.renewals()).hasSizeGreaterThan(350);
+        assertThat(unlimited.windowResults).hasSizeGreaterThan(350).containsOnly(Result.SUCCEEDED);
+        assertThat(unlimited.timesTimedOut).hasValue(0);
+        assertThat(patient.isHeld()).isTrue();
+    }
+}

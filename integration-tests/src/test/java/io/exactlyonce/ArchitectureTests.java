@@ -1,0 +1,290 @@
+package io.exactlyonce;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaAccess.Predicates.targetOwner;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
+import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static java.util.Map.entry;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaPackage;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
+import com.tngtech.archunit.core.importer.Location;
+import com.tngtech.archunit.junit.AnalyzeClasses;
+import com.tngtech.archunit.junit.ArchTest;
+import com.tngtech.archunit.lang.ArchRule;
+import io.exactlyonce.claim.ClaimTransaction;
+import java.time.Clock;
+import java.time.temporal.Temporal;
+import java.util.Calendar;
+import java.util.Date;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.NullMarked;
+
+/** A rule that matches no class at all fails, which is ArchUnit's default. */
+@AnalyzeClasses(
+        packages = "io.exactlyonce",
+        importOptions = {DoNotIncludeTests.class, ArchitectureTests.OnlyTheEngine.class})
+class ArchitectureTests {
+
+    /** Neither what is published for tests nor the rigs of other tests. */
+    static final class OnlyTheEngine implements ImportOption {
+
+        @Override
+        public boolean includes(Location location) {
+            return Stream.of("/io/exactlyonce/servers/", "/io/exactlyonce/test/", "-tests.jar")
+                    .noneMatch(location::contains);
+        }
+    }
+
+    private static final String BASE = "io.exactlyonce";
+    private static final String AUTOCONFIGURE = BASE + ".autoconfigure";
+
+    private static final String[] ENGINE =
+            rooms("claim..", "visibility", "renewal", "delivery..", "observed", "operations", "listener..");
+    private static final String[] SQL = {"java.sql..", "javax.sql..", "org.springframework.jdbc.."};
+
+    /**
+     * Which of our packages each of our packages may use; only the wiring may use all, and all may use the boundary. The base
+     * package's name is empty.
+     */
+    private static final Map<String, List<String>> MAY_USE = Map.ofEntries(
+            entry("", List.of()),
+            entry("boundary", List.of()),
+            entry("time", List.of()),
+            entry("claim", List.of("", "time")),
+            entry("claim.groupcommit", List.of("claim", "time")),
+            entry("property", List.of("")),
+            entry("primary", List.of("", "claim")),
+            entry("claim.postgres", List.of("", "claim", "primary", "time")),
+            entry("claim.postgres.transaction", List.of("claim", "claim.postgres", "primary")),
+            entry("visibility", List.of()),
+            entry("renewal", List.of("claim", "visibility", "time")),
+            entry("delivery", List.of("", "claim", "renewal", "visibility", "time")),
+            entry("delivery.pipeline", List.of("", "claim", "delivery", "renewal", "visibility", "time")),
+            entry("operations", List.of("", "claim", "delivery", "delivery.pipeline", "renewal", "time")),
+            entry("observed", List.of("", "claim", "delivery", "visibility", "time")),
+            entry("listener.message", List.of("delivery", "visibility")),
+            entry(
+                    "listener.method",
+                    List.of(
+                            "",
+                            "claim",
+                            "delivery",
+                            "delivery.pipeline",
+                            "listener.message",
+                            "observed",
+                            "visibility")),
+            entry(
+                    "listener.container",
+                    List.of(
+                            "",
+                            "claim",
+                            "delivery",
+                            "delivery.pipeline",
+                            "listener.message",
+                            "listener.method",
+                            "renewal",
+                            "visibility",
+                            "time")),
+            entry(
+                    "listener.observed",
+                    List.of("", "listener.container", "listener.message", "listener.method", "observed", "visibility")),
+            entry(
+                    "listener",
+                    List.of(
+                            "",
+                            "claim",
+                            "delivery",
+                            "delivery.pipeline",
+                            "listener.container",
+                            "listener.message",
+                            "listener.method",
+                            "listener.observed")),
+            entry("listener.aot", List.of("", "listener.method")),
+            entry("window", List.of("delivery", "renewal", "visibility", "time")),
+            entry("actuate", List.of("", "audit", "claim", "delivery", "observed", "renewal", "visibility", "window")),
+            entry(
+                    "observe",
+                    List.of("", "claim", "delivery", "listener.message", "renewal", "time", "visibility", "window")),
+            entry("audit", List.of("", "delivery", "time", "visibility")),
+            entry(
+                    "metrics",
+                    List.of(
+                            "audit",
+                            "claim",
+                            "claim.postgres",
+                            "delivery",
+                            "observed",
+                            "primary",
+                            "renewal",
+                            "visibility",
+                            "window")));
+
+    @ArchTest
+    static void packagesUseOnlyWhatTheyMay(JavaClasses classes) {
+        MAY_USE.forEach((user, used) -> {
+            String[] allowed = rooms(
+                    Stream.concat(used.stream(), Stream.of(user, "boundary")).toArray(String[]::new));
+            noClasses()
+                    .that()
+                    .resideInAPackage(room(user))
+                    .should()
+                    .dependOnClassesThat(resideInAPackage("io.exactlyonce..").and(not(resideInAnyPackage(allowed))))
+                    .check(classes);
+        });
+    }
+
+    @ArchTest
+    static void everyPackageHasItsRule(JavaClasses classes) {
+        Set<String> found = classes.stream().map(JavaClass::getPackageName).collect(Collectors.toSet());
+
+        assertThat(found)
+                .containsExactlyInAnyOrderElementsOf(
+                        Stream.concat(MAY_USE.keySet().stream().map(ArchitectureTests::room), Stream.of(AUTOCONFIGURE))
+                                .toList());
+    }
+
+    @ArchTest
+    static void noPackageIsSplitBetweenModules(JavaClasses classes) {
+        Map<String, Set<String>> modules = classes.stream()
+                .collect(Collectors.groupingBy(
+                        JavaClass::getPackageName, Collectors.mapping(ArchitectureTests::module, Collectors.toSet())));
+
+        assertThat(modules.values().stream().flatMap(Set::stream)).hasSizeGreaterThan(4);
+        assertThat(modules)
+                .allSatisfy((name, places) -> assertThat(places).as(name).hasSize(1));
+    }
+
+    private static String module(JavaClass type) {
+        String place = type.getSource().orElseThrow().getUri().toString();
+        return place.substring(0, place.indexOf(type.getPackageName().replace('.', '/')));
+    }
+
+    @ArchTest
+    static void everyPackageIsNullMarked(JavaClasses classes) {
+        Set<JavaPackage> packages = classes.stream().map(JavaClass::getPackage).collect(Collectors.toSet());
+
+        assertThat(packages)
+                .isNotEmpty()
+                .allSatisfy(each -> assertThat(each.isAnnotatedWith(NullMarked.class))
+                        .as(each.getName())
+                        .isTrue());
+    }
+
+    /** More than that cannot be seen at a glance. */
+    @ArchTest
+    static void packagesHaveAtMostTwentyFiles(JavaClasses classes) {
+        Map<String, Long> files = classes.stream()
+                .filter(JavaClass::isTopLevelClass)
+                .filter(type -> !type.getSimpleName().equals("package-info"))
+                .collect(Collectors.groupingBy(JavaClass::getPackageName, Collectors.counting()));
+
+        assertThat(files)
+                .isNotEmpty()
+                .allSatisfy((name, count) -> assertThat(count).as(name).isLessThanOrEqualTo(20));
+    }
+
+    @ArchTest
+    static final ArchRule packagesHaveNoCycles =
+            slices().matching("io.exactlyonce.(**)").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule noPackageUsesTheWiring = noClasses()
+            .that()
+            .resideOutsideOfPackage(AUTOCONFIGURE)
+            .should()
+            .dependOnClassesThat()
+            .resideInAPackage(AUTOCONFIGURE);
+
+    @ArchTest
+    static final ArchRule onlyListenersKnowAwspring = classes()
+            .that(use("io.awspring.."))
+            .should()
+            .resideInAnyPackage(rooms("listener.."))
+            .orShould()
+            .be(ExactlyOnceListener.class);
+
+    @ArchTest
+    static final ArchRule annotationKnowsNothingOfAwspringButItsAnnotation = noClasses()
+            .that()
+            .resideInAPackage(BASE)
+            .should()
+            .dependOnClassesThat(
+                    resideInAPackage("io.awspring..").and(not(resideInAPackage("io.awspring.cloud.sqs.annotation"))));
+
+    @ArchTest
+    static final ArchRule onlyMetricsKnowMeters =
+            classes().that(use("io.micrometer.core..")).should().resideInAnyPackage(rooms("metrics", "autoconfigure"));
+
+    @ArchTest
+    static final ArchRule onlyMetricsAndObservationsKnowMicrometer = classes()
+            .that(use("io.micrometer.."))
+            .should()
+            .resideInAnyPackage(rooms("metrics", "observe", "autoconfigure"));
+
+    /** The wiring of claims hands a DataSource on. */
+    @ArchTest
+    static final ArchRule onlyStoreAndPrimaryKnowSql = classes()
+            .that(use(SQL))
+            .should()
+            .resideInAnyPackage(rooms("claim.postgres..", "primary.."))
+            .orShould()
+            .haveNameMatching(AUTOCONFIGURE + "\\.PostgresClaimsConfiguration");
+
+    /** An application's transaction manager is Spring's. */
+    @ArchTest
+    static final ArchRule claimsKnowNeitherSpringNorSql = noClasses()
+            .that()
+            .resideInAnyPackage(rooms("claim", "claim.groupcommit"))
+            .and()
+            .doNotBelongToAnyOf(ClaimTransaction.class)
+            .should()
+            .dependOnClassesThat(resideInAPackage("org.springframework..").or(resideInAnyPackage(SQL)));
+
+    /** Set by an hour, forwards or backwards, it changes nothing: the engine's time is monotonic, or the database's. */
+    @ArchTest
+    static final ArchRule noClassReadsTheWallClock = noClasses()
+            .should()
+            .accessTargetWhere(targetOwner(assignableTo(Temporal.class)).and(target(name("now"))))
+            .orShould()
+            .accessTargetWhere(targetOwner(type(System.class)).and(target(name("currentTimeMillis"))))
+            .orShould()
+            .dependOnClassesThat(
+                    assignableTo(Clock.class).or(assignableTo(Date.class)).or(assignableTo(Calendar.class)));
+
+    @ArchTest
+    static final ArchRule engineTakesItsClockFromOutside =
+            noClasses().that().resideInAnyPackage(ENGINE).should().callMethod(System.class, "nanoTime");
+
+    private static String room(String name) {
+        return name.isEmpty() ? BASE : BASE + "." + name;
+    }
+
+    private static String[] rooms(String... names) {
+        return Stream.of(names).map(ArchitectureTests::room).toArray(String[]::new);
+    }
+
+    /** As a condition on classes it proves that there is something to forbid, and that the pattern finds it. */
+    private static DescribedPredicate<JavaClass> use(String... packages) {
+        return DescribedPredicate.describe(
+                "use " + String.join(", ", packages),
+                user -> user.getDirectDependenciesFromSelf().stream()
+                        .anyMatch(dependency -> resideInAnyPackage(packages).test(dependency.getTargetClass())));
+    }
+}

@@ -1,0 +1,83 @@
+package io.exactlyonce;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** Decision 10: only these catch errors of the virtual machine; all else that throws them is a crash, which ends at the boundary. */
+class CatchOfEverythingTests {
+
+    private static final Pattern CATCH = Pattern.compile("\\bcatch\\s*\\(([^)]*)\\)");
+    /** Of the types that a clause names: all throwables, errors, and what is one of them. */
+    private static final Pattern EVERYTHING = Pattern.compile("\\b(Throwable|\\w*Error)\\b(?=.*\\s\\w+$)");
+
+    private static final Map<String, Integer> PERMITTED = Map.of(
+            "boundary/Boundary.java",
+            1,
+            // A handler, alone and within a transaction; a reconciler; an action of execute().
+            "delivery/pipeline/DeliveryPipeline.java",
+            1,
+            "delivery/pipeline/TransactionalHandler.java",
+            1,
+            "delivery/pipeline/Reconciling.java",
+            1,
+            "operations/ActionExecutor.java",
+            1,
+            "delivery/StoredResults.java",
+            1,
+            "delivery/DeliveryObservers.java",
+            2);
+
+    @Test
+    void errorsAreCaughtOnlyWhereForeignCodeIsCalledAndAtTheBoundary() throws IOException {
+        Map<String, Integer> found = new TreeMap<>();
+        for (String module : List.of("core", "postgres", "observability", "autoconfigure", "dynamodb")) {
+            Path sources = Path.of("..", module, "src", "main", "java", "io", "exactlyonce");
+            try (Stream<Path> files = Files.walk(sources)) {
+                files.filter(file -> file.toString().endsWith(".java")).forEach(file -> {
+                    int catches = catchesOfEverything(file);
+                    if (catches > 0) {
+                        found.put(sources.relativize(file).toString(), catches);
+                    }
+                });
+            }
+        }
+
+        assertThat(found).containsExactlyInAnyOrderEntriesOf(PERMITTED);
+    }
+
+    @Test
+    void clausesThatNameAnErrorAreFound() {
+        assertThat(Stream.of("Throwable t", "final Throwable t", "RuntimeException | StackOverflowError e", "Error e"))
+                .allMatch(CatchOfEverythingTests::catchesEverything);
+        assertThat(Stream.of("RuntimeException error", "IOException | SQLException failure", "Exception lastError"))
+                .noneMatch(CatchOfEverythingTests::catchesEverything);
+    }
+
+    private static int catchesOfEverything(Path file) {
+        try {
+            Matcher clause = CATCH.matcher(Files.readString(file));
+            int catches = 0;
+            while (clause.find()) {
+                catches += catchesEverything(clause.group(1)) ? 1 : 0;
+            }
+            return catches;
+        } catch (IOException unreadable) {
+            throw new UncheckedIOException(unreadable);
+        }
+    }
+
+    private static boolean catchesEverything(String clause) {
+        return EVERYTHING.matcher(clause.strip()).find();
+    }
+}

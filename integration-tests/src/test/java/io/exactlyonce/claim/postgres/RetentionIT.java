@@ -1,0 +1,447 @@
+package io.exactlyonce.claim.postgres;
+
+import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.claim.Threads;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.time.NanoClock;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+
+/** Which claims a sweep deletes, and how. */
+@Timeout(60)
+@ExtendWith(OutputCaptureExtension.class)
+class RetentionIT {
+
+    private static final int CONNECTIONS = 4;
+
+    /** Each test sweeps a table of its own. */
+    private final TestDatabase database = new TestDatabase(CONNECTIONS);
+
+    private final PostgresClaimStore store =
+            new PostgresClaimStore(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final RecordedSweeps sweeps = new RecordedSweeps();
+    private final List<Duration> pauses = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        database.close();
+    }
+
+    @Test
+    void completedClaimIsKeptForTheRetentionCountedFromItsCompletion() throws Exception {
+        ClaimRequest claim = completed();
+        age(claim, "14 days - 1 minute");
+        sweep();
+        assertThat(exists(claim)).isTrue();
+
+        age(claim, "2 minutes");
+        sweep();
+        assertThat(exists(claim)).isFalse();
+    }
+
+    @Test
+    void completionThatCameLateCountsAndNotItsClaim() throws Exception {
+        ClaimRequest claim = completed();
+        age(claim, "14 days + 5 hours");
+        database.jdbc()
+                .update(
+                        "UPDATE exactly_once_claim SET completed_at = claimed_at + interval '6 hours' WHERE claim_id = ?",
+                        claim.claimId());
+        sweep();
+        assertThat(exists(claim)).isTrue();
+
+        age(claim, "61 minutes");
+        sweep();
+        assertThat(exists(claim)).isFalse();
+    }
+
+    @Test
+    void releasedClaimIsKeptForTheRetention() throws Exception {
+        ClaimRequest claim = request();
+        store.claim(List.of(claim));
+        store.end(List.of(new ClaimEnd.Released(claim.id(), "failed", true)));
+        age(claim, "14 days - 1 minute");
+        sweep();
+        assertThat(exists(claim)).isTrue();
+
+        age(claim, "2 minutes");
+        sweep();
+        assertThat(exists(claim)).isFalse();
+    }
+
+    @Test
+    void claimThatIsHeldIsNeverDeletedHoweverOldItIs() throws Exception {
+        ClaimRequest claim = request();
+        store.claim(List.of(claim));
+        age(claim, "15 days");
+        store.renew(List.of(new LeaseRenewal(claim.id(), Duration.ofMinutes(1))));
+        sweep();
+
+        assertThat(exists(claim)).isTrue();
+        assertThat(store.end(List.of(new ClaimEnd.Completed(claim.id(), "1")))).containsExactly(claim.id());
+    }
+
+    @Test
+    void claimWhoseHolderVanishedIsKeptForTheRetentionFromTheEndOfItsLease() throws Exception {
+        ClaimRequest claim = request();
+        store.claim(List.of(claim));
+        age(claim, "14 days + 30 seconds");
+        sweep();
+        assertThat(exists(claim)).isTrue();
+
+        age(claim, "1 minute");
+        sweep();
+        assertThat(exists(claim)).isFalse();
+    }
+
+    @Test
+    void parkedClaimIsNeverDeleted() throws Exception {
+        ClaimRequest claim = request();
+        store.claim(List.of(claim));
+        store.end(List.of(new ClaimEnd.Parked(claim.id(), "to be decided", false)));
+        age(claim, "1000 days");
+        sweep();
+
+        assertThat(exists(claim)).isTrue();
+        assertThat(sweeps.parked).containsExactly(1L);
+    }
+
+    @Test
+    void claimThatAPersonReleasedIsNotParkedAnyMoreAndExpiresLikeAnyOther() throws Exception {
+        ClaimRequest claim = request();
+        store.claim(List.of(claim));
+        store.end(List.of(new ClaimEnd.Parked(claim.id(), "to be decided", false)));
+        new PostgresParkedClaims(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON).release(claim.id());
+        sweep();
+        assertThat(exists(claim)).isTrue();
+        assertThat(sweeps.parked).containsExactly(0L);
+
+        age(claim, "15 days");
+        sweep();
+
+        assertThat(exists(claim)).isFalse();
+    }
+
+    /** Twice a year a day has 23 or 25 hours where the database's time zone says so. */
+    @Test
+    void retentionIsCountedInHoursWhateverTheSessionsTimeZone() throws Exception {
+        database.jdbc()
+                .execute("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone = ''Europe/Berlin''',"
+                        + " current_database()); END $$");
+        ClaimRequest claim = completed();
+        database.jdbc()
+                .update("UPDATE exactly_once_claim SET claimed_at = '2026-03-20 12:00Z', completed_at ="
+                        + " '2026-03-20 12:00:01Z', expires_at = '2026-04-03 12:00Z'");
+        String deletable = "SELECT count(*) FROM ("
+                + Retention.DELETE
+                        .substring(Retention.DELETE.indexOf("SELECT ctid"), Retention.DELETE.indexOf("ORDER BY"))
+                        .replace("(SELECT mine FROM turn) AND", "")
+                + ") AS found";
+        try (Connection berlin = database.newConnection();
+                Statement statement = berlin.createStatement()) {
+            assertThat(count(statement, deletable, "2026-04-03 12:00:00.5Z")).isZero();
+            assertThat(count(statement, deletable, "2026-04-03 12:00:01Z")).isOne();
+        }
+        assertThat(exists(claim)).isTrue();
+    }
+
+    private static int count(Statement statement, String sql, String now) throws Exception {
+        String fixed = sql.replace("now()", "timestamptz '" + now + "'").replace("?", "'-infinity'");
+        try (var result = statement.executeQuery(fixed)) {
+            result.next();
+            return result.getInt(1);
+        }
+    }
+
+    @Test
+    void claimExpiresByTheRetentionUnderWhichItWasMade() throws Exception {
+        var shortTerm = new PostgresClaimStore(database.pool(), Duration.ofDays(1), SynchronousCommit.ON);
+        ClaimRequest brief = request();
+        ClaimRequest kept = completed();
+        shortTerm.claim(List.of(brief));
+        shortTerm.end(List.of(new ClaimEnd.Completed(brief.id(), "1")));
+        age(brief, "2 days");
+        age(kept, "2 days");
+
+        sweep();
+
+        assertThat(exists(brief)).isFalse();
+        assertThat(exists(kept)).isTrue();
+    }
+
+    @Test
+    void takeoverStartsTheRetentionAgain() throws Exception {
+        ClaimRequest crashed = request();
+        store.claim(List.of(crashed));
+        age(crashed, "13 days");
+        ClaimRequest successor = request(crashed.key());
+        store.claim(List.of(successor));
+        store.end(List.of(new ClaimEnd.Completed(successor.id(), "1")));
+        age(successor, "13 days");
+
+        sweep();
+
+        assertThat(exists(successor)).isTrue();
+    }
+
+    @Test
+    void deletedKeyIsClaimedAsNewWithAHigherToken() throws Exception {
+        ClaimRequest first = request();
+        Acquired before = (Acquired) store.claim(List.of(first)).get(0);
+        store.end(List.of(new ClaimEnd.Completed(first.id(), "1")));
+        age(first, "15 days");
+        sweep();
+
+        ClaimOutcome after = store.claim(List.of(request(first.key()))).get(0);
+
+        assertThat(after).isInstanceOfSatisfying(Acquired.class, acquired -> {
+            assertThat(acquired.attempt()).isOne();
+            assertThat(acquired.ambiguous()).isFalse();
+            assertThat(acquired.fencingToken()).isGreaterThan(before.fencingToken());
+        });
+    }
+
+    @Test
+    void oneTransactionDeletesOneBatchAndAPauseAsLongFollows() throws Exception {
+        expired(25);
+        AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 3);
+
+        retention(10, () -> clock.getAndAdd(1)).sweep();
+
+        assertThat(sweeps.batches).containsExactly(10, 10, 5);
+        assertThat(pauses).containsExactly(Duration.ofNanos(1), Duration.ofNanos(1));
+        assertThat(sweeps.sweeps).containsExactly(Duration.ofNanos(6));
+    }
+
+    /** All rows of one claim batch have the same age, and more of them than a sweep deletes at once. */
+    @Test
+    void rowsOfTheSameMomentAreAllDeleted() throws Exception {
+        expired(250);
+
+        retention(7).sweep();
+
+        assertThat(sweeps.deleted()).isEqualTo(250);
+    }
+
+    @Test
+    void rowThatAnotherTransactionWorksOnIsLeftForLater() throws Exception {
+        List<ClaimRequest> claims = expired(3);
+        try (Connection busy = database.newConnection()) {
+            busy.setAutoCommit(false);
+            try (var lock = busy.prepareStatement("SELECT 1 FROM exactly_once_claim WHERE claim_id = ? FOR UPDATE")) {
+                lock.setObject(1, claims.get(1).claimId());
+                lock.executeQuery();
+            }
+            sweep();
+            busy.rollback();
+        }
+        assertThat(sweeps.batches).containsExactly(2);
+        assertThat(exists(claims.get(1))).isTrue();
+
+        sweep();
+        assertThat(exists(claims.get(1))).isFalse();
+    }
+
+    @Test
+    void instanceWaitsForItsTurnWhileAnotherDeletes() throws Exception {
+        expired(3);
+        try (Connection other = database.newConnection()) {
+            other.setAutoCommit(false);
+            try (Statement statement = other.createStatement()) {
+                statement.executeQuery(
+                        "SELECT pg_try_advisory_xact_lock(731744120, to_regclass('exactly_once_claim')::oid::integer)");
+            }
+            sweep();
+            assertThat(sweeps.batches).isEmpty();
+            assertThat(sweeps.sweeps).isEmpty();
+            assertThat(sweeps.parked).as("still looks").hasSize(1);
+        } // the other one dies
+        await().untilAsserted(() -> {
+            sweep();
+            assertThat(sweeps.deleted()).isEqualTo(3);
+        });
+    }
+
+    @Test
+    void instancesThatSweepTogetherDeleteEachRowOnce() throws Exception {
+        expired(200);
+        AtomicInteger deleted = new AtomicInteger();
+        RetentionObserver counter = new RetentionObserver() {
+            @Override
+            public void deleted(int claims) {
+                deleted.addAndGet(claims);
+            }
+        };
+
+        Threads.run(4, () -> {
+            var one = new Retention(database.pool(), 10, List.of(counter), System::nanoTime, length -> {});
+            while (deleted.get() < 200) {
+                one.sweep();
+            }
+        });
+
+        assertThat(deleted).hasValue(200);
+    }
+
+    @Test
+    void emptyTableTakesOneBatch() throws Exception {
+        sweep();
+
+        assertThat(sweeps.batches).containsExactly(0);
+        assertThat(sweeps.sweeps).hasSize(1);
+        assertThat(sweeps.oldest).containsOnlyNulls().hasSize(1);
+        assertThat(sweeps.parked).containsExactly(0L);
+    }
+
+    @Test
+    void oldestClaimIsReportedByItsAge() throws Exception {
+        age(completed(), "3 days");
+        completed();
+
+        sweep();
+
+        assertThat(sweeps.oldest.get(0))
+                .isBetween(Duration.ofDays(3), Duration.ofDays(3).plusMinutes(5));
+    }
+
+    @Test
+    void interruptEndsTheSweepBetweenTwoBatches() throws Exception {
+        expired(25);
+        var retention = new Retention(database.pool(), 10, List.of(sweeps), System::nanoTime, length -> {
+            throw new InterruptedException();
+        });
+
+        retention.sweep();
+
+        assertThat(Thread.interrupted()).isTrue();
+
+        assertThat(sweeps.batches).containsExactly(10);
+        assertThat(sweeps.failures).isZero();
+    }
+
+    @Test
+    void interruptedThreadReportsNoFailure(CapturedOutput output) {
+        database.pool().close();
+        Thread.currentThread().interrupt();
+
+        retention(10).sweep();
+
+        assertThat(Thread.interrupted()).isTrue();
+
+        assertThat(sweeps.failures).isZero();
+        assertThat(output).doesNotContain("could not be deleted");
+    }
+
+    @Test
+    void outageIsReportedOnceAndItsEndToo(CapturedOutput output) throws Exception {
+        expired(3);
+        Retention retention = retention(10);
+        EmbeddedDatabase.shared().disconnect(database.url());
+        retention.sweep();
+        retention.sweep();
+        EmbeddedDatabase.shared().reconnect(database.url());
+
+        await().untilAsserted(() -> {
+            retention.sweep();
+            assertThat(sweeps.deleted()).isEqualTo(3);
+        });
+
+        assertThat(sweeps.failures).isGreaterThanOrEqualTo(2);
+        assertThat(output.getOut().split("Expired claims could not be deleted", -1))
+                .hasSize(2);
+        assertThat(output).doesNotContain("GRANT DELETE");
+        assertThat(output.getOut().split("Expired claims are deleted again", -1))
+                .hasSize(2);
+    }
+
+    @Test
+    void observerThatFailsStopsNothing() throws Exception {
+        expired(25);
+        RetentionObserver broken = new RetentionObserver() {
+            @Override
+            public void deleted(int claims) {
+                throw new IllegalStateException("broken");
+            }
+        };
+
+        new Retention(database.pool(), 10, List.of(broken, sweeps), System::nanoTime, length -> {}).sweep();
+
+        assertThat(sweeps.deleted()).isEqualTo(25);
+    }
+
+    private List<ClaimRequest> expired(int count) {
+        List<ClaimRequest> claims =
+                Stream.generate(TestDatabase::request).limit(count).toList();
+        store.claim(claims);
+        store.end(claims.stream()
+                .map(claim -> new ClaimEnd.Completed(claim.id(), "1"))
+                .toList());
+        claims.forEach(claim -> age(claim, "15 days"));
+        return claims;
+    }
+
+    private ClaimRequest completed() {
+        ClaimRequest claim = request();
+        store.claim(List.of(claim));
+        store.end(List.of(new ClaimEnd.Completed(claim.id(), "1")));
+        return claim;
+    }
+
+    /** Lets time pass for one claim. */
+    private void age(ClaimRequest claim, String interval) {
+        database.jdbc()
+                .update(
+                        "UPDATE exactly_once_claim SET first_claimed_at = first_claimed_at - passed,"
+                                + " claimed_at = claimed_at - passed, lease_until = lease_until - passed,"
+                                + " completed_at = completed_at - passed, expires_at = expires_at - passed"
+                                + " FROM (SELECT extract(epoch FROM (" + interval(interval)
+                                + ")) * interval '1 second' AS passed) AS time WHERE claim_id = ?",
+                        claim.claimId());
+    }
+
+    private static String interval(String sum) {
+        return Stream.of(sum.split("(?= [+-] )"))
+                .map(part -> part.replaceFirst("^( [+-] )?(.*)$", "$1interval '$2'"))
+                .reduce("", String::concat);
+    }
+
+    private boolean exists(ClaimRequest claim) {
+        return !database.jdbc()
+                .queryForList("SELECT 1 FROM exactly_once_claim WHERE claim_id = ?", claim.claimId())
+                .isEmpty();
+    }
+
+    private void sweep() {
+        retention(100).sweep();
+    }
+
+    private Retention retention(int batchSize) {
+        return retention(batchSize, System::nanoTime);
+    }
+
+    private Retention retention(int batchSize, NanoClock clock) {
+        return new Retention(database.pool(), batchSize, List.of(sweeps), clock, pauses::add);
+    }
+}

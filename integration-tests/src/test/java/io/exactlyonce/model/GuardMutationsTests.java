@@ -1,0 +1,100 @@
+package io.exactlyonce.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The check of PIT's report, on reports of our own; and that each guard is either SQL or a class that PIT changes. */
+class GuardMutationsTests {
+
+    private static final String NO_SURVIVORS = "";
+
+    @TempDir
+    private Path directory;
+
+    @ParameterizedTest
+    @EnumSource
+    void guardIsSqlThatIsRemovedOrAClassOfTheMutationProfile(Guard guard) throws IOException {
+        String profile = Files.readString(Path.of("..", "core", "pom.xml"))
+                + Files.readString(Path.of("..", "postgres", "pom.xml"));
+        String type = guard.enforcer().split("#", 2)[0];
+
+        assertThat(profile.contains("<param>%s</param>".formatted(type)))
+                .isEqualTo(GuardMutations.ofJava().contains(guard));
+    }
+
+    @Test
+    void guardsOfWhichAllChangesAreFoundAreFine() throws IOException {
+        assertThat(complaints("KILLED", "removed call", NO_SURVIVORS)).isEmpty();
+    }
+
+    @Test
+    void survivorThatIsNotListedIsNoticed() throws IOException {
+        assertThat(complaints("SURVIVED", "negated conditional", NO_SURVIVORS))
+                .singleElement()
+                .asString()
+                .isEqualTo(
+                        "ENSURE_HELD_ASKS_THE_CLOCK: not listed: | `Renewable#isOn` | negated conditional | SURVIVED");
+    }
+
+    @Test
+    void survivorThatIsListedIsFine() throws IOException {
+        assertThat(complaints(
+                        "SURVIVED", "negated conditional", "| `Renewable#isOn` | negated conditional | equivalent |"))
+                .isEmpty();
+    }
+
+    /** As JDK 17 does when it has to redefine some records. */
+    @Test
+    void changeWhoseRunCrashedProvesNothing() throws IOException {
+        assertThat(complaints("RUN_ERROR", "negated conditional", NO_SURVIVORS))
+                .singleElement()
+                .asString()
+                .contains("RUN_ERROR");
+    }
+
+    @Test
+    void guardThatWasNotChangedIsNoticed() throws IOException {
+        assertThat(new GuardMutations(report("<mutations/>")).complaints(NO_SURVIVORS))
+                .hasSize(GuardMutations.ofJava().size())
+                .contains("ENSURE_HELD_ASKS_THE_CLOCK: no change of Renewable#isOn failed a test");
+    }
+
+    @Test
+    void buildFailsWhereSomethingIsWrong() throws IOException {
+        String report = report("<mutations/>").toString();
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> GuardMutations.main(new String[] {report, "pom.xml"}))
+                .withMessageContaining("FREE_KEY_ENDS_THE_WAIT: no change of");
+    }
+
+    /** Of a report in which every guard's method has a change that was found, and one of them one more. */
+    private Collection<String> complaints(String status, String what, String document) throws IOException {
+        String found = GuardMutations.ofJava().stream()
+                .map(Guard::enforcer)
+                .map(method -> change(method, "KILLED", "removed call"))
+                .collect(Collectors.joining());
+        String one = change(Guard.ENSURE_HELD_ASKS_THE_CLOCK.enforcer(), status, what);
+        return new GuardMutations(report("<mutations>" + found + one + "</mutations>")).complaints(document);
+    }
+
+    private static String change(String method, String status, String what) {
+        String[] names = method.split("#", 2);
+        return "<mutation status='%s'><mutatedClass>%s</mutatedClass><mutatedMethod>lambda$%s$0</mutatedMethod><description>%s</description></mutation>"
+                .formatted(status, names[0], names[1], what);
+    }
+
+    private Path report(String xml) throws IOException {
+        return Files.writeString(directory.resolve("mutations.xml"), xml);
+    }
+}

@@ -1,0 +1,196 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
+import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.time.NanoClock;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.jdbc.core.DataClassRowMapper;
+
+/**
+ * Deletes claims whose retention is over: completed ones, counted from their completion; released ones, counted from
+ * their claim; and ones that were never completed, counted from the end of their lease. A claim expires by the
+ * retention under which it was made.
+ *
+ * <p>Guaranteed: a key that is held or parked is never deleted; of many instances one deletes at any moment; each
+ * transaction deletes one batch at most, and waits for no row; after each batch follows a pause as long as the batch
+ * took, so that half of one connection's time is the most that it takes from the database.
+ *
+ * <p>Not guaranteed: when. While it is off, or fails, the table grows, and claims go on.
+ *
+ * <p>Used by one thread.
+ */
+public final class Retention {
+
+    private static final Logger log = LoggerFactory.getLogger(Retention.class);
+
+    private static final String INSUFFICIENT_PRIVILEGE = "42501";
+
+    private static final String REMEDY =
+            " GRANT DELETE ON exactly_once_claim TO the database user, or set exactly-once.claim.cleanup.enabled=false";
+
+    /** Where the first batch begins. */
+    private static final OffsetDateTime START = OffsetDateTime.MIN; // PostgreSQL's -infinity
+
+    /** A deletion that a crash forgets is made again, so no commit waits for the disk. */
+    private static final String SETTINGS = Statements.SETTINGS.formatted("off");
+
+    /**
+     * {@code turn}: one instance deletes at a time. For this transaction only, and distinguished from other tables of this name by
+     * the table's own number, so that it works through a pooler, and ends with the transaction however that ends. Where another
+     * instance has the turn, no row is read. The number is arbitrary.
+     *
+     * <p>{@code expires_at} is the retention counted from the claim, the first moment at which a row can expire at all. A
+     * completed claim is kept for as long from its completion, and one that was never completed from the end of its
+     * lease. Intervals are compared rather than added to times: the length of a day depends on the session's time zone.
+     *
+     * <p>{@code now()} is the transaction's start: unlike {@code clock_timestamp()} it can bound an index scan. The
+     * batch before ended at the given time, so that what it left dead in the index is not read again. Rows that other transactions
+     * work on are left for the next time.
+     */
+    static final String DELETE = SETTINGS + """
+            WITH turn AS MATERIALIZED (
+                SELECT pg_try_advisory_xact_lock(731744120, to_regclass('exactly_once_claim')::oid::integer) AS mine
+            ), expired AS MATERIALIZED (
+                SELECT ctid AS place FROM exactly_once_claim
+                WHERE (SELECT mine FROM turn) AND expires_at >= ? AND expires_at <= now() AND parked_at IS NULL AND status <> 'PARKED'
+                  AND greatest(claimed_at, CASE status WHEN 'COMPLETED' THEN completed_at WHEN 'HELD' THEN lease_until END)
+                          - claimed_at <= now() - expires_at
+                ORDER BY expires_at LIMIT ?
+                FOR UPDATE SKIP LOCKED
+            ), deleted AS (
+                DELETE FROM exactly_once_claim WHERE ctid = ANY (ARRAY(SELECT place FROM expired))
+                RETURNING expires_at
+            )
+            SELECT (SELECT mine FROM turn) AS mine, count(*) AS rows, max(expires_at) AS last FROM deleted""";
+
+    /** Looks at the table as a whole, by its indexes alone. The oldest is the one that expires first. The two differ while rows of an earlier retention are there. */
+    private static final String SURVEY = SETTINGS + """
+            SELECT (SELECT extract(epoch FROM greatest(now() - claimed_at, interval '0')) * 1000000
+                    FROM exactly_once_claim WHERE parked_at IS NULL
+                    ORDER BY expires_at LIMIT 1)::bigint AS oldest_micros,
+                   (SELECT count(*) FROM exactly_once_claim WHERE parked_at IS NOT NULL) AS parked""";
+
+    /**
+     * What one transaction deleted.
+     *
+     * @param mine whether it had the turn
+     * @param last the latest time at which one of the rows had expired, or {@code null} if there was none
+     */
+    private record Batch(boolean mine, int rows, @Nullable OffsetDateTime last) {}
+
+    /** What was found: the time since the oldest claim that will expire, or {@code null} if there is none, and the parked ones. */
+    private record Survey(@Nullable Long oldestMicros, long parked) {
+
+        @Nullable Duration oldest() {
+            return oldestMicros == null ? null : Duration.of(oldestMicros, ChronoUnit.MICROS);
+        }
+    }
+
+    /** Waits between two batches. */
+    public interface Pause {
+
+        /**
+         * Waits.
+         *
+         * @throws InterruptedException if the thread has to stop
+         */
+        void of(Duration length) throws InterruptedException;
+    }
+
+    private final Statements statements;
+    private final int batchSize;
+    private final List<RetentionObserver> observers;
+    private final NanoClock nanoClock;
+    private final Pause pause;
+    private boolean failing;
+
+    /**
+     * @param dataSource reaches only the primary; one connection at a time is used
+     * @param batchSize most rows that one transaction deletes, at least 1
+     * @param observers learn what happens, and cannot stop it
+     * @param nanoClock like {@link System#nanoTime()}
+     * @param pause waits between two batches
+     */
+    public Retention(
+            DataSource dataSource, int batchSize, List<RetentionObserver> observers, NanoClock nanoClock, Pause pause) {
+        this.statements = new Statements(dataSource);
+        this.batchSize = batchSize;
+        this.observers = List.copyOf(observers);
+        this.nanoClock = nanoClock;
+        this.pause = pause;
+    }
+
+    /**
+     * Deletes what is expired, batch by batch, until nothing is left or another instance does it. A database that is
+     * away is reported once, until it is back. A thread that has to stop is interrupted; what it has deleted stays deleted.
+     */
+    public void sweep() {
+        try {
+            deleteAll();
+            Survey survey = statements
+                    .query(SURVEY, DataClassRowMapper.newInstance(Survey.class))
+                    .get(0);
+            Boundary.tell(observers, observer -> observer.surveyed(survey.oldest(), survey.parked()));
+            if (failing) {
+                failing = false;
+                log.info("Expired claims are deleted again");
+            }
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
+        } catch (ClaimStoreUnavailableException failure) {
+            // A pool has no connection for a thread that has to stop.
+            if (!Thread.currentThread().isInterrupted()) {
+                failed(failure);
+            }
+        }
+    }
+
+    private void deleteAll() throws InterruptedException {
+        long startNanos = nanoClock.nanoTime();
+        OffsetDateTime from = START;
+        while (true) {
+            long batchStartNanos = nanoClock.nanoTime();
+            Batch batch = statements
+                    .query(DELETE, DataClassRowMapper.newInstance(Batch.class), from, batchSize)
+                    .get(0);
+            if (!batch.mine()) {
+                return;
+            }
+            Boundary.tell(observers, observer -> observer.deleted(batch.rows()));
+            OffsetDateTime last = batch.last();
+            if (batch.rows() < batchSize || last == null) {
+                break;
+            }
+            from = last;
+            pause.of(since(batchStartNanos));
+        }
+        Duration elapsed = since(startNanos);
+        Boundary.tell(observers, observer -> observer.swept(elapsed));
+    }
+
+    private Duration since(long nanos) {
+        return Duration.ofNanos(nanoClock.nanoTime() - nanos);
+    }
+
+    private void failed(RuntimeException failure) {
+        Boundary.tell(observers, RetentionObserver::sweepFailed);
+        if (failing) {
+            log.debug("Expired claims could still not be deleted", failure);
+            return;
+        }
+        failing = true;
+        log.warn(
+                "Expired claims could not be deleted, so their table grows until this works again. It is tried again, and"
+                        + " reported again only after a success.{}",
+                ClaimPool.sqlState(failure).equals(INSUFFICIENT_PRIVILEGE) ? REMEDY : "",
+                failure);
+    }
+}

@@ -1,0 +1,25 @@
+package io.exactlyonce.claim.postgres;
+
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** Learns of the deletion of expired claims. Called by the thread that deletes. */
+public interface RetentionObserver {
+
+    /** Called after each batch of claims that was deleted. */
+    default void deleted(int claims) {}
+
+    /** Called when this instance has deleted all that was expired, pauses included. */
+    default void swept(Duration elapsed) {}
+
+    /** Called when a sweep could not go on. The next one takes its place. */
+    default void sweepFailed() {}
+
+    /**
+     * Called after each sweep, also where another instance was at work.
+     *
+     * @param oldest time since the oldest claim that will expire, or {@code null} if there is none
+     * @param parked claims that wait for a person
+     */
+    default void surveyed(@Nullable Duration oldest, long parked) {}
+}

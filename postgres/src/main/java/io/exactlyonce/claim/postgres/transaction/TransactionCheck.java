@@ -1,0 +1,105 @@
+package io.exactlyonce.claim.postgres.transaction;
+
+import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.claim.UnsupportedTransactionException;
+import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.claim.postgres.SameDatabase;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * Makes claim transactions, of transaction managers that have proved to be fit: a transaction of theirs is one of the
+ * database that keeps the claims, and sees its table. Proved by a transaction that changes nothing, since names and types
+ * of beans tell little.
+ *
+ * @param claims reaches the database that keeps the claims, with its table
+ * @param beans where the application's own DataSource is
+ * @param retention how long a key's row is kept
+ * @param synchronousCommit what commits of claims wait for
+ */
+public record TransactionCheck(
+        DataSource claims, BeanFactory beans, Duration retention, SynchronousCommit synchronousCommit)
+        implements ClaimTransaction.Factory {
+
+    private static final String SESSION = "SELECT pg_backend_pid()";
+    private static final String HAS_ONE_SNAPSHOT =
+            "SELECT current_setting('transaction_isolation') IN ('repeatable read', 'serializable')";
+
+    private static final String REMEDY =
+            "use a transaction manager of the database that claims are kept in, transactionManager = \"...\""
+                    + " if there are several, whose DataSource leads to the primary with the search_path of claims, and whose user has GRANT SELECT, INSERT, UPDATE ON "
+                    + ClaimTable.NAME
+                    + "; or keep claims where the handler writes, in PostgreSQL, by exactly-once.datasource.url or"
+                    + " @ExactlyOnceDataSource; or effects = EXTERNAL";
+
+    @Override
+    public ClaimTransaction create(PlatformTransactionManager transactions, boolean named) {
+        DataSource application =
+                named ? null : beans.getBeanProvider(DataSource.class).getIfUnique();
+        TransactionTemplate template = new TransactionTemplate(transactions);
+        template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        String manager = transactions.getClass().getSimpleName();
+        try {
+            return template.execute(status -> {
+                status.setRollbackOnly();
+                DataSource dataSource = proved(manager, application);
+                boolean hasOneSnapshot = Boolean.TRUE.equals(
+                        new JdbcTemplate(dataSource).queryForObject(HAS_ONE_SNAPSHOT, Boolean.class));
+                return new PostgresClaimTransaction(
+                        transactions, dataSource, claims, hasOneSnapshot, retention, synchronousCommit);
+            });
+        } catch (DataAccessException | TransactionException failure) {
+            String problem = "transactions of %s cannot hold claims: %s"
+                    .formatted(manager, failure.getMostSpecificCause().getMessage());
+            throw new UnsupportedTransactionException(problem, REMEDY, failure);
+        }
+    }
+
+    /** Returns the DataSource that an open transaction of the manager's has bound. */
+    private DataSource proved(String manager, @Nullable DataSource application) {
+        List<DataSource> bound = SameDatabase.dataSourcesOfTransaction();
+        if (bound.size() != 1) {
+            throw refused(
+                    "transactions of %s bind %d JDBC connections, not one".formatted(manager, bound.size()),
+                    "use a JdbcTransactionManager or JpaTransactionManager, or effects = EXTERNAL");
+        }
+        DataSource dataSource = bound.get(0);
+        JdbcTemplate transaction = new JdbcTemplate(dataSource);
+        SameDatabase database = new SameDatabase(claims);
+        if (!database.isSame(transaction) || !database.isSameTable(transaction)) {
+            throw refused(
+                    "transactions of %s are of %s, but claims are kept in table exactly_once_claim of %s"
+                            .formatted(manager, SameDatabase.describe(transaction), database.describeClaims()),
+                    REMEDY);
+        }
+        new ClaimTable(dataSource).verify();
+        // Two DataSource objects for one database, a proxy and its target for example, have transactions of their own.
+        if (application != null
+                && !Objects.equals(
+                        transaction.queryForObject(SESSION, Integer.class),
+                        new JdbcTemplate(application).queryForObject(SESSION, Integer.class))) {
+            throw refused(
+                    "the application's DataSource takes no part in the transactions of %s, so that what a handler writes through"
+                                    .formatted(manager)
+                            + " it would be committed on its own",
+                    "build transaction manager, JdbcTemplate and EntityManagerFactory on the same DataSource bean, or name"
+                            + " the transaction manager of the one that the handler uses: transactionManager = \"...\"");
+        }
+        return dataSource;
+    }
+
+    private static UnsupportedTransactionException refused(String problem, String remedy) {
+        return new UnsupportedTransactionException(problem, remedy, null);
+    }
+}
