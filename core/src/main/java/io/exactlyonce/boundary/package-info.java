@@ -1,4 +1,4 @@
-/** Where threads that are not the engine's own enter it, and what a crash does there. It uses no other package of ours. */
+/** Where threads that are not the engine's own enter it, what a crash does there, and what lies behind a failure. It uses no other package of ours. */
 @NullMarked
 package io.exactlyonce.boundary;
 

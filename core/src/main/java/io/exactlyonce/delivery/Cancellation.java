@@ -1,8 +1,8 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.boundary.Causes;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -77,7 +77,7 @@ public final class Cancellation implements AutoCloseable {
         }
         cancelIfStopped();
         return returned.handle((result, failure) -> {
-            ended.accept(result, unwrap(failure));
+            ended.accept(result, failure == null ? null : Causes.unwrap(failure));
             return null;
         });
     }
@@ -116,13 +116,5 @@ public final class Cancellation implements AutoCloseable {
         } catch (RuntimeException failure) {
             log.warn("Cancelling a handler's future failed; its work goes on until it ends by itself", failure);
         }
-    }
-
-    private static @Nullable Throwable unwrap(@Nullable Throwable failure) {
-        Throwable unwrapped = failure;
-        while (unwrapped instanceof CompletionException && unwrapped.getCause() != null) {
-            unwrapped = unwrapped.getCause();
-        }
-        return unwrapped;
     }
 }

@@ -1,5 +1,6 @@
 package io.exactlyonce.observed;
 
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -8,10 +9,8 @@ import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.visibility.VisibilityWindow;
-import java.nio.channels.ClosedByInterruptException;
 import java.util.Objects;
 import java.util.function.Supplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A run of a handler, and the claim beside it. {@link ObservedClaims} begins and ends it. */
@@ -19,9 +18,6 @@ public final class ObservedRun {
 
     /** A body may have 1 MiB: one that waits for its claim takes the room of one more run for each of so many characters. */
     private static final int CHARACTERS_OF_A_RUN = 8_192;
-
-    /** Bounds the causes, since they may form a circle. */
-    private static final int MOST_CAUSES = 20;
 
     final ObservedQueue queue;
     final ClaimKey key;
@@ -77,14 +73,7 @@ public final class ObservedRun {
         if (thrown == null) {
             return new ClaimEnd.Completed(held, null);
         }
-        Throwable root = causes(thrown).reduce(thrown, (outer, inner) -> inner);
-        boolean isInterrupted = causes(thrown)
-                .anyMatch(
-                        cause -> cause instanceof InterruptedException || cause instanceof ClosedByInterruptException);
-        return new ClaimEnd.Released(held, root.getClass().getName(), isInterrupted);
-    }
-
-    private static Stream<Throwable> causes(Throwable thrown) {
-        return Stream.iterate(thrown, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
+        boolean isInterrupted = Causes.of(thrown).anyMatch(Causes::isInterrupt);
+        return new ClaimEnd.Released(held, Causes.root(thrown).getClass().getName(), isInterrupted);
     }
 }

@@ -1,5 +1,6 @@
 package io.exactlyonce.actuate;
 
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.visibility.QueueAttributes.Redrive;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -8,7 +9,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
@@ -75,8 +75,7 @@ public final class DeadLetterRedrive {
                         .join();
                 redriven.add(source);
             } catch (RuntimeException failure) {
-                Throwable cause = failure instanceof CompletionException ? failure.getCause() : null;
-                refused.add(refusal(source, cause == null ? failure : cause));
+                refused.add(refusal(source, Causes.unwrap(failure)));
             }
         });
         return new Redrives(redriven, refused);

@@ -1,5 +1,6 @@
 package io.exactlyonce.audit;
 
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.visibility.QueueAttributes;
 import io.exactlyonce.visibility.QueueAttributes.Redrive;
 import io.exactlyonce.visibility.SqsQueue;
@@ -8,7 +9,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletionException;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -120,17 +120,13 @@ final class AuditedQueue implements MetricPublisher {
     }
 
     private static String reason(RuntimeException failure) {
-        return code(failure).contains("AccessDenied") ? QueueFacts.DENIED : String.valueOf(cause(failure));
+        return code(failure).contains("AccessDenied") ? QueueFacts.DENIED : String.valueOf(Causes.unwrap(failure));
     }
 
     private static String code(RuntimeException failure) {
-        return cause(failure) instanceof SqsException answer && answer.awsErrorDetails() != null
+        return Causes.unwrap(failure) instanceof SqsException answer && answer.awsErrorDetails() != null
                 ? String.valueOf(answer.awsErrorDetails().errorCode())
                 : "";
-    }
-
-    private static Throwable cause(RuntimeException failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
     }
 
     /** A client publishes its HTTP client's limit only with the metrics of a request; its own publishers miss a measured one. */

@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
@@ -301,8 +302,7 @@ public final class Claims {
                 if (failed == null) {
                     end(given, null);
                 } else {
-                    Throwable cause = failed.getCause();
-                    failed(failed instanceof CompletionException && cause != null ? cause : failed);
+                    failed(Causes.unwrap(failed));
                 }
             });
         }

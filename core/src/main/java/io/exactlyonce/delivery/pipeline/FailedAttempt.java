@@ -1,20 +1,16 @@
 package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import java.nio.channels.ClosedByInterruptException;
-import org.jspecify.annotations.Nullable;
 
 /** Decides what becomes of a key whose attempt failed. */
 public final class FailedAttempt {
 
     /** Why a claim is released whose handler was not called. */
     static final String NOT_CALLED = "the handler was not called";
-
-    /** Bounds the look for a cause, since causes may form a circle. */
-    private static final int MOST_CAUSES = 20;
 
     private FailedAttempt() {}
 
@@ -39,16 +35,9 @@ public final class FailedAttempt {
      * the loss of its claim by itself, from {@code ensureHeld()} or {@code fence()}: what it had done until then is in doubt as well.
      */
     private static boolean wasStopped(ClaimId claim, Throwable failure) {
-        @Nullable Throwable cause = failure;
-        for (int depth = 0; cause != null && depth < MOST_CAUSES; depth++) {
-            if (cause instanceof InterruptedException
-                    || cause instanceof ClosedByInterruptException
-                    || (cause instanceof ClaimLostException lost
-                            && lost.keyHash().equals(claim.key().hash()))) {
-                return true;
-            }
-            cause = cause.getCause();
-        }
-        return false;
+        return Causes.of(failure)
+                .anyMatch(cause -> Causes.isInterrupt(cause)
+                        || (cause instanceof ClaimLostException lost
+                                && lost.keyHash().equals(claim.key().hash())));
     }
 }

@@ -1,7 +1,7 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.ExactlyOnceSetupException;
-import io.exactlyonce.listener.message.FailureOutline;
+import io.exactlyonce.boundary.Causes;
 import java.io.IOException;
 import java.net.URI;
 import java.net.UnknownHostException;
@@ -107,7 +107,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
 
         static Problem of(Throwable failure) {
             return Arrays.stream(values())
-                    .filter(problem -> FailureOutline.causes(failure).anyMatch(problem.isShownBy))
+                    .filter(problem -> Causes.of(failure).anyMatch(problem.isShownBy))
                     .findFirst()
                     .orElse(OTHER);
         }

@@ -1,7 +1,5 @@
 package io.exactlyonce.listener.message;
 
-import java.util.Objects;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,16 +16,6 @@ public final class FailureOutline extends Exception {
     private FailureOutline(Throwable failure, @Nullable FailureOutline cause) {
         super(failure.getClass().getName(), cause, false, true);
         setStackTrace(failure.getStackTrace());
-    }
-
-    /** Returns a failure and its causes, the failure first. */
-    public static Stream<Throwable> causes(@Nullable Throwable failure) {
-        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(MOST_CAUSES);
-    }
-
-    /** Returns the last cause of a failure, or the failure itself. */
-    public static Throwable root(Throwable failure) {
-        return causes(failure).reduce(failure, (outer, inner) -> inner);
     }
 
     public static FailureOutline of(Throwable failure) {

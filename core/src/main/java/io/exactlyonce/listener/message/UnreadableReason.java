@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.message;
 
+import io.exactlyonce.boundary.Causes;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -29,8 +30,8 @@ public final class UnreadableReason {
     private UnreadableReason() {}
 
     public static String of(Throwable failure) {
-        String type = FailureOutline.root(failure).getClass().getName();
-        return FailureOutline.causes(failure)
+        String type = Causes.root(failure).getClass().getName();
+        return Causes.of(failure)
                 .map(cause -> known(cause, type))
                 .filter(reason -> !reason.isEmpty())
                 .findFirst()

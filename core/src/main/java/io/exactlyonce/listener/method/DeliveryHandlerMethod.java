@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.method;
 
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.listener.message.FailureOutline;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.UnreadableReason;
@@ -76,7 +77,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     private static boolean mayQuoteContent(Throwable failure) {
         return failure instanceof MessagingException
                 || failure instanceof ConversionException
-                || FailureOutline.causes(failure).anyMatch(InvalidPropertyException.class::isInstance);
+                || Causes.of(failure).anyMatch(InvalidPropertyException.class::isInstance);
     }
 
     /**

@@ -5,6 +5,7 @@ import io.awspring.cloud.sqs.listener.Visibility;
 import io.awspring.cloud.sqs.support.resolver.BatchPayloadMethodArgumentResolver;
 import io.exactlyonce.Claim;
 import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.listener.message.FailureOutline;
 import io.exactlyonce.listener.message.UnreadableReason;
 import java.lang.reflect.Method;
@@ -286,7 +287,7 @@ final class KeyExpression {
     }
 
     private static String reason(Throwable failure) {
-        Throwable cause = FailureOutline.root(failure);
+        Throwable cause = Causes.root(failure);
         if (!(cause instanceof SpelEvaluationException own)) {
             return cause.getClass().getName();
         }

@@ -6,7 +6,7 @@ import io.awspring.cloud.sqs.listener.ListenerExecutionFailedException;
 import io.awspring.cloud.sqs.listener.TaskExecutorAware;
 import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
 import io.exactlyonce.BatchItemFailures;
-import io.exactlyonce.listener.message.FailureOutline;
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.observed.NotObserved;
@@ -37,39 +37,23 @@ import org.springframework.messaging.Message;
  * <p>How a handler ended is seen here rather than by an interceptor, which is told that all is well where an error handler has
  * swallowed a failure, and told nothing where the interceptor before it has failed. Keys are read as the container's first interceptor,
  * of messages as they were polled, as they are where keys are claimed. Whatever is wrong with a message, nothing is thrown.
+ *
+ * @param unknownQueue for messages whose queue is not known
+ * @param lease of claims, unless leases are configured
+ * @param tellsItsEnd whether a handler that returns has done its work: asked of each, since containers may be configured later
  */
-final class ObservedListener<T> implements AsyncMessageListener<T>, AsyncMessageInterceptor<T>, TaskExecutorAware {
+record ObservedListener<T>(
+        AsyncMessageListener<T> original,
+        ContainerSettings settings,
+        ObservedClaims claims,
+        ObservedQueue unknownQueue,
+        VisibilityWindow lease,
+        BooleanSupplier tellsItsEnd)
+        implements AsyncMessageListener<T>, AsyncMessageInterceptor<T>, TaskExecutorAware {
 
     /** How runs begin whose messages are on their way to their listener on this thread, by receipt. */
     private static final ThreadLocal<@Nullable Map<String, Supplier<@Nullable ObservedRun>>> POLLED =
             new ThreadLocal<>();
-
-    private final AsyncMessageListener<T> original;
-    private final ContainerSettings settings;
-    private final ObservedClaims claims;
-    private final ObservedQueue unknownQueue;
-    private final VisibilityWindow lease;
-    private final BooleanSupplier tellsItsEnd;
-
-    /**
-     * @param unknownQueue for messages whose queue is not known
-     * @param lease of claims, unless leases are configured
-     * @param tellsItsEnd whether a handler that returns has done its work: asked of each, since containers may be configured later
-     */
-    ObservedListener(
-            AsyncMessageListener<T> original,
-            ContainerSettings settings,
-            ObservedClaims claims,
-            ObservedQueue unknownQueue,
-            VisibilityWindow lease,
-            BooleanSupplier tellsItsEnd) {
-        this.original = original;
-        this.settings = settings;
-        this.claims = claims;
-        this.unknownQueue = unknownQueue;
-        this.lease = lease;
-        this.tellsItsEnd = tellsItsEnd;
-    }
 
     @Override
     public CompletableFuture<Message<T>> intercept(Message<T> message) {
@@ -184,7 +168,7 @@ final class ObservedListener<T> implements AsyncMessageListener<T>, AsyncMessage
      * a transaction may have undone the effects of all of it.
      */
     private static Map<Integer, Throwable> named(@Nullable Throwable failure, int size) {
-        Throwable thrown = FailureOutline.causes(failure)
+        Throwable thrown = Causes.of(failure)
                 .dropWhile(ObservedListener::isWrapper)
                 .findFirst()
                 .orElse(null);

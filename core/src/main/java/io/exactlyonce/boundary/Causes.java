@@ -1,0 +1,39 @@
+package io.exactlyonce.boundary;
+
+import java.nio.channels.ClosedByInterruptException;
+import java.util.Objects;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** What lies behind a failure. */
+public final class Causes {
+
+    /** Bounds the causes, since they may form a circle. */
+    private static final int MOST = 20;
+
+    private Causes() {}
+
+    /** Returns a failure and its causes, the failure first. */
+    public static Stream<Throwable> of(@Nullable Throwable failure) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause).limit(MOST);
+    }
+
+    /** Returns the last cause of a failure, or the failure itself. */
+    public static Throwable root(Throwable failure) {
+        return of(failure).reduce(failure, (outer, inner) -> inner);
+    }
+
+    /** Takes a failure out of what a future made of it. */
+    public static Throwable unwrap(Throwable failure) {
+        return of(failure)
+                .dropWhile(CompletionException.class::isInstance)
+                .findFirst()
+                .orElse(failure);
+    }
+
+    /** Returns whether a failure is that of a thread which was interrupted. */
+    public static boolean isInterrupt(Throwable failure) {
+        return failure instanceof InterruptedException || failure instanceof ClosedByInterruptException;
+    }
+}
