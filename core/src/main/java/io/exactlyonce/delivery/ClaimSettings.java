@@ -3,7 +3,6 @@ package io.exactlyonce.delivery;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.UUID;
@@ -29,21 +28,20 @@ public record ClaimSettings(String owner, @Nullable Duration lease, MismatchPoli
     }
 
     public ClaimRequest request(ClaimSpec handling, VisibilityWindow window) {
-        String payload = onMismatch == MismatchPolicy.OFF ? null : handling.payload();
-        return request(handling.key(), window.length(), handling.doubt().inDoubt(), payload);
+        return request(handling, window.length(), onMismatch == MismatchPolicy.OFF ? null : handling.payload());
     }
 
     /** A request for an action, which compares the payload if there is one. */
     public ClaimRequest request(ClaimSpec action) {
-        return request(action.key(), LEASE_WITHOUT_WINDOW, action.doubt().inDoubt(), action.payload());
+        return request(action, LEASE_WITHOUT_WINDOW, action.payload());
     }
 
-    private ClaimRequest request(ClaimKey key, Duration fallback, InDoubt inDoubt, @Nullable String payload) {
+    private ClaimRequest request(ClaimSpec wanted, Duration fallback, @Nullable String payload) {
         return new ClaimRequest(
-                new ClaimId(key, ids.get()),
+                new ClaimId(wanted.key(), ids.get()),
                 owner,
                 lease == null ? fallback : lease,
-                inDoubt,
+                wanted.doubt().inDoubt(),
                 payload == null ? null : ClaimKey.sha256(payload));
     }
 }

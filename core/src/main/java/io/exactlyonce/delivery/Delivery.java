@@ -61,7 +61,6 @@ public final class Delivery {
     private @Nullable ClaimSpec spec;
     private boolean keepsResult;
     private boolean begun;
-    private boolean asked;
     private @Nullable ClaimRequest request;
     private @Nullable HeldClaim claim;
     private @Nullable ClaimEnd end;
@@ -215,15 +214,13 @@ public final class Delivery {
 
     /** Returns whether its key is to be claimed once it has begun: it has one, and it was not asked for. */
     public boolean isToBeClaimed() {
-        return spec != null && !asked;
+        return spec != null && request == null;
     }
 
     /** Asks for its key on these terms. */
     public ClaimRequest ask(ClaimSettings terms) {
-        asked = true;
-        ClaimRequest made = terms.request(spec(), subscription.window());
-        request = made;
-        return made;
+        request = terms.request(spec(), subscription.window());
+        return request;
     }
 
     public ClaimRequest request() {
@@ -331,15 +328,14 @@ public final class Delivery {
         return hadNoEffect();
     }
 
-    /** Gives its claim up before its handler was called, without a doubt; returns whether its listener's stop does not. */
-    public boolean giveBack(String reason) {
+    /** Gives its claim up before its handler was called, without a doubt, unless its listener's stop does. */
+    public void giveBack(String reason) {
         claim = null;
-        if (!end(new ClaimEnd.Released(id(), reason, false))) {
+        if (end(new ClaimEnd.Released(id(), reason, false))) {
+            handler = null;
+        } else {
             end = null;
-            return false;
         }
-        handler = null;
-        return true;
     }
 
     /** Its handler was not called, or failed, or its transaction was rolled back; returns whether that is how it ended. */
@@ -358,11 +354,6 @@ public final class Delivery {
     /** Returns whether its end is on its way to the store: it leaves when that is answered. */
     public boolean isBeingRecorded() {
         return isBeingRecorded;
-    }
-
-    /** Returns whether its claim is held, and no handler has been called. */
-    public boolean isUnhandled() {
-        return claim != null && state == DeliveryState.CLAIMED;
     }
 
     /** Returns whether it has been kept from its handler because its listener is stopping. */

@@ -106,20 +106,6 @@ public final class Deliveries {
      * @return whether the message is to be deleted; it is renewed on until that is confirmed
      */
     public boolean settle(Delivery delivery) {
-        return settle(delivery, true);
-    }
-
-    /**
-     * Does what was decided on a delivery whose listener is stopping. One that would have to wait is made visible soon.
-     *
-     * @return whether the message is to be deleted; it is renewed on until that is confirmed
-     */
-    public boolean settleWhileStopping(Delivery delivery) {
-        delivery.holdBack();
-        return settle(delivery, false);
-    }
-
-    private boolean settle(Delivery delivery, boolean mayWait) {
         Optional<DeliveryState> settled = delivery.settle();
         if (settled.isEmpty()) {
             return false;
@@ -129,10 +115,7 @@ public final class Deliveries {
         switch (settled.get()) {
             case ABANDONED -> finish(delivery);
             case WAITING ->
-                waiting.admit(
-                        delivery,
-                        mayWait,
-                        decided instanceof Disposition.Wait wait ? wait.leastDelay() : Duration.ZERO);
+                waiting.admit(delivery, decided instanceof Disposition.Wait wait ? wait.leastDelay() : Duration.ZERO);
             case RETURNED -> {
                 Duration undecided =
                         delivery.isHeldBack() ? Duration.ZERO : policy.backoff().after(delivery);
@@ -141,6 +124,16 @@ public final class Deliveries {
             default -> {}
         }
         return settled.get() == DeliveryState.DELETING;
+    }
+
+    /**
+     * Does what was decided on a delivery whose listener is stopping, or that must not be handled now.
+     *
+     * @return whether the message is to be deleted; it is renewed on until that is confirmed
+     */
+    public boolean settleWhileStopping(Delivery delivery) {
+        delivery.holdBack();
+        return settle(delivery);
     }
 
     /** Makes a delivery visible after a delay. It is not measured: a storm of quick failures would hide the slow. */

@@ -31,6 +31,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
+import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -67,11 +68,11 @@ public final class DeliveryPipeline {
 
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
-    private final Claims claims;
+    final Claims claims;
     private final OutcomePolicy policy;
     private final StoredResults results;
-    private final DeliveryObserver observer;
-    private final NanoClock clock;
+    final DeliveryObserver observer;
+    final NanoClock clock;
     private final Executor cancellations;
 
     /**
@@ -112,7 +113,7 @@ public final class DeliveryPipeline {
         ClaimScope scope = observer.claiming(asking);
         Repeats repeats = new Repeats(asking);
         CompletableFuture<Void> claimed = new CompletableFuture<>();
-        claims.claim(requests, repeats, (outcomes, failure, askedAt) -> {
+        claims.claim(requests, (failures, failure) -> repeats.goesOn(failure), (outcomes, failure, askedAt) -> {
             repeats.end();
             Boundary.guard(
                     "The answer to a claim",
@@ -195,10 +196,11 @@ public final class DeliveryPipeline {
      * without an end where its message would leave its queue untried; but not when nothing can come of it any more. Counts its
      * deliveries as waiting once it has failed a few times.
      */
-    static final class Repeats implements Claims.Patience {
+    static final class Repeats {
 
         private final List<Delivery> asking;
         private final Subscription subscription;
+        private int failures;
         private int alone;
         private boolean wasPaused;
         private boolean isWaiting;
@@ -208,8 +210,7 @@ public final class DeliveryPipeline {
             this.subscription = asking.get(0).subscription();
         }
 
-        @Override
-        public boolean goesOn(int failures, Throwable failure) {
+        boolean goesOn(Throwable failure) {
             subscription.gate().unanswered(failure);
             boolean isPaused = subscription.gate().isPaused();
             // An attempt that began in an outage tells nothing of what is answered after it.
@@ -218,6 +219,7 @@ public final class DeliveryPipeline {
             if (asking.stream().noneMatch(Delivery::mayStillBeHandled)) {
                 return false;
             }
+            failures++;
             if (failures == Claims.FEW) {
                 isWaiting = true;
                 subscription.levels().waiting().addAndGet(asking.size());
@@ -241,24 +243,23 @@ public final class DeliveryPipeline {
         HandlerOutcome outcome = new HandlerOutcome();
         List<Delivery> admitted = admit(deliveries, outcome);
         outcome.failures().forEach(failure -> log.warn("Not handled: {}", failure.getMessage()));
-        for (Delivery delivery : deliveries) {
-            if (!admitted.contains(delivery)) {
-                leave(delivery);
-            }
-        }
         return admitted;
     }
 
     private List<Delivery> admit(List<Delivery> deliveries, HandlerOutcome outcome) {
+        return pass(deliveries, (admission, delivery) -> admission.admits(delivery, outcome));
+    }
+
+    /** Returns those that pass a gate, asked in their order. The rest leaves, and gives its claims back. */
+    private List<Delivery> pass(List<Delivery> deliveries, BiPredicate<Admission, Delivery> gate) {
         Admission admission = new Admission();
-        List<Delivery> admitted = new ArrayList<>(deliveries.size());
+        List<Delivery> passed = new ArrayList<>(deliveries.size());
+        List<Delivery> rest = new ArrayList<>(0);
         for (Delivery delivery : deliveries) {
-            if (admission.admits(delivery, outcome)) {
-                admitted.add(delivery);
-            }
+            (gate.test(admission, delivery) ? passed : rest).add(delivery);
         }
-        record(admission.givenBack);
-        return admitted;
+        record(rest);
+        return passed;
     }
 
     /**
@@ -269,7 +270,6 @@ public final class DeliveryPipeline {
     static final class Admission {
 
         private final Set<String> stoppedGroups = new HashSet<>(0);
-        final List<Delivery> givenBack = new ArrayList<>(0);
 
         boolean admits(Delivery delivery, HandlerOutcome outcome) {
             if (isStopped(delivery)) {
@@ -284,7 +284,7 @@ public final class DeliveryPipeline {
                         delivery.claim()
                                 .lost(
                                         "its lease was over, its time was up, or its listener had stopped, before the handler was called"));
-                giveBack(delivery, FailedAttempt.NOT_CALLED);
+                delivery.giveBack(FailedAttempt.NOT_CALLED);
             }
             stopGroupOf(delivery);
             return false;
@@ -316,7 +316,7 @@ public final class DeliveryPipeline {
 
         private void sendBack(Delivery delivery) {
             if (delivery.isAcquired()) {
-                giveBack(delivery, "an earlier message of its group comes first");
+                delivery.giveBack("an earlier message of its group comes first");
             }
             yieldToItsGroup(delivery);
         }
@@ -325,23 +325,18 @@ public final class DeliveryPipeline {
         static void yieldToItsGroup(Delivery delivery) {
             delivery.decide(new Disposition.Return(Duration.ZERO));
         }
-
-        private void giveBack(Delivery delivery, String reason) {
-            if (delivery.giveBack(reason)) {
-                givenBack.add(delivery);
-            }
-        }
     }
 
     /** Gives back what was claimed and has not come to its handler. */
     public void withdraw(List<Delivery> deliveries) {
-        Admission admission = new Admission();
+        List<Delivery> unhandled = new ArrayList<>(0);
         for (Delivery delivery : deliveries) {
-            if (delivery.isUnhandled()) {
-                admission.giveBack(delivery, FailedAttempt.NOT_CALLED);
+            if (delivery.state() == DeliveryState.CLAIMED) {
+                delivery.giveBack(FailedAttempt.NOT_CALLED);
+                unhandled.add(delivery);
             }
         }
-        record(admission.givenBack);
+        record(unhandled);
     }
 
     /**
@@ -359,7 +354,7 @@ public final class DeliveryPipeline {
         requireBegun(deliveries);
         HandlerOutcome outcome = new HandlerOutcome();
         if (deliveries.stream().anyMatch(Delivery::isTransactional)) {
-            new TransactionalHandler(this, claims, observer, deliveries, outcome).handle(handler);
+            new TransactionalHandler(this, deliveries, outcome).handle(handler);
             deliveries.forEach(DeliveryPipeline::leave);
             return told(outcome);
         }
@@ -453,22 +448,11 @@ public final class DeliveryPipeline {
         List<Delivery> ready = admit(deliveries, outcome);
         ready.forEach(delivery -> delivery.window().limit(delivery::stopHandler));
         if (ready.stream().anyMatch(Reconciling::isToBeAsked)) {
-            List<Delivery> reconciled = new Reconciling(outcome, this::completion).ask(ready);
-            record(ready.stream()
-                    .filter(delivery -> !reconciled.contains(delivery))
-                    .toList());
-            // That may have taken long.
-            ready = admit(reconciled, outcome);
+            Reconciling reconciling = new Reconciling(outcome, this::completion);
+            // That may take long.
+            ready = admit(pass(ready, reconciling::letsPass), outcome);
         }
-        Admission admission = new Admission();
-        List<Delivery> entered = new ArrayList<>(ready.size());
-        for (Delivery delivery : ready) {
-            if (admission.enters(delivery)) {
-                entered.add(delivery);
-            }
-        }
-        record(admission.givenBack);
-        return entered;
+        return pass(ready, Admission::enters);
     }
 
     /** The handler's work has ended. */
@@ -476,10 +460,6 @@ public final class DeliveryPipeline {
         scope.end(failure);
         observer.on(
                 new DeliveryEvent.Handled(called.get(0).subscription(), Duration.ofNanos(clock.nanoTime() - begun)));
-    }
-
-    long now() {
-        return clock.nanoTime();
     }
 
     private static void leaveToLease(List<Delivery> entered, Throwable cancelled, HandlerOutcome outcome) {

@@ -9,8 +9,6 @@ import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline.Admission;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Objects;
 import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +24,6 @@ final class Reconciling {
     private static final Logger log = LoggerFactory.getLogger(Reconciling.class);
 
     private final HandlerOutcome outcome;
-    private final Admission admission = new Admission();
     private final BiFunction<Delivery, @Nullable Object, ClaimEnd> completion;
 
     /** @param completion makes the completion of a delivery with a result */
@@ -39,20 +36,14 @@ final class Reconciling {
         return delivery.spec().doubt().reconciler() != null && delivery.claim().isAmbiguous();
     }
 
-    /** Returns those that the handler is to be called for; the rest has ended, or gives its claim back. */
-    List<Delivery> ask(List<Delivery> admitted) {
-        List<Delivery> ready = new ArrayList<>(admitted.size());
-        for (Delivery delivery : admitted) {
-            Reconciler reconciler = delivery.spec().doubt().reconciler();
-            if (admission.admits(delivery, outcome)
-                    && (reconciler == null || !isToBeAsked(delivery) || isToBeRun(delivery, reconciler))) {
-                ready.add(delivery);
-            }
-        }
-        return ready;
+    /** Returns whether the handler is to be called for a delivery, which has ended otherwise, or gives its claim back. */
+    boolean letsPass(Admission admission, Delivery delivery) {
+        Reconciler reconciler = delivery.spec().doubt().reconciler();
+        return admission.admits(delivery, outcome)
+                && (reconciler == null || !isToBeAsked(delivery) || isToBeRun(delivery, reconciler, admission));
     }
 
-    private boolean isToBeRun(Delivery delivery, Reconciler reconciler) {
+    private boolean isToBeRun(Delivery delivery, Reconciler reconciler, Admission admission) {
         if (!admission.enters(delivery)) {
             return false;
         }
@@ -67,7 +58,7 @@ final class Reconciling {
         } catch (Throwable thrown) {
             String reason = "The reconciler failed: " + thrown;
             outcome.add(new IllegalStateException(reason, thrown));
-            return end(delivery, new ClaimEnd.Released(claim, reason, true));
+            return end(delivery, new ClaimEnd.Released(claim, reason, true), admission);
         }
         log.info(
                 "{}, attempt {}: the reconciler answered {}",
@@ -83,11 +74,11 @@ final class Reconciling {
                 runAgain -> true,
                 park -> {
                     OutcomePolicy.parked(delivery);
-                    return end(delivery, new ClaimEnd.Parked(claim, park.reason(), call.wasStopped()));
+                    return end(delivery, new ClaimEnd.Parked(claim, park.reason(), call.wasStopped()), admission);
                 });
     }
 
-    private boolean end(Delivery delivery, ClaimEnd end) {
+    private static boolean end(Delivery delivery, ClaimEnd end, Admission admission) {
         delivery.end(end);
         admission.stopGroupOf(delivery);
         return false;

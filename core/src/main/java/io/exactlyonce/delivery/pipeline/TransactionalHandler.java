@@ -10,7 +10,6 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
-import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.delivery.DeliveryState;
@@ -42,24 +41,14 @@ final class TransactionalHandler {
     private static final Logger log = LoggerFactory.getLogger(TransactionalHandler.class);
 
     private final DeliveryPipeline pipeline;
-    private final Claims claims;
-    private final DeliveryObserver observer;
     private final List<Delivery> batch;
     private final HandlerOutcome outcome;
     private final BackOffExecution pauses = Claims.pauses();
     private @Nullable Repeats repeats;
-    private int unanswered;
     private boolean mayRepeat = true;
 
-    TransactionalHandler(
-            DeliveryPipeline pipeline,
-            Claims claims,
-            DeliveryObserver observer,
-            List<Delivery> batch,
-            HandlerOutcome outcome) {
+    TransactionalHandler(DeliveryPipeline pipeline, List<Delivery> batch, HandlerOutcome outcome) {
         this.pipeline = pipeline;
-        this.claims = claims;
-        this.observer = observer;
         this.batch = batch;
         this.outcome = outcome;
     }
@@ -76,14 +65,15 @@ final class TransactionalHandler {
     private void park(Delivery delivery, Throwable failure) {
         ClaimRequest request = delivery.request();
         try {
-            ClaimOutcome outcome = claims.awaitClaim(request);
+            ClaimOutcome outcome = pipeline.claims.awaitClaim(request);
             if (!(outcome instanceof Acquired)) {
                 log.warn(
                         "{} is not parked: another delivery was faster ({})",
                         request.key(),
                         outcome.getClass().getSimpleName());
-            } else if (claims.awaitEnd(new ClaimEnd.Parked(request.id(), failure.toString(), false), () -> false)) {
-                observer.on(new DeliveryEvent.Parked(delivery.subscription(), request.key()));
+            } else if (pipeline.claims.awaitEnd(
+                    new ClaimEnd.Parked(request.id(), failure.toString(), false), () -> false)) {
+                pipeline.observer.on(new DeliveryEvent.Parked(delivery.subscription(), request.key()));
             } else {
                 log.warn("{} is not parked: another worker took the key over", request.key());
             }
@@ -110,7 +100,7 @@ final class TransactionalHandler {
             this.open = open;
             this.handler = handler;
             this.transaction = Objects.requireNonNull(open.get(0).spec().transaction());
-            this.scope = observer.claiming(open);
+            this.scope = pipeline.observer.claiming(open);
         }
 
         /** Returns the deliveries that go through another transaction. */
@@ -143,12 +133,16 @@ final class TransactionalHandler {
         public Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws RolledBack {
             List<Delivery> acquired = acquired(outcomes);
             called = admit(acquired);
+            if (called.size() == acquired.size()) {
+                called.forEach(this::claimed);
+                // Their listener's stop may be faster.
+                called = called.stream().filter(Delivery::beginHandling).toList();
+            }
             if (called.size() < acquired.size()) {
+                called.forEach(delivery -> delivery.step(DeliveryState.HANDLING, DeliveryState.CLAIMING));
                 leftOver = called;
                 throw new RolledBack("Some deliveries must not be handled now");
             }
-            called.forEach(this::claimed);
-            begin();
             called.forEach(delivery -> {
                 delivery.window().limit(delivery::stopHandler);
                 delivery.enter(call);
@@ -159,8 +153,8 @@ final class TransactionalHandler {
         }
 
         private @Nullable Object call() throws RolledBack {
-            HandlerScope handling = observer.handling(called);
-            long begun = pipeline.now();
+            HandlerScope handling = pipeline.observer.handling(called);
+            long begun = pipeline.clock.nanoTime();
             try (call) {
                 return handler.handle(called);
             } catch (Throwable failure) {
@@ -214,17 +208,6 @@ final class TransactionalHandler {
             return admitted;
         }
 
-        /** @throws RolledBack if the stop of their listener has been faster with some of them */
-        private void begin() throws RolledBack {
-            List<Delivery> begun =
-                    called.stream().filter(Delivery::beginHandling).toList();
-            if (begun.size() < called.size()) {
-                begun.forEach(delivery -> delivery.step(DeliveryState.HANDLING, DeliveryState.CLAIMING));
-                leftOver = begun;
-                throw new RolledBack("Some deliveries must not be handled now");
-            }
-        }
-
         private void claimed(Delivery delivery) {
             delivery.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
             pipeline.tellClaimed(delivery, delivery.claim().acquired());
@@ -238,14 +221,13 @@ final class TransactionalHandler {
         private List<Delivery> unanswered(ClaimStoreUnavailableException why) {
             scope.end(List.of(), why);
             repeats = repeats == null ? new Repeats(open) : repeats;
-            unanswered++;
-            if (repeats.goesOn(unanswered, why)) {
+            if (repeats.goesOn(why)) {
                 log.warn(
                         "Claiming {} through {} failed; trying again: {}",
                         open,
                         open.get(0).subscription().gate(),
                         Claims.why(why));
-                if (claims.pause(pauses)) {
+                if (pipeline.claims.pause(pauses)) {
                     return open;
                 }
             }
@@ -275,7 +257,7 @@ final class TransactionalHandler {
             mayRepeat = false;
             log.warn("{} lost the connection of its transaction; it is tried again when the database answers", called);
             called.forEach(delivery -> delivery.step(DeliveryState.HANDLING, DeliveryState.CLAIMING));
-            if (claims.pause(pauses)) {
+            if (pipeline.claims.pause(pauses)) {
                 return called;
             }
             outcome.addHandlers(failure);

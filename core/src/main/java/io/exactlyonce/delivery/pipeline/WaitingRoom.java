@@ -79,9 +79,9 @@ public final class WaitingRoom {
     }
 
     /** Has a delivery wait, if there is room and its listener goes on; returns it otherwise. */
-    void admit(Delivery delivery, boolean mayWait, Duration leastDelay) {
+    void admit(Delivery delivery, Duration leastDelay) {
         Subscription subscription = delivery.subscription();
-        if (!mayWait || subscription.isStopping()) {
+        if (subscription.isStopping()) {
             turnAway(delivery, Duration.ZERO);
             return;
         }

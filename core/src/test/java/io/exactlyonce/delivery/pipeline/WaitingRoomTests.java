@@ -427,6 +427,7 @@ class WaitingRoomTests {
         Delivery late = rig.receive();
         rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
         rig.process(late, DeliveryRig::neverCalled);
+        rig.deliveries().beginStop(rig.orders);
 
         rig.deliveries().settleWhileStopping(late);
 
