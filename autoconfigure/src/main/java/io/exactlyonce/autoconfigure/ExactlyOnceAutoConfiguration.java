@@ -13,13 +13,13 @@ import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.SubscriptionCheck;
-import io.exactlyonce.delivery.SubscriptionObserver;
 import io.exactlyonce.delivery.pipeline.CircuitBreakers;
 import io.exactlyonce.delivery.pipeline.Claims;
 import io.exactlyonce.delivery.pipeline.Deliveries;
@@ -159,7 +159,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     @Bean
-    DeliveryObservers exactlyOnceObservers(List<SubscriptionObserver> observers) {
+    DeliveryObservers exactlyOnceObservers(List<DeliveryObserver> observers) {
         return new DeliveryObservers(observers);
     }
 

@@ -1,16 +1,17 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.visibility.Subscription;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Learns what happens to deliveries. Called by the threads that do the work, most of which are shared: the store's, which tell of
- * claims and completions, the SQS client's, which tell of receives and deletes, and those that renew. One that blocks delays
- * all deliveries, and costs them their visibility timeouts and leases in the end: hand what takes longer than microseconds to a
- * thread of your own. What it throws is logged and disturbs nothing.
+ * Learns which listeners receive from which queues, and what happens to deliveries. Called by the threads that do the work, most
+ * of which are shared: the store's, which tell of claims and completions, the SQS client's, which tell of receives and deletes, and
+ * those that renew. One that blocks delays all deliveries, and costs them their visibility timeouts and leases in the end: hand what
+ * takes longer than microseconds to a thread of your own. What it throws is logged and disturbs nothing.
  */
-public interface DeliveryObserver extends SubscriptionObserver {
+public interface DeliveryObserver {
 
     /** What an observer has begun with a question for keys. */
     @FunctionalInterface
@@ -46,6 +47,12 @@ public interface DeliveryObserver extends SubscriptionObserver {
          */
         default void end(@Nullable Throwable failure) {}
     }
+
+    /** A listener begins to receive from a queue, or what it goes by there has changed. */
+    default void subscribed(Subscription subscription) {}
+
+    /** A listener has stopped to receive from a queue. */
+    default void unsubscribed(Subscription subscription) {}
 
     /** Something has happened to a delivery. */
     default void on(DeliveryEvent event) {}

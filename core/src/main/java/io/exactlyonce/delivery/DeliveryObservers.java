@@ -16,32 +16,26 @@ public final class DeliveryObservers implements DeliveryObserver, RenewalObserve
 
     private static final Logger log = LoggerFactory.getLogger(DeliveryObservers.class);
 
-    private final List<SubscriptionObserver> ofSubscriptions;
-    private final List<DeliveryObserver> ofDeliveries;
+    private final List<DeliveryObserver> observers;
     private final LongAdder failures = new LongAdder();
 
-    /** @param observers those that are {@link DeliveryObserver}s learn of deliveries, too */
-    public DeliveryObservers(List<? extends SubscriptionObserver> observers) {
-        this.ofSubscriptions = List.copyOf(observers);
-        this.ofDeliveries = observers.stream()
-                .filter(DeliveryObserver.class::isInstance)
-                .map(DeliveryObserver.class::cast)
-                .toList();
+    public DeliveryObservers(List<? extends DeliveryObserver> observers) {
+        this.observers = List.copyOf(observers);
     }
 
     @Override
     public void subscribed(Subscription subscription) {
-        ofSubscriptions.forEach(observer -> shield(observer, () -> observer.subscribed(subscription)));
+        observers.forEach(observer -> shield(observer, () -> observer.subscribed(subscription)));
     }
 
     @Override
     public void unsubscribed(Subscription subscription) {
-        ofSubscriptions.forEach(observer -> shield(observer, () -> observer.unsubscribed(subscription)));
+        observers.forEach(observer -> shield(observer, () -> observer.unsubscribed(subscription)));
     }
 
     @Override
     public void on(DeliveryEvent event) {
-        for (DeliveryObserver observer : ofDeliveries) {
+        for (DeliveryObserver observer : observers) {
             try {
                 observer.on(event);
             } catch (Throwable failure) {
@@ -52,8 +46,8 @@ public final class DeliveryObservers implements DeliveryObserver, RenewalObserve
 
     @Override
     public ClaimScope claiming(List<Delivery> deliveries) {
-        List<ClaimScope> scopes = new ArrayList<>(ofDeliveries.size());
-        for (DeliveryObserver observer : ofDeliveries) {
+        List<ClaimScope> scopes = new ArrayList<>(observers.size());
+        for (DeliveryObserver observer : observers) {
             shield(observer, () -> {
                 ClaimScope scope = observer.claiming(deliveries);
                 if (scope != ClaimScope.NONE) {
@@ -68,8 +62,8 @@ public final class DeliveryObservers implements DeliveryObserver, RenewalObserve
 
     @Override
     public HandlerScope handling(List<Delivery> deliveries) {
-        List<HandlerScope> scopes = new ArrayList<>(ofDeliveries.size());
-        for (DeliveryObserver observer : ofDeliveries) {
+        List<HandlerScope> scopes = new ArrayList<>(observers.size());
+        for (DeliveryObserver observer : observers) {
             shield(observer, () -> {
                 HandlerScope scope = observer.handling(deliveries);
                 if (scope != HandlerScope.NONE) {

@@ -175,7 +175,7 @@ class DeliveryObserversTests {
     @Test
     void observerOfSubscriptionsAloneLearnsOfNoDelivery() {
         List<Subscription> begun = new ArrayList<>();
-        DeliveryObservers observers = new DeliveryObservers(List.of(new SubscriptionObserver() {
+        DeliveryObservers observers = new DeliveryObservers(List.of(new DeliveryObserver() {
             @Override
             public void subscribed(Subscription subscription) {
                 begun.add(subscription);

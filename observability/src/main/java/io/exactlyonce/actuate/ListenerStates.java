@@ -1,6 +1,6 @@
 package io.exactlyonce.actuate;
 
-import io.exactlyonce.delivery.SubscriptionObserver;
+import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.Subscription;
 import java.util.Comparator;
 import java.util.List;
@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The listeners that run. */
-public final class ListenerStates implements SubscriptionObserver {
+public final class ListenerStates implements DeliveryObserver {
 
     private final Map<Subscription, Subscription> running = new ConcurrentHashMap<>();
 

@@ -2,9 +2,9 @@ package io.exactlyonce.audit;
 
 import io.exactlyonce.audit.Finding.Severity;
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.SubscriptionCheck;
-import io.exactlyonce.delivery.SubscriptionObserver;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -24,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * Judges the queues of running listeners, one after the other: a second after a listener starts or what it goes by has changed, and
  * with each {@link #tick()}. What is new is logged, as are attributes that were changed meanwhile, with their old and new values.
  */
-public final class QueueAudit implements SubscriptionObserver, SubscriptionCheck {
+public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
 
     private static final Logger log = LoggerFactory.getLogger(QueueAudit.class);
 

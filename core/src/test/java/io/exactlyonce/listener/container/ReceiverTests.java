@@ -12,9 +12,9 @@ import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.RetryBackoff;
-import io.exactlyonce.delivery.SubscriptionObserver;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.message.MessageConversion;
@@ -60,7 +60,7 @@ class ReceiverTests {
     private Throwable unreadable = new MessageConversionException("unreadable");
     private final List<Subscription> subscribed = new ArrayList<>();
     private @Nullable Error failing;
-    private final DeliveryObservers observer = new DeliveryObservers(List.of(new SubscriptionObserver() {
+    private final DeliveryObservers observer = new DeliveryObservers(List.of(new DeliveryObserver() {
         @Override
         public void subscribed(Subscription subscription) {
             subscribed.add(subscription);
