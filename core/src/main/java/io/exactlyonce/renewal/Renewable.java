@@ -132,6 +132,11 @@ abstract class Renewable {
         return true;
     }
 
+    /** Returns whether an attempt waits for its answer: not if it was given up since. */
+    synchronized boolean isUnderWay() {
+        return state == State.UNDER_WAY;
+    }
+
     /** Returns how long it may last from a moment on: its length, unless the ceiling comes first. */
     Duration granted(long from) {
         Duration left = Duration.ofSeconds(secondsLeft(from));

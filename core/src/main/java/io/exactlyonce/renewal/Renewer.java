@@ -148,7 +148,7 @@ public final class Renewer {
             List<Lease> chunk = due.subList(from, Math.min(from + CHUNK, due.size()));
             leaseThread.execute(() -> Boundary.guard(
                     "A renewal of leases",
-                    () -> renew(chunk),
+                    () -> renew(chunk.stream().filter(Lease::isUnderWay).toList()),
                     crash -> chunk.forEach(lease -> lease.answered(Result.FAILED, now))));
         }
     }
@@ -203,6 +203,9 @@ public final class Renewer {
     }
 
     private void renew(List<Lease> due) {
+        if (due.isEmpty()) {
+            return;
+        }
         long askedAt = now();
         Set<ClaimId> held = Set.of();
         Set<ClaimId> unanswered = Set.of();
