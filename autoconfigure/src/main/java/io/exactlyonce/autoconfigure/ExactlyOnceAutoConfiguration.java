@@ -49,10 +49,6 @@ import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.ThreadFactory;
-import java.util.concurrent.ThreadPoolExecutor;
-import java.util.concurrent.TimeUnit;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
@@ -77,7 +73,6 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.core.type.AnnotationMetadata;
-import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 import org.springframework.transaction.PlatformTransactionManager;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -92,8 +87,6 @@ import tools.jackson.databind.json.JsonMapper;
 @EnableConfigurationProperties(ExactlyOnceProperties.class)
 @Import({PostgresClaimsConfiguration.class, ExactlyOnceAutoConfiguration.AutoProxyCreator.class, SharedQueues.class})
 public final class ExactlyOnceAutoConfiguration implements DisposableBean {
-
-    private static final long IDLE_SECONDS = 10;
 
     private final ExactlyOnceProperties properties;
     private final Clockwork clockwork;
@@ -179,7 +172,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         int mostWaiting = properties.retry().maxWaiting();
         OutcomePolicy policy = new OutcomePolicy(terms, backoff);
         Deliveries deliveries = new Deliveries(renewals, claims, policy, observers, clockwork, mostWaiting);
-        Executor cancellations = new SimpleAsyncTaskExecutor(daemons("exactly-once-cancellation-"));
+        SimpleAsyncTaskExecutor cancellations = new SimpleAsyncTaskExecutor("exactly-once-cancellation-");
+        cancellations.setDaemon(true);
         DeliveryPipeline pipeline = new DeliveryPipeline(claims, policy, results, observers, clockwork, cancellations);
         StartLine line = new StartLine(
                 () -> backends.stream()
@@ -299,20 +293,6 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         Runnable readiness = () -> backends.forEach(ClaimBackend::requireReady);
         Executor thread = thread("exactly-once-observing-", Integer.MAX_VALUE);
         return new ObservedClaims(store, terms, readiness, counters, thread, ObservedClaims.MOST_UNDER_WAY);
-    }
-
-    /** Returns a daemon thread that ends by itself when there is nothing to do, so that there is nothing to stop. */
-    static Executor thread(String prefix, int mostWaiting) {
-        ThreadPoolExecutor thread = new ThreadPoolExecutor(
-                1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(mostWaiting), daemons(prefix));
-        thread.allowCoreThreadTimeOut(true);
-        return thread;
-    }
-
-    private static ThreadFactory daemons(String prefix) {
-        CustomizableThreadFactory daemons = new CustomizableThreadFactory(prefix);
-        daemons.setDaemon(true);
-        return daemons;
     }
 
     /** Makes sure that infrastructure advice is applied at all, also with {@code spring.aop.auto=false}. */

@@ -13,6 +13,7 @@ import io.exactlyonce.observe.EventPublisher;
 import io.exactlyonce.observe.MessagingConvention;
 import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.SystemClockwork;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.window.WindowObserver;
 import io.exactlyonce.window.WindowWatch;
@@ -71,7 +72,7 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
             WindowWatch windows,
             ObjectProvider<QueueObserver> observers,
             ObjectProvider<ClaimBackend> backends) {
-        Executor thread = ExactlyOnceAutoConfiguration.thread("exactly-once-audit-start-", Integer.MAX_VALUE);
+        Executor thread = SystemClockwork.thread("exactly-once-audit-start-1", Integer.MAX_VALUE);
         // The timer's own thread may not wait for SQS.
         Timer afterwards = (delay, task) -> Timer.SYSTEM.after(
                 delay, () -> thread.execute(() -> Boundary.guard("The first audit of a queue", task)));
@@ -106,7 +107,7 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
 
     @Bean
     EventPublisher exactlyOnceEvents(ApplicationEventPublisher application, Clockwork clockwork) {
-        Executor thread = ExactlyOnceAutoConfiguration.thread("exactly-once-events-", MOST_EVENTS);
+        Executor thread = SystemClockwork.thread("exactly-once-events-1", MOST_EVENTS);
         return new EventPublisher(application, thread, clockwork);
     }
 

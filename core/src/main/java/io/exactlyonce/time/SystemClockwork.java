@@ -38,8 +38,13 @@ public final class SystemClockwork implements Clockwork {
 
     @Override
     public Executor thread(String name) {
-        var thread =
-                new ThreadPoolExecutor(1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemon(name));
+        return thread(name, Integer.MAX_VALUE);
+    }
+
+    /** Returns such a thread for which so many tasks may wait; it refuses more. */
+    public static Executor thread(String name, int mostWaiting) {
+        var thread = new ThreadPoolExecutor(
+                1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(mostWaiting), daemon(name));
         thread.allowCoreThreadTimeOut(true);
         return thread;
     }

@@ -72,7 +72,7 @@ class RestartIT {
 
     /**
      * But for those that Amazon's clients share, which are as many after any number of restarts, and the one of application
-     * events, which ends by itself ten seconds after the last of them.
+     * events, which ends by itself a second after the last of them.
      */
     private static List<Thread> left() {
         return Thread.getAllStackTraces().keySet().stream()
