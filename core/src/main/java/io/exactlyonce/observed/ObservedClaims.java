@@ -6,7 +6,6 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.delivery.ClaimSettings;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -204,22 +203,16 @@ public final class ObservedClaims implements AutoCloseable {
     /** A claim that was held, and is no more, was taken over while its handler ran. */
     private void end(List<ObservedRun> ended) {
         List<ObservedRun> open = ended.stream().filter(run -> run.claim != null).toList();
-        ClaimBatch.Result ends = open.isEmpty() ? null : ask(() -> record(open));
+        ClaimBatch.Result ends = open.isEmpty()
+                ? null
+                : ask(() -> store.apply(
+                        new ClaimBatch(open.stream().map(ObservedRun::end).toList(), List.of())));
         for (ObservedRun run : open) {
             if (ends == null || ends.unanswered().contains(run.claim)) {
                 notObserved(run.queue, NotObserved.OUTCOME, null);
             } else if (run.isHeld && !ends.recorded().contains(run.claim) && !run.isTakenOverHere) {
                 observed(run, ObservedOutcome.OVERLAP);
             }
-        }
-    }
-
-    private ClaimBatch.Result record(List<ObservedRun> ended) {
-        try {
-            return new ClaimBatch.Result(
-                    store.end(ended.stream().map(ObservedRun::end).toList()), List.of(), Set.of());
-        } catch (ClaimsPartlyAnsweredException some) {
-            return new ClaimBatch.Result(some.granted(), List.of(), some.unanswered());
         }
     }
 

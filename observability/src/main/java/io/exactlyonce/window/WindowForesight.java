@@ -5,8 +5,6 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,7 +48,6 @@ final class WindowForesight {
     /** Where deliveries are few, p95 is one of twenty, and known so much later. */
     private static final double DELIVERIES_AHEAD = 30;
 
-    private final Lock lock = new ReentrantLock();
     private final LatencyHistogram usual = new LatencyHistogram();
     private final RecentLatencies recent = new RecentLatencies();
     private final Growth growth = new Growth();
@@ -74,16 +71,11 @@ final class WindowForesight {
     }
 
     /** From now on the window is another one. Latencies stay known; shares beyond the window are counted anew. */
-    void windowChanged(Duration changed) {
-        lock.lock();
-        try {
-            if (window != seconds(changed)) {
-                window = seconds(changed);
-                near = new ExceedanceTest();
-                beyond = new ExceedanceTest();
-            }
-        } finally {
-            lock.unlock();
+    synchronized void windowChanged(Duration changed) {
+        if (window != seconds(changed)) {
+            window = seconds(changed);
+            near = new ExceedanceTest();
+            beyond = new ExceedanceTest();
         }
     }
 
@@ -95,31 +87,26 @@ final class WindowForesight {
      * @return what is to be told now; {@code null} if there is nothing new
      * @throws IllegalArgumentException if the latency is negative or not a number
      */
-    @Nullable WindowWarning record(long nanos, double seconds) {
+    synchronized @Nullable WindowWarning record(long nanos, double seconds) {
         if (!(seconds >= 0)) {
             throw new IllegalArgumentException("latency (%s s) must be 0 s or longer".formatted(seconds));
         }
-        lock.lock();
-        try {
-            double elapsed = Math.max(0, sinceLast(nanos));
-            last += elapsed;
-            usual.add(seconds);
-            recent.add(last, seconds);
-            growth.add(last, seconds);
-            near.note(elapsed, seconds > NEAR * window);
-            beyond.note(elapsed, seconds > window);
-            if (last - halvedAt >= HALF_LIFE_SECONDS) {
-                usual.halve();
-                halvedAt = last;
-            }
-            if (last - judgedAt < Math.max(SHORTEST_SLICE_SECONDS, Math.min(LONGEST_SLICE_SECONDS, window / 2))) {
-                return null;
-            }
-            judgedAt = last;
-            return judge();
-        } finally {
-            lock.unlock();
+        double elapsed = Math.max(0, sinceLast(nanos));
+        last += elapsed;
+        usual.add(seconds);
+        recent.add(last, seconds);
+        growth.add(last, seconds);
+        near.note(elapsed, seconds > NEAR * window);
+        beyond.note(elapsed, seconds > window);
+        if (last - halvedAt >= HALF_LIFE_SECONDS) {
+            usual.halve();
+            halvedAt = last;
         }
+        if (last - judgedAt < Math.max(SHORTEST_SLICE_SECONDS, Math.min(LONGEST_SLICE_SECONDS, window / 2))) {
+            return null;
+        }
+        judgedAt = last;
+        return judge();
     }
 
     private double sinceLast(long nanos) {
@@ -204,24 +191,19 @@ final class WindowForesight {
      *
      * @param nanos now, by the clock of {@link #record}
      */
-    Outlook outlook(long nanos) {
-        lock.lock();
-        try {
-            double sinceLast = Math.max(0, sinceLast(nanos));
-            boolean isRecent = sinceLast < RecentLatencies.SECONDS;
-            // What stands still does not go on to grow, and has not breached the window now.
-            boolean isForeseen = isRecent || (sinceLast < MEANINGFUL_SECONDS && p95() < window);
-            return new Outlook(
-                    Latencies.duration(window),
-                    Latencies.of(usual),
-                    isRecent ? Latencies.of(recent.all()) : Latencies.NONE,
-                    Latencies.duration(sinceLast),
-                    isForeseen ? timeToBreach() : Optional.empty(),
-                    beyond.ofHour(),
-                    beyond.grows());
-        } finally {
-            lock.unlock();
-        }
+    synchronized Outlook outlook(long nanos) {
+        double sinceLast = Math.max(0, sinceLast(nanos));
+        boolean isRecent = sinceLast < RecentLatencies.SECONDS;
+        // What stands still does not go on to grow, and has not breached the window now.
+        boolean isForeseen = isRecent || (sinceLast < MEANINGFUL_SECONDS && p95() < window);
+        return new Outlook(
+                Latencies.duration(window),
+                Latencies.of(usual),
+                isRecent ? Latencies.of(recent.all()) : Latencies.NONE,
+                Latencies.duration(sinceLast),
+                isForeseen ? timeToBreach() : Optional.empty(),
+                beyond.ofHour(),
+                beyond.grows());
     }
 
     private static double seconds(Duration duration) {

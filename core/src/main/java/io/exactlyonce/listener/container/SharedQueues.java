@@ -8,9 +8,11 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.listener.method.ListenerMethod;
 import java.util.Collection;
 import java.util.HashSet;
-import java.util.Map;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationContext;
@@ -27,25 +29,25 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
 
     private static final Logger log = LoggerFactory.getLogger(SharedQueues.class);
 
-    private final Map<String, Listener> firstOnQueue = new ConcurrentHashMap<>();
-    private final Map<String, Listener> firstInScope = new ConcurrentHashMap<>();
-    private final Map<String, String> claiming = new ConcurrentHashMap<>();
-    private final Set<String> claimingIds = ConcurrentHashMap.newKeySet();
+    private final List<Listener> listeners = new CopyOnWriteArrayList<>();
 
-    private record Listener(String id, String scope, ExactlyOnceListener says) {}
+    /** A listener on one of its queues. */
+    private record Listener(String id, String queue, String scope, boolean claims, ExactlyOnceListener says) {}
 
     /** Warns if a listener disagrees with an earlier one, on the same queue or of the same scope. */
     public void add(String id, Collection<String> queues, ListenerMethod method) {
         for (String queue : queues) {
             String name = name(queue);
-            if (!method.isObserved()) {
-                claiming.putIfAbsent(name, id);
-                claimingIds.add(id);
-            }
-            Listener added = new Listener(id, method.scope() == null ? name : method.scope(), method.says());
-            addToQueue(name, added);
-            addToScope(added);
+            String scope = method.scope() == null ? name : method.scope();
+            Listener added = new Listener(id, name, scope, !method.isObserved(), method.says());
+            first(other -> other.queue().equals(name)).ifPresent(first -> compareOnQueue(first, added));
+            first(other -> other.scope().equals(scope)).ifPresent(first -> compareInScope(first, added));
+            listeners.add(added);
         }
+    }
+
+    private Optional<Listener> first(Predicate<Listener> wanted) {
+        return listeners.stream().filter(wanted).findFirst();
     }
 
     /** Returns a queue's name, of which listeners may give the URL or the ARN. */
@@ -53,24 +55,22 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
         return queue.substring(Math.max(queue.lastIndexOf('/'), queue.lastIndexOf(':')) + 1);
     }
 
-    private void addToQueue(String queue, Listener added) {
-        Listener first = firstOnQueue.putIfAbsent(queue, added);
-        if (first != null && !first.scope().equals(added.scope())) {
+    private static void compareOnQueue(Listener first, Listener added) {
+        if (!first.scope().equals(added.scope())) {
             log.warn(
                     "Listener '{}' on queue '{}' has the scope '{}', and listener '{}' has '{}': a message that was "
                             + "handled by one can be redelivered to the other, and is then handled again. Give both "
                             + "the same scope, or each a queue of its own",
                     added.id(),
-                    queue,
+                    added.queue(),
                     added.scope(),
                     first.id(),
                     first.scope());
         }
     }
 
-    private void addToScope(Listener added) {
-        Listener first = firstInScope.putIfAbsent(added.scope(), added);
-        if (first != null && first.says().effects() != added.says().effects()) {
+    private static void compareInScope(Listener first, Listener added) {
+        if (first.says().effects() != added.says().effects()) {
             log.warn(
                     "Listener '{}' of scope '{}' has effects = {}, and listener '{}' has {}: both may handle a key at once, and "
                             + "the one with DATABASE is rolled back then. Give both the same, or each a scope of its own",
@@ -80,7 +80,7 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
                     first.id(),
                     first.says().effects());
         }
-        if (first != null && first.says().onAbandoned() != added.says().onAbandoned()) {
+        if (first.says().onAbandoned() != added.says().onAbandoned()) {
             AbandonedPolicy own = added.says().onAbandoned();
             log.warn(
                     "Listener '{}' of scope '{}' has onAbandoned = {}, and listener '{}' has {}: a key in doubt is decided "
@@ -106,22 +106,21 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
                 .forEach(registry -> containers.addAll(registry.getListenerContainers()));
         for (MessageListenerContainer<?> container : containers) {
             if (container instanceof AbstractMessageListenerContainer<?, ?, ?> plain
-                    && !claimingIds.contains(plain.getId())) {
+                    && first(other -> other.claims() && other.id().equals(plain.getId()))
+                            .isEmpty()) {
                 plain.getQueueNames().forEach(queue -> warn(plain.getId(), name(queue)));
             }
         }
     }
 
     private void warn(String plain, String queue) {
-        String listener = claiming.get(queue);
-        if (listener != null) {
-            log.warn(
-                    "Listener '{}' on queue '{}' claims no keys, and listener '{}' does: messages that the former gets are "
-                            + "handled unclaimed, perhaps for the second time. Make it an @ExactlyOnceListener that enforces, "
-                            + "too, or give each a queue of its own",
-                    plain,
-                    queue,
-                    listener);
-        }
+        first(other -> other.claims() && other.queue().equals(queue))
+                .ifPresent(listener -> log.warn(
+                        "Listener '{}' on queue '{}' claims no keys, and listener '{}' does: messages that the former gets are "
+                                + "handled unclaimed, perhaps for the second time. Make it an @ExactlyOnceListener that enforces, "
+                                + "too, or give each a queue of its own",
+                        plain,
+                        queue,
+                        listener.id()));
     }
 }
