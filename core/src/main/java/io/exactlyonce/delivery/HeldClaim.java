@@ -6,31 +6,14 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import java.util.function.BooleanSupplier;
 
-/** The claim that a handler or an action sees. */
-public final class HeldClaim implements Claim {
-
-    private final ClaimId id;
-    private final Acquired acquired;
-    private final BooleanSupplier held;
-    private final BooleanSupplier fence;
-
-    /**
-     * Makes a claim.
-     *
-     * @param held whether it is held by its lease or transaction, as far as this JVM knows
-     * @param fence ties the caller's own transaction to it, and returns whether it is held
-     */
-    public HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, BooleanSupplier fence) {
-        this.id = id;
-        this.acquired = acquired;
-        this.held = held;
-        this.fence = fence;
-    }
-
-    /** Returns how it was acquired. */
-    public Acquired acquired() {
-        return acquired;
-    }
+/**
+ * The claim that a handler or an action sees.
+ *
+ * @param acquired how it was acquired
+ * @param held whether it is held by its lease or transaction, as far as this JVM knows
+ * @param fencing ties the caller's own transaction to it, and returns whether it is held
+ */
+public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, BooleanSupplier fencing) implements Claim {
 
     @Override
     public String key() {
@@ -67,7 +50,7 @@ public final class HeldClaim implements Claim {
     /** Asks the database only: it knows better than this JVM's clock whether another worker has taken the key over. */
     @Override
     public void fence() {
-        if (!fence.getAsBoolean()) {
+        if (!fencing.getAsBoolean()) {
             throw lost("it does not hold its key any more, or this transaction cannot see that it does");
         }
     }

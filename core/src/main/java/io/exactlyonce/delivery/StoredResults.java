@@ -12,8 +12,11 @@ import org.springframework.util.ClassUtils;
 /**
  * Results that are stored with their keys, up to a size: each of them is copied by every later update of its claim's row.
  * A result of work that is done never costs its completion.
+ *
+ * @param serializer writes and reads results of any size
+ * @param maxBytes largest result, in bytes of UTF-8
  */
-public final class StoredResults {
+public record StoredResults(ResultSerializer serializer, long maxBytes) {
 
     private static final Logger log = LoggerFactory.getLogger(StoredResults.class);
 
@@ -22,20 +25,6 @@ public final class StoredResults {
      * has a way to write them in ASCII.
      */
     private static final Pattern UNSTORABLE = Pattern.compile("[\\p{Cs}\\x00]");
-
-    private final ResultSerializer serializer;
-    private final long maxBytes;
-
-    /**
-     * Makes them.
-     *
-     * @param serializer writes and reads results of any size
-     * @param maxBytes largest result, in bytes of UTF-8
-     */
-    public StoredResults(ResultSerializer serializer, long maxBytes) {
-        this.serializer = serializer;
-        this.maxBytes = maxBytes;
-    }
 
     /**
      * Returns a result as JSON.

@@ -33,34 +33,20 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 /**
  * Runs actions under claims that no message stands behind. What {@link DeliveryPipeline} guarantees of handlers holds for
  * actions, too; only their completion is given up when the lease ends, since a caller waits for it.
+ *
+ * @param claims claims keys, and ends claims
+ * @param terms on which keys are claimed
+ * @param renewer renews leases
+ * @param results writes and reads results
+ * @param clock monotonic, in nanoseconds
  */
-public final class ActionExecutor {
+public record ActionExecutor(
+        Claims claims, ClaimSettings terms, Renewer renewer, StoredResults results, NanoClock clock) {
 
     private static final Logger log = LoggerFactory.getLogger(ActionExecutor.class);
 
     /** A JSON text, which tells a result that is null from one that could not be kept. */
     private static final String NULL = "null";
-
-    private final Claims claims;
-    private final ClaimSettings terms;
-    private final Renewer renewer;
-    private final StoredResults results;
-    private final NanoClock clock;
-
-    /**
-     * @param claims claims keys, and ends claims
-     * @param terms on which keys are claimed
-     * @param renewer renews leases
-     * @param results writes and reads results
-     * @param clock monotonic, in nanoseconds
-     */
-    public ActionExecutor(Claims claims, ClaimSettings terms, Renewer renewer, StoredResults results, NanoClock clock) {
-        this.claims = claims;
-        this.terms = terms;
-        this.renewer = renewer;
-        this.results = results;
-        this.clock = clock;
-    }
 
     <T, X extends Throwable> @Nullable T execute(ClaimSpec wanted, Class<T> type, Action<T, X> action) throws X {
         requireNoTransaction();

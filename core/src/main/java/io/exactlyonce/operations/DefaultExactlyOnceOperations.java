@@ -15,36 +15,20 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** The operations, on a claim store. */
-public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations {
+/**
+ * The operations, on a claim store.
+ *
+ * @param executions run actions
+ * @param claims the parked ones
+ * @param results writes the results that operators give
+ * @param store makes sure that claims can be kept; called before each operation, and does nothing once they can
+ * @param doubt what becomes of keys in doubt
+ */
+public record DefaultExactlyOnceOperations(
+        ActionExecutor executions, ParkedClaims claims, StoredResults results, Runnable store, InDoubtPolicy doubt)
+        implements ExactlyOnceOperations {
 
     private static final int LONGEST_LIST = 1_000;
-
-    private final ActionExecutor executions;
-    private final ParkedClaims parked;
-    private final StoredResults results;
-    private final Runnable store;
-    private final InDoubtPolicy doubt;
-
-    /**
-     * @param executions run actions
-     * @param parked the parked claims
-     * @param results writes the results that operators give
-     * @param store makes sure that claims can be kept; called before each operation, and does nothing once they can
-     * @param doubt what becomes of keys in doubt
-     */
-    public DefaultExactlyOnceOperations(
-            ActionExecutor executions,
-            ParkedClaims parked,
-            StoredResults results,
-            Runnable store,
-            InDoubtPolicy doubt) {
-        this.executions = executions;
-        this.parked = parked;
-        this.results = results;
-        this.store = store;
-        this.doubt = doubt;
-    }
 
     @Override
     public ExactlyOnceOperations onAbandoned(AbandonedPolicy policy) {
@@ -54,7 +38,7 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
                             + " for itself what was done, where claim.isAmbiguous()");
         }
         return new DefaultExactlyOnceOperations(
-                executions, parked, results, store, new InDoubtPolicy(policy, null, List.of()));
+                executions, claims, results, store, new InDoubtPolicy(policy, null, List.of()));
     }
 
     @Override
@@ -86,20 +70,20 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
             throw new IllegalArgumentException("limit (%d) must be from 1 to %d".formatted(limit, LONGEST_LIST));
         }
         store.run();
-        return parked.list(after, limit);
+        return claims.list(after, limit);
     }
 
     @Override
     public Optional<ParkedClaim> findParked(String scope, String key) {
         ClaimKey checked = KeyRules.key(scope, key);
         store.run();
-        return parked.find(checked);
+        return claims.find(checked);
     }
 
     @Override
     public boolean releaseParked(ParkedClaim claim) {
         store.run();
-        return parked.release(idOf(claim));
+        return claims.release(idOf(claim));
     }
 
     @Override
@@ -107,7 +91,7 @@ public final class DefaultExactlyOnceOperations implements ExactlyOnceOperations
         ClaimEnd.Completed completion =
                 new ClaimEnd.Completed(idOf(claim), result == null ? null : results.write(result));
         store.run();
-        return parked.complete(completion);
+        return claims.complete(completion);
     }
 
     private static ClaimId idOf(ParkedClaim claim) {

@@ -24,29 +24,19 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>A message whose sender has sent no trace along has none to continue: its claim and its handling begin a trace each.
+ *
+ * @param registry where observations are made
+ * @param observesClaims whether claims are observed, which nothing else says of them
+ * @param hasOpenTelemetryNames whether they have OpenTelemetry's attributes for messaging, too
  */
-public final class DeliveryObservations implements DeliveryObserver {
+public record DeliveryObservations(ObservationRegistry registry, boolean observesClaims, boolean hasOpenTelemetryNames)
+        implements DeliveryObserver {
 
     static final String CLAIM = "exactly.once.claim";
     static final String HANDLER = "exactly.once.handle";
     static final String COMPLETION = "exactly.once.complete";
 
     private static final int MOST_ATTEMPTS = 9;
-
-    private final ObservationRegistry registry;
-    private final boolean observesClaims;
-    private final boolean hasOpenTelemetryNames;
-
-    /**
-     * @param registry where observations are made
-     * @param observesClaims whether claims are observed, which nothing else says of them
-     * @param hasOpenTelemetryNames whether they have OpenTelemetry's attributes for messaging, too
-     */
-    public DeliveryObservations(ObservationRegistry registry, boolean observesClaims, boolean hasOpenTelemetryNames) {
-        this.registry = registry;
-        this.observesClaims = observesClaims;
-        this.hasOpenTelemetryNames = hasOpenTelemetryNames;
-    }
 
     @Override
     public ClaimScope claiming(List<Delivery> deliveries) {

@@ -11,17 +11,8 @@ import io.awspring.cloud.sqs.listener.source.MessageSource;
 import io.exactlyonce.listener.method.ContainerSettings;
 
 /** Makes a container's components: for each of its queues, and each of its starts, a consumer of ours, and one sink for all of them. */
-public final class ConsumerComponents implements ContainerComponentFactory<Object, SqsContainerOptions> {
-
-    private final ListenerEngine engine;
-    private final String listener;
-    private final ContainerSettings settings;
-
-    public ConsumerComponents(ListenerEngine engine, String listener, ContainerSettings settings) {
-        this.engine = engine;
-        this.listener = listener;
-        this.settings = settings;
-    }
+public record ConsumerComponents(ListenerEngine engine, String listener, ContainerSettings settings)
+        implements ContainerComponentFactory<Object, SqsContainerOptions> {
 
     @Override
     public MessageSource<Object> createMessageSource(SqsContainerOptions options) {

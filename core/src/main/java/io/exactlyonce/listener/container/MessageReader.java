@@ -21,24 +21,13 @@ import org.slf4j.LoggerFactory;
  * cannot be read it logs what is wrong without the body, which may hold a card number, and returns it with backoff. On a FIFO
  * queue the rest of its group is returned, too, since it must not overtake that message, unless the queue gives that message up
  * now.
+ *
+ * @param conversion makes Spring's messages of SQS's
+ * @param deliveries where unreadable messages are returned
  */
-final class MessageReader {
+record MessageReader(MessageConversion conversion, Deliveries deliveries) {
 
     private static final Logger log = LoggerFactory.getLogger(MessageReader.class);
-
-    private final MessageConversion conversion;
-    private final Deliveries deliveries;
-
-    /**
-     * Makes a reader.
-     *
-     * @param conversion makes Spring's messages of SQS's
-     * @param deliveries where unreadable messages are returned
-     */
-    MessageReader(MessageConversion conversion, Deliveries deliveries) {
-        this.conversion = conversion;
-        this.deliveries = deliveries;
-    }
 
     /** Returns what can be handled, each message with its delivery attached. */
     List<ReceivedMessage> read(List<Arrival> polled) {

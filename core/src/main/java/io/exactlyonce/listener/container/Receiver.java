@@ -24,8 +24,19 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
  * <p>Awspring would send all requests of a large poll at once, wait for the slowest, which may be an empty one's whole poll
  * timeout, and drop all messages if one request fails. Here the first one alone waits for messages; only if it comes back
  * full are the others sent, and none of those waits.
+ *
+ * @param options what to ask for with each message, and how long to wait for some
+ * @param clock monotonic, in nanoseconds
+ * @param goesOn whether a poll may send further requests
+ * @param late takes messages that arrive after their poll was done
  */
-final class Receiver {
+record Receiver(
+        SqsAsyncClient client,
+        QueueWatch queue,
+        SqsContainerOptions options,
+        NanoClock clock,
+        BooleanSupplier goesOn,
+        Consumer<List<Arrival>> late) {
 
     private static final Logger log = LoggerFactory.getLogger(Receiver.class);
 
@@ -37,36 +48,6 @@ final class Receiver {
 
     /** How much later than its own wait an answer may come before something else must have held it up. */
     static final Duration LATE = Duration.ofSeconds(1);
-
-    private final SqsAsyncClient client;
-    private final QueueWatch queue;
-    private final SqsContainerOptions options;
-    private final NanoClock clock;
-    private final BooleanSupplier goesOn;
-    private final Consumer<List<Arrival>> late;
-
-    /**
-     * Makes a receiver.
-     *
-     * @param options what to ask for with each message, and how long to wait for some
-     * @param clock monotonic, in nanoseconds
-     * @param goesOn whether a poll may send further requests
-     * @param late takes messages that arrive after their poll was done
-     */
-    Receiver(
-            SqsAsyncClient client,
-            QueueWatch queue,
-            SqsContainerOptions options,
-            NanoClock clock,
-            BooleanSupplier goesOn,
-            Consumer<List<Arrival>> late) {
-        this.client = client;
-        this.queue = queue;
-        this.options = options;
-        this.clock = clock;
-        this.goesOn = goesOn;
-        this.late = late;
-    }
 
     /** Returns the messages of one poll; fails only if there is none to lose. */
     CompletableFuture<List<Arrival>> receive(int most) {
