@@ -291,7 +291,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @Lazy
     ObservedClaims exactlyOnceObservedClaims(List<ObservationCounter> counters, ObjectProvider<ClaimBackend> backends) {
         Runnable readiness = () -> backends.forEach(ClaimBackend::requireReady);
-        Executor thread = thread("exactly-once-observing-", Integer.MAX_VALUE);
+        Executor thread = SystemClockwork.thread("exactly-once-observing-1", Integer.MAX_VALUE);
         return new ObservedClaims(store, terms, readiness, counters, thread, ObservedClaims.MOST_UNDER_WAY);
     }
 
