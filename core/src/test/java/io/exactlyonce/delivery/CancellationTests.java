@@ -6,60 +6,11 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicReference;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class CancellationTests {
 
     private final Cancellation run = new Cancellation();
-
-    @AfterEach
-    void clearInterrupt() {
-        Thread.interrupted();
-    }
-
-    @Test
-    void interruptReachesTheThreadInsideTheHandler() {
-        run.stop();
-
-        assertThat(Thread.currentThread().isInterrupted()).isTrue();
-        assertThat(run.wasStopped()).isTrue();
-    }
-
-    @Test
-    void secondInterruptIsNotSent() {
-        run.stop();
-        Thread.interrupted();
-        run.stop();
-
-        assertThat(Thread.currentThread().isInterrupted()).isFalse();
-    }
-
-    @Test
-    void closeTakesBackAnInterruptThatTheHandlerDidNotNotice() {
-        run.stop();
-        run.close();
-
-        assertThat(Thread.currentThread().isInterrupted()).isFalse();
-        assertThat(run.wasStopped()).isTrue();
-    }
-
-    @Test
-    void interruptAfterCloseDoesNotReachTheThread() {
-        run.close();
-        run.stop();
-
-        assertThat(Thread.currentThread().isInterrupted()).isFalse();
-        assertThat(run.wasStopped()).isFalse();
-    }
-
-    @Test
-    void closeLeavesAnInterruptOfTheApplication() {
-        Thread.currentThread().interrupt();
-        run.close();
-
-        assertThat(Thread.currentThread().isInterrupted()).isTrue();
-    }
 
     @Test
     void workMayGoOnOnlyIfItsFutureWasCancelledByUs() {

@@ -1,13 +1,19 @@
 package io.exactlyonce.delivery;
 
+import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.ClaimTransaction.Work;
 import io.exactlyonce.claim.ExecutorClaimStore;
 import io.exactlyonce.delivery.pipeline.CircuitBreaker;
 import io.exactlyonce.delivery.pipeline.CircuitBreakers;
@@ -36,6 +42,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** An engine on a clock, a queue and a store that do as they are told. Backoff starts at 8 s; chance gives its half. */
@@ -145,6 +153,15 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
         return deliveries().waiting();
     }
 
+    /** Returns a subscription to a queue that gives a message up after so many receives. */
+    public Subscription receiving(int mostReceives) {
+        return receiving("orders", mostReceives);
+    }
+
+    public Subscription receiving(String name, int mostReceives) {
+        return new Subscription("listener", name, orders.window(), null, queue, mostReceives, PollGate.OPEN);
+    }
+
     /** Returns a subscription that polls as the claim store's breaker permits. */
     public Subscription subscription(String name, QueueVisibility visibility) {
         return subscription(name, visibility, breaker);
@@ -190,13 +207,19 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
         return new DeliveryPipeline(claims(), policy(), results, this, clock, cancellations);
     }
 
+    /** Returns a subscription whose handlers have a timeout. */
+    public Subscription limited(Duration timeout) {
+        return new Subscription("limited", "orders", orders.window(), timeout, queue, null, PollGate.OPEN);
+    }
+
     /** Receives a message of a listener with a timeout. */
     public Delivery receiveLimited(Duration timeout) {
-        return receive(
-                new Subscription(
-                        "limited", "orders", new VisibilityWindow(WINDOW), timeout, queue, null, PollGate.OPEN),
-                "limited handle",
-                1);
+        return receive(limited(timeout), "limited handle", 1);
+    }
+
+    /** Receives a message on the last receive that its queue allows. */
+    public Delivery receiveLast() {
+        return receive(receiving(1), "last", 1);
     }
 
     /** Receives a message for the first time. */
@@ -212,7 +235,80 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     }
 
     public Object process(Delivery delivery, SingleHandler handler) throws Throwable {
-        return process(delivery, new ClaimSpec(KEY, null, InDoubtPolicy.RERUN), handler);
+        return process(delivery, spec(InDoubtPolicy.RERUN), handler);
+    }
+
+    /** Processes a delivery, and returns what that throws. */
+    public Throwable failureOf(Delivery delivery, SingleHandler handler) {
+        return failureOf(delivery, spec(InDoubtPolicy.RERUN), handler);
+    }
+
+    public Throwable failureOf(Delivery delivery, ClaimSpec handling, SingleHandler handler) {
+        return catchThrowable(() -> process(delivery, handling, handler));
+    }
+
+    public Throwable failureOf(List<Delivery> batch, BatchHandler handler) {
+        return catchThrowable(() -> process(batch, handler));
+    }
+
+    /** Processes a delivery whose handler throws this. */
+    public void fail(Delivery delivery, Throwable failure) {
+        assertThat(failureOf(delivery, claim -> {
+                    throw failure;
+                }))
+                .isSameAs(failure);
+    }
+
+    /** Claims the key, and handles a doubt about it so. */
+    public static ClaimSpec spec(InDoubtPolicy doubt) {
+        return new ClaimSpec(KEY, null, doubt);
+    }
+
+    /** Returns whether a delivery is to be deleted, as its pipeline's end does. */
+    public boolean settle(Delivery delivery) {
+        return deliveries().settle(delivery);
+    }
+
+    /** Settles deliveries; returns the places of those that are to be deleted. */
+    public List<Integer> settle(List<Delivery> batch) {
+        return IntStream.range(0, batch.size())
+                .filter(index -> settle(batch.get(index)))
+                .boxed()
+                .toList();
+    }
+
+    /** The message is not deleted; all that the queue was asked for by now is this visibility of messages, in seconds. */
+    public void assertReturned(Delivery delivery, Integer... seconds) {
+        assertThat(settle(delivery)).isFalse();
+        assertThat(returns()).containsExactly(seconds);
+    }
+
+    /** The first claim, and it alone, was given up for this reason, without a doubt. */
+    public void assertReleased(String reason) {
+        assertThat(store.releases()).containsExactly(new ClaimEnd.Released(claimed(), reason, false));
+    }
+
+    public void assertReleasedInDoubt() {
+        assertThat(store.releases()).singleElement().matches(ClaimEnd.Released::ambiguous, "in doubt");
+    }
+
+    /** The first claim, and it alone, was completed with this result, as JSON. */
+    public void assertCompleted(@Nullable String result) {
+        assertThat(store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), result));
+    }
+
+    /** The handler was not called; its claim is given back, and its message not deleted. */
+    public void assertNotCalled(Delivery delivery, Throwable thrown) {
+        assertThat(thrown).isInstanceOf(ClaimLostException.class).hasMessageContaining("before the handler was called");
+        assertReleased("the handler was not called");
+        assertThat(store.completions()).isEmpty();
+        assertThat(settle(delivery)).isFalse();
+        assertThat(handled).isEmpty();
+    }
+
+    /** Returns the id of the first claim. */
+    public ClaimId claimed() {
+        return store.claimed().get(0);
     }
 
     public Object process(Delivery delivery, ClaimSpec handling, SingleHandler handler) throws Throwable {
@@ -222,6 +318,11 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
 
     public void process(List<Delivery> batch, BatchHandler handler) throws Throwable {
         assertThat(process(pipeline(), batch, handler)).isNull();
+    }
+
+    /** Returns a delivery that comes alone, and asks for the key. */
+    public static Delivery asking(Delivery delivery) {
+        return asking(delivery, spec(InDoubtPolicy.RERUN));
     }
 
     /** Returns a delivery that comes alone, and asks for this. */
@@ -243,6 +344,20 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
             pipeline.claim(deliveries).join();
         }
         return pipeline.handle(deliveries, handler);
+    }
+
+    /** Returns a message of a batch, of this group of its queue, under its own key. */
+    public Delivery receive(String key, String group) {
+        return asking(receive(orders, key, 1), group, new ClaimSpec(key(key), null, InDoubtPolicy.RERUN));
+    }
+
+    /** Receives messages of a standard queue for a batch. */
+    public List<Delivery> receiveAll(String... keys) {
+        return Stream.of(keys).map(key -> receive(key, "")).toList();
+    }
+
+    public static ClaimKey key(String key) {
+        return new ClaimKey("orders", key);
     }
 
     public void tickFor(Duration duration) {
@@ -323,6 +438,12 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     @Override
     public void claimLost(Subscription subscription, ClaimKey key) {
         claimsLost.add(key);
+    }
+
+    /** Throws anything where the compiler allows no checked exception. */
+    @SuppressWarnings("unchecked")
+    public static <X extends Throwable> X sneaked(Throwable thrown) throws X {
+        throw (X) thrown;
     }
 
     /** A handler that must not be called. */

@@ -1,50 +1,38 @@
 package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.exactlyonce.AbandonedPolicy;
-import io.exactlyonce.Reconciliation;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.util.List;
-import org.junit.jupiter.api.Test;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class InDoubtPolicyTests {
 
     private final InDoubtPolicy policy = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(IOException.class));
 
-    @Test
-    void parksForItsTypesAndTheirSubtypes() {
-        assertThat(policy.parksFor(new IOException())).isTrue();
-        assertThat(policy.parksFor(new FileNotFoundException())).isTrue();
-        assertThat(policy.parksFor(new IllegalStateException())).isFalse();
-        assertThat(InDoubtPolicy.RERUN.parksFor(new IOException())).isFalse();
+    /** Causes are the handler's own business, but for what a proxy made of its exception. */
+    static Stream<Arguments> parksForItsTypesAndTheirSubtypes() {
+        IOException named = new IOException();
+        return Stream.of(
+                Arguments.of(named, true),
+                Arguments.of(new FileNotFoundException(), true),
+                Arguments.of(new IllegalStateException(named), false),
+                Arguments.of(new UndeclaredThrowableException(named), true),
+                Arguments.of(new UndeclaredThrowableException(new InvocationTargetException(named)), true),
+                Arguments.of(new UndeclaredThrowableException(null), false));
     }
 
-    @Test
-    void looksIntoWhatAProxyMadeOfAnException() {
-        assertThat(policy.parksFor(new UndeclaredThrowableException(new IOException())))
-                .isTrue();
-        assertThat(policy.parksFor(new UndeclaredThrowableException(new InvocationTargetException(new IOException()))))
-                .isTrue();
-        assertThat(policy.parksFor(new UndeclaredThrowableException(null))).isFalse();
-    }
-
-    @Test
-    void causesAreTheHandlersOwnBusiness() {
-        assertThat(policy.parksFor(new IllegalStateException(new IOException())))
-                .isFalse();
-    }
-
-    @Test
-    void reconcilerBelongsToReconcile() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new InDoubtPolicy(AbandonedPolicy.RECONCILE, null, List.of()));
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> new InDoubtPolicy(
-                        AbandonedPolicy.PARK, (listener, scope, claim) -> Reconciliation.runAgain(), List.of()));
+    @ParameterizedTest
+    @MethodSource
+    void parksForItsTypesAndTheirSubtypes(Throwable thrown, boolean parks) {
+        assertThat(policy.parksFor(thrown)).isEqualTo(parks);
+        assertThat(InDoubtPolicy.RERUN.parksFor(thrown)).isFalse();
     }
 }

@@ -9,12 +9,9 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
-import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
-import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -57,10 +54,20 @@ class StoreOutageTests {
         }
     }
 
-    private void failOnce(RuntimeException failure) {
-        rig.store.onClaim(() -> {
-            throw failure;
-        });
+    /** So many claims fail, while others are answered. */
+    private void failAlone(int times, RuntimeException failure) {
+        for (int time = 0; time < times; time++) {
+            rig.store.onClaim(() -> {
+                rig.breaker.answered();
+                throw failure;
+            });
+        }
+    }
+
+    private void pause() {
+        for (int failure = 0; failure < 3; failure++) {
+            rig.breaker.unanswered(refused());
+        }
     }
 
     private static IllegalStateException refused() {
@@ -98,10 +105,10 @@ class StoreOutageTests {
     @Test
     void requestThatIsRefusedForGoodIsReturnedAtOnceAndPausesNoListener(CapturedOutput output) {
         for (int i = 0; i < 3; i++) {
-            failOnce(new IllegalArgumentException("NUL"));
+            rig.store.refuseClaims(1, new IllegalArgumentException("NUL"));
             Delivery delivery = asking(rig.orders, "A-" + i, "handle " + i, 1);
             assertThat(claim(delivery)).isCompleted();
-            assertThat(rig.deliveries().settle(delivery)).isFalse();
+            assertThat(rig.settle(delivery)).isFalse();
         }
 
         assertThat(rig.breaker.isPaused()).isFalse();
@@ -138,22 +145,6 @@ class StoreOutageTests {
         assertThat(output).contains("'orders' polls again: the claim store answers");
     }
 
-    /** The attempt that is answered may be long after the first one, whose lease would be over. */
-    @Test
-    void leaseCountsFromTheAttemptThatWasAnswered() {
-        failOnce(refused());
-        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
-        claim(delivery);
-
-        rig.clock.advance(Duration.ofSeconds(15));
-        rig.timer.run();
-        rig.clock.advance(Duration.ofSeconds(19));
-        assertThat(delivery.isReady()).isTrue();
-        rig.clock.advance(Duration.ofSeconds(1));
-
-        assertThat(delivery.isReady()).isFalse();
-    }
-
     @Test
     void pausesBetweenRepeatsGrowUpToTwoSeconds() {
         rig.store.failClaims(true);
@@ -171,12 +162,7 @@ class StoreOutageTests {
     /** Only its own claim fails: it comes again with backoff, and its claim, which may stand, is given up. */
     @Test
     void claimThatAloneFailsIsGivenUpAfterAFewTriesAndItsReceivesAreSpared(CapturedOutput output) {
-        for (int failure = 0; failure < 3; failure++) {
-            rig.store.onClaim(() -> {
-                rig.breaker.answered();
-                throw refused();
-            });
-        }
+        failAlone(3, refused());
         Delivery delivery = asking(rig.orders, "A-1", "one", 1);
         CompletableFuture<Void> claimed = claim(delivery);
         rig.timer.run();
@@ -185,8 +171,7 @@ class StoreOutageTests {
         assertThat(claimed).isCompleted();
         assertThat(rig.store.releases())
                 .containsExactly(new ClaimEnd.Released(delivery.id(), "the claim got no answer", false));
-        rig.deliveries().settle(delivery);
-        assertThat(rig.queue.changes()).containsExactly(new Change("one", 4));
+        rig.assertReturned(delivery, 4);
         assertThat(output).contains("got no answer").doesNotContain("cannot be claimed");
     }
 
@@ -198,7 +183,7 @@ class StoreOutageTests {
         CompletableFuture<Void> claimed = claim(delivery);
         pass(Duration.ofSeconds(10));
         rig.store.failClaims(false);
-        failOnce(refused());
+        rig.store.refuseClaims(1, refused());
         rig.breaker.answered();
 
         pass(Duration.ofSeconds(5));
@@ -210,15 +195,8 @@ class StoreOutageTests {
     /** To come again would be its end, untried. */
     @Test
     void claimOnTheLastReceiveIsRepeatedAlthoughOthersAreAnswered() {
-        Subscription oneReceive =
-                new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1, rig.breaker);
-        Delivery last = asking(oneReceive, "A-1", "last", 1);
-        for (int failure = 0; failure < 5; failure++) {
-            rig.store.onClaim(() -> {
-                rig.breaker.answered();
-                throw refused();
-            });
-        }
+        Delivery last = DeliveryRig.asking(rig.receiveLast());
+        failAlone(5, refused());
 
         CompletableFuture<Void> claimed = claim(last);
         pass(Duration.ofSeconds(5));
@@ -230,12 +208,7 @@ class StoreOutageTests {
     /** None of its attempts has reached the store, so that no claim can stand. */
     @Test
     void claimThatNeverReachedTheStoreIsNotReleased() {
-        for (int failure = 0; failure < 3; failure++) {
-            rig.store.onClaim(() -> {
-                rig.breaker.answered();
-                throw new ClaimStoreBusyException("busy");
-            });
-        }
+        failAlone(3, new ClaimStoreBusyException("busy"));
 
         CompletableFuture<Void> claimed = claim(asking(rig.orders, "A-1", "one", 1));
         pass(Duration.ofSeconds(2));
@@ -258,49 +231,9 @@ class StoreOutageTests {
         rig.timer.run();
 
         assertThat(claimed).isCompleted();
-        assertThat(rig.deliveries().settle(delivery)).isFalse();
-        assertThat(rig.queue.changes()).containsExactly(new Change("one", 4));
+        rig.assertReturned(delivery, 4);
         assertThat(rig.orders.levels().waiting()).hasValue(0);
         assertThat(rig.renewer.inFlight()).isZero();
-    }
-
-    /** Another consumer may have the message by then. */
-    @Test
-    void claimIsNotRepeatedAnyMoreWhenItsMessageIsVisible() {
-        rig.store.failClaims(true);
-        CompletableFuture<Void> claimed = claim(asking(rig.orders, "A-1", "one", 1));
-
-        rig.clock.advance(DeliveryRig.WINDOW);
-        rig.timer.run();
-
-        assertThat(claimed).isCompleted();
-        assertThat(rig.store.claimCalls()).isEqualTo(2);
-    }
-
-    @Test
-    void deliveryWhoseKeyIsHeldAfterTheOutageWaitsForItsHolder() {
-        failOnce(refused());
-        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
-        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
-        claim(delivery);
-        rig.timer.run();
-
-        rig.deliveries().settle(delivery);
-
-        assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.renewer.inFlight()).isOne();
-        assertThat(delivery.state()).isEqualTo(DeliveryState.WAITING);
-    }
-
-    @Test
-    void deliveryWhoseKeyWasCompletedMeanwhileIsDeleted() {
-        failOnce(refused());
-        rig.store.onClaim(() -> new AlreadyCompleted(null));
-        Delivery delivery = asking(rig.orders, "A-1", "one", 1);
-        claim(delivery);
-        rig.timer.run();
-
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
     }
 
     /** Trap: a claim that fails by itself could keep all of them waiting. */
@@ -341,9 +274,7 @@ class StoreOutageTests {
     /** With no delivery in flight that would find out, a poll on trial does: after one second, two, four, and so on up to thirty. */
     @Test
     void pollsOnTrialComeLessAndLessOften() {
-        for (int failure = 0; failure < 3; failure++) {
-            rig.breaker.unanswered(refused());
-        }
+        pause();
 
         int trials = 0;
         for (int second = 0; second < 600; second++) {
@@ -362,9 +293,7 @@ class StoreOutageTests {
     @Test
     void pollingThreadIsWokenWhenTheStoreIsBack() throws Exception {
         assertThat(rig.breaker.awaitPolling(Duration.ofSeconds(20))).isTrue();
-        for (int failure = 0; failure < 3; failure++) {
-            rig.breaker.unanswered(refused());
-        }
+        pause();
         assertThat(rig.breaker.awaitPolling(Duration.ofMillis(1))).isFalse();
 
         CompletableFuture<Boolean> polling = CompletableFuture.supplyAsync(() -> {

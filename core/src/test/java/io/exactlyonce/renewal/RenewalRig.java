@@ -4,12 +4,15 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -30,28 +33,74 @@ final class RenewalRig implements RenewalObserver {
     final AtomicInteger timesLost = new AtomicInteger();
     final AtomicInteger timesTimedOut = new AtomicInteger();
     final Renewer renewer;
+    double random;
+    private final Deque<Runnable> leaseCalls = new ArrayDeque<>();
+    private boolean leasesWait;
     private @Nullable Duration timeout;
 
     RenewalRig(RenewalSchedule schedule) {
-        renewer = new Renewer(store, schedule, this, Runnable::run, clock, () -> 0);
+        renewer = new Renewer(store, schedule, this, this::renewLeases, clock, () -> random);
     }
 
     static RenewalRig renewing() {
         return new RenewalRig(new RenewalSchedule(0.5, 0));
     }
 
+    private void renewLeases(Runnable call) {
+        if (leasesWait) {
+            leaseCalls.add(call);
+        } else {
+            call.run();
+        }
+    }
+
+    /** Lets the store be asked for leases only when {@link #renewLeases()} says so. */
+    void leasesWait() {
+        leasesWait = true;
+    }
+
+    void renewLeases() {
+        while (!leaseCalls.isEmpty()) {
+            renewLease();
+        }
+    }
+
+    /** Makes the first of the calls that wait. */
+    void renewLease() {
+        leaseCalls.remove().run();
+    }
+
     Window start(long windowSeconds) {
+        return start("handle", windowSeconds);
+    }
+
+    Window start(String handle, long windowSeconds) {
+        return start(queue, handle, windowSeconds);
+    }
+
+    Window start(QueueVisibility visibility, String handle, long windowSeconds) {
         Subscription orders = new Subscription(
-                "listener", "orders", VisibilityWindow.ofSeconds(windowSeconds), timeout, queue, null, PollGate.OPEN);
-        return renewer.start(orders, "handle", clock.nanoTime());
+                "listener",
+                "orders",
+                VisibilityWindow.ofSeconds(windowSeconds),
+                timeout,
+                visibility,
+                null,
+                PollGate.OPEN);
+        return renewer.start(orders, handle, clock.nanoTime());
     }
 
     /** Claims, too, with a lease as long as the window is by default. */
     Window hold(long seconds) {
         Window window = start(seconds);
+        hold(window, seconds);
+        return window;
+    }
+
+    ClaimId hold(Window window, long seconds) {
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
         window.hold(claim, Duration.ofSeconds(seconds), clock.nanoTime(), timesLost::incrementAndGet);
-        return window;
+        return claim;
     }
 
     /** The listeners of what is received from now on have a timeout. */
@@ -70,9 +119,27 @@ final class RenewalRig implements RenewalObserver {
 
     void tickFor(Duration duration) {
         for (long tick = duration.dividedBy(Renewer.TICK); tick > 0; tick--) {
-            clock.advance(Renewer.TICK);
-            renewer.tick();
+            advance(Renewer.TICK);
         }
+    }
+
+    /** Looks once, after a time: longer than a tick is a pause of the JVM. */
+    void advance(Duration duration) {
+        clock.advance(duration);
+        renewer.tick();
+    }
+
+    /** Returns when requests were sent to the queue, in milliseconds from now. */
+    List<Long> millisOfRequests(Duration duration) {
+        List<Long> sentAt = new ArrayList<>();
+        for (long millis = Renewer.TICK.toMillis(); millis <= duration.toMillis(); millis += Renewer.TICK.toMillis()) {
+            int before = queue.requests().size();
+            advance(Renewer.TICK);
+            if (queue.requests().size() > before) {
+                sentAt.add(millis);
+            }
+        }
+        return sentAt;
     }
 
     @Override

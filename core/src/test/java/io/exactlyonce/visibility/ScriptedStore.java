@@ -21,6 +21,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** A store that records calls, and answers as it is told to: every request is granted by default. */
 public final class ScriptedStore implements ClaimStore {
@@ -145,6 +146,47 @@ public final class ScriptedStore implements ClaimStore {
 
     public synchronized List<ClaimEnd.Parked> parkings() {
         return List.copyOf(parkings);
+    }
+
+    /** Returns the ids of what was claimed. */
+    public synchronized List<ClaimId> claimed() {
+        return claims.stream().map(ClaimRequest::id).distinct().toList();
+    }
+
+    /** The next keys that are claimed get these answers, one after another. */
+    public void answer(ClaimOutcome... outcomes) {
+        Stream.of(outcomes).forEach(outcome -> onClaim(() -> outcome));
+    }
+
+    /** So many claims, one after another, fail for this reason. */
+    public void refuseClaims(int times, RuntimeException failure) {
+        for (int time = 0; time < times; time++) {
+            onClaim(() -> {
+                throw failure;
+            });
+        }
+    }
+
+    public void loseRenewals(int times) {
+        lose(renewalAnswers, times);
+    }
+
+    public void loseCompletions(int times) {
+        lose(completionAnswers, times);
+    }
+
+    /** So many releases, and as many parkings, get no answer. */
+    public void loseFailures(int times) {
+        lose(releaseAnswers, times);
+        lose(parkingAnswers, times);
+    }
+
+    private static void lose(Deque<Function<Set<ClaimId>, Set<ClaimId>>> answers, int times) {
+        for (int time = 0; time < times; time++) {
+            answers.add(requested -> {
+                throw new IllegalStateException("connection refused");
+            });
+        }
     }
 
     public void onClaim(Supplier<ClaimOutcome> answer) {

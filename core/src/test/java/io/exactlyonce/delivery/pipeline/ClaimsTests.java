@@ -1,7 +1,5 @@
 package io.exactlyonce.delivery.pipeline;
 
-import static io.exactlyonce.claim.Claims.newKey;
-import static io.exactlyonce.claim.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.CapturedOutput;
@@ -9,19 +7,12 @@ import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreBusyException;
-import io.exactlyonce.claim.GatedStore;
-import io.exactlyonce.claim.GatedStore.Batch;
-import io.exactlyonce.claim.groupcommit.GroupCommitRig;
-import io.exactlyonce.claim.groupcommit.GroupCommitRig.Caller;
 import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import io.exactlyonce.time.Timer;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -30,85 +21,45 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Calls that are interrupted, repeated and given up. */
+/** Calls that are repeated, and given up. */
 @ExtendWith(OutputCaptureExtension.class)
-@Timeout(60)
 class ClaimsTests {
 
-    private final GroupCommitRig rig = new GroupCommitRig();
-    private final Claims claims = new Claims(rig.store, rig.front, Timer.SYSTEM, System::nanoTime);
     private final DeliveryRig outage = new DeliveryRig();
     private final Claims repeating = outage.claims();
     private final List<String> answers = new ArrayList<>();
-
-    @AfterEach
-    void close() {
-        rig.close();
-    }
-
-    @Test
-    void claimThatWasInterruptedOnItsWayIsAnsweredAllTheSame() throws Exception {
-        ClaimRequest claim = request(newKey());
-        List<Boolean> interrupted = new ArrayList<>();
-        Caller<ClaimOutcome> caller = GroupCommitRig.call(() -> {
-            ClaimOutcome outcome = claims.awaitClaim(claim);
-            interrupted.add(Thread.currentThread().isInterrupted());
-            return outcome;
-        });
-        Batch claiming = rig.store.next();
-
-        caller.thread().interrupt();
-        claiming.answer();
-
-        assertThat(caller.answer().get()).isEqualTo(GatedStore.outcome(claim));
-        assertThat(interrupted).containsExactly(true);
-    }
-
-    @Test
-    void threadThatWasInterruptedStillReleasesItsClaim() throws Exception {
-        ClaimRequest claim = request(newKey());
-        Caller<Boolean> caller = GroupCommitRig.call(() -> {
-            Thread.currentThread().interrupt();
-            return claims.awaitEnd(new ClaimEnd.Released(claim.id(), "failed", false), () -> false)
-                    && Thread.currentThread().isInterrupted();
-        });
-
-        rig.store.next().answer();
-
-        assertThat(caller.answer().get()).isTrue();
-    }
 
     private void claim(int attempts) {
         claim(repeating, attempts);
     }
 
     private void claim(Claims asking, int attempts) {
-        ClaimSpec action = new ClaimSpec(new ClaimKey("orders", "A-1"), null, InDoubtPolicy.RERUN);
         asking.claim(
-                List.of(new ClaimSettings("worker", null).request(action)),
+                List.of(new ClaimSettings("worker", null).request(DeliveryRig.spec(InDoubtPolicy.RERUN))),
                 (failures, failure) -> failures < attempts,
                 (outcomes, failure, askedAt) -> answers.add(failure == null ? "answered" : "given up"));
+    }
+
+    /** Each is a line that a stack trace follows. */
+    private static void assertOutagesTold(CapturedOutput output, int outages) {
+        assertThat(output.getOut().lines().filter(line -> line.endsWith("failed; trying again")))
+                .hasSize(outages);
     }
 
     @Test
     void firstFailureOfEachOutageHasItsStackTraceAlsoAfterACallThatWasGivenUp(CapturedOutput output) {
         outage.store.failClaims(true);
         claim(3);
-        assertThat(answers).containsExactly("given up");
         claim(3);
-        assertThat(answers).containsExactly("given up", "given up");
 
-        assertThat(output.getOut().lines().filter(line -> line.endsWith("failed; trying again")))
-                .as("lines that a stack trace follows")
-                .hasSize(2);
+        assertThat(answers).containsExactly("given up", "given up");
+        assertOutagesTold(output, 2);
         assertThat(output.getOut().lines().filter(line -> line.contains("failed; trying again: ")))
                 .as("lines without one")
                 .hasSize(2);
@@ -128,9 +79,7 @@ class ClaimsTests {
         outage.store.failClaims(true);
         outage.timer.run();
 
-        assertThat(output.getOut().lines().filter(line -> line.endsWith("failed; trying again")))
-                .as("lines that a stack trace follows")
-                .hasSize(1);
+        assertOutagesTold(output, 1);
     }
 
     /** An attempt that timed out may have reached the store; one that found no connection has not. */
@@ -139,11 +88,8 @@ class ClaimsTests {
     void claimOfWhichOneAttemptMayHaveReachedTheStoreIsGivenUp(boolean isFirst) {
         RuntimeException lost = new IllegalStateException("connection reset");
         RuntimeException busy = new ClaimStoreBusyException("busy");
-        for (RuntimeException failure : isFirst ? List.of(lost, busy) : List.of(busy, lost)) {
-            outage.store.onClaim(() -> {
-                throw failure;
-            });
-        }
+        outage.store.refuseClaims(1, isFirst ? lost : busy);
+        outage.store.refuseClaims(1, isFirst ? busy : lost);
 
         claim(2);
 
@@ -161,31 +107,23 @@ class ClaimsTests {
     @ParameterizedTest
     @MethodSource("failures")
     void callThatFailsForWhateverReasonOfItsOwnIsRepeated(RuntimeException failure) {
-        Claims asking = new Claims(outage.store, answering(failure), outage.timer, outage.clock);
-
-        claim(asking, 2);
-        claim(new Claims(outage.store, answering(failure), outage.timer, outage.clock), 1);
+        claim(answering(failure), 2);
+        claim(answering(failure), 1);
 
         assertThat(answers).containsExactly("answered", "given up");
     }
 
     @Test
     void crashOfARepeatedCallIsAnsweredToo() {
-        Claims asking = new Claims(
-                outage.store,
-                answering(new IllegalStateException("connection reset"), new StackOverflowError("simulated")),
-                outage.timer,
-                outage.clock);
-
-        claim(asking, 9);
+        claim(answering(new IllegalStateException("connection reset"), new StackOverflowError("simulated")), 9);
 
         assertThat(answers).containsExactly("given up");
     }
 
     /** A store whose claims end with failures, or crash with an error, before one is answered; futures fail without a wrapper. */
-    private AsyncClaimStore answering(Throwable... failures) {
+    private Claims answering(Throwable... failures) {
         Deque<Throwable> left = new ArrayDeque<>(List.of(failures));
-        return new AsyncClaimStore() {
+        AsyncClaimStore store = new AsyncClaimStore() {
             @Override
             public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
                 Throwable failure = left.poll();
@@ -202,5 +140,6 @@ class ClaimsTests {
                 return CompletableFuture.completedFuture(outage.store.end(ends));
             }
         };
+        return new Claims(outage.store, store, outage.timer, outage.clock);
     }
 }

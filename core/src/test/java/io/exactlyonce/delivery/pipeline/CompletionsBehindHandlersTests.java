@@ -1,15 +1,11 @@
 package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimEnd;
-import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
@@ -23,6 +19,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** How a handler ended is recorded after its thread has gone, and acted on after that. */
@@ -44,6 +41,13 @@ class CompletionsBehindHandlersTests {
         due.forEach(Runnable::run);
     }
 
+    /** The handler succeeds, and so many of the requests that complete its claim get no answer. */
+    private void handleUnrecorded(int lost) throws Throwable {
+        rig.timer.hold();
+        rig.store.loseCompletions(lost);
+        assertThat(rig.process(delivery, claim -> "charged")).isEqualTo("charged");
+    }
+
     @Test
     void handlersThreadDoesNotWaitAndNothingIsDeletedBeforeTheCompletionIsRecorded() throws Throwable {
         askLater();
@@ -56,59 +60,46 @@ class CompletionsBehindHandlersTests {
 
         assertThat(delivery.left()).isDone();
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
+        assertThat(rig.settle(delivery)).isTrue();
     }
 
     @Test
     void failedHandlersMessageIsReturnedOnlyWhenItsKeyIsReleased() {
         askLater();
 
-        assertThatThrownBy(() -> rig.process(delivery, claim -> {
-                    throw new IOException("down");
-                }))
-                .isInstanceOf(IOException.class);
+        rig.fail(delivery, new IOException("down"));
         assertThat(delivery.left()).isNotDone();
         answerAll();
 
         assertThat(delivery.left()).isDone();
-        rig.deliveries().settle(delivery);
-        assertThat(rig.returns()).hasSize(1);
+        rig.assertReturned(delivery, 4);
     }
 
     @Test
     void completionWhoseReplyIsLostIsRepeatedWithoutAThreadUntilItIsAnswered() throws Throwable {
-        rig.timer.hold();
-        for (int lost = 0; lost < 3; lost++) {
-            rig.store.onComplete(requested -> {
-                throw new IllegalStateException("connection reset");
-            });
-        }
+        handleUnrecorded(3);
 
-        assertThat(rig.process(delivery, claim -> "charged")).isEqualTo("charged");
-        rig.timer.run();
-        rig.timer.run();
+        repeat(2);
         assertThat(delivery.left()).isNotDone();
-        rig.timer.run();
+        repeat(1);
 
-        assertThat(rig.store.completions()).hasSize(4).containsOnly(new ClaimEnd.Completed(claimed(), "\"charged\""));
+        assertThat(rig.store.completions())
+                .hasSize(4)
+                .containsOnly(new ClaimEnd.Completed(rig.claimed(), "\"charged\""));
         assertThat(rig.timer.delays())
                 .hasSize(3)
                 .allMatch(delay -> delay.toMillis() >= 50 && delay.toMillis() <= 2_100);
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
+        assertThat(rig.settle(delivery)).isTrue();
     }
 
     @Test
     void windowAndLeaseAreRenewedForAsLongAsTheCompletionIsUnanswered() throws Throwable {
-        rig.timer.hold();
-        rig.store.onComplete(requested -> {
-            throw new IllegalStateException("connection refused");
-        });
-        rig.process(delivery, claim -> "charged");
+        handleUnrecorded(1);
 
         rig.tickFor(Duration.ofMinutes(2));
         assertThat(rig.store.renewals()).hasSizeGreaterThan(5);
         assertThat(delivery.window().isInvisible()).isTrue();
-        rig.timer.run();
+        repeat(1);
 
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
     }
@@ -116,20 +107,12 @@ class CompletionsBehindHandlersTests {
     /** The handler has ended, and its result is recorded in the end: nothing is lost. */
     @Test
     void leaseThatEndsWhileItsCompletionIsUnansweredIsNoLostClaim(CapturedOutput output) throws Throwable {
-        rig.timer.hold();
-        rig.store.onComplete(requested -> {
-            throw new IllegalStateException("connection refused");
-        });
-        rig.process(delivery, claim -> "charged");
-        for (int renewal = 0; renewal < 10; renewal++) {
-            rig.store.onRenew(requested -> {
-                throw new IllegalStateException("connection refused");
-            });
-        }
+        handleUnrecorded(1);
+        rig.store.loseRenewals(10);
 
         rig.tickFor(Duration.ofSeconds(40));
         assertThat(delivery.window().isHeld()).isFalse();
-        rig.timer.run();
+        repeat(1);
 
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
         assertThat(rig.claimsLost).isEmpty();
@@ -142,25 +125,17 @@ class CompletionsBehindHandlersTests {
     @Test
     void completionThatIsUnansweredWhileItsListenerStopsIsGivenUpAndLeftToItsLease(CapturedOutput output)
             throws Throwable {
-        rig.timer.hold();
-        rig.store.onComplete(requested -> {
-            throw new IllegalStateException("connection refused");
-        });
-        rig.store.onComplete(requested -> {
-            throw new IllegalStateException("connection refused again");
-        });
-        rig.process(delivery, claim -> "charged");
+        handleUnrecorded(2);
         delivery.abandon();
 
-        rig.timer.run();
+        repeat(1);
 
         assertThat(delivery.left()).isDone();
         assertThat(rig.store.completions()).hasSize(2);
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.lost).as("no other worker has taken the key over").isEmpty();
-        assertThat(output).contains("could not be recorded before its listener stopped", "connection refused again");
-        assertThat(rig.deliveries().settle(delivery)).isFalse();
-        assertThat(rig.returns()).isEmpty();
+        assertThat(output).contains("could not be recorded before its listener stopped", "connection refused");
+        rig.assertReturned(delivery);
     }
 
     @Test
@@ -176,14 +151,17 @@ class CompletionsBehindHandlersTests {
     }
 
     /** Another consumer may have the message by then: what is left is the doubt that the lease's end leaves. */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void failureIsTriedThreeTimesOnceItsMessageIsVisible(boolean isParked, CapturedOutput output) {
-        rig.timer.hold();
-        refuseFailures(5);
-        failHandler(isParked);
+    @ParameterizedTest(name = "parked {0}, listener stopped {1}")
+    @CsvSource({"true, true", "true, false", "false, true", "false, false"})
+    void failureIsTriedThreeTimesOnceItsMessageIsVisibleOrItsListenerHasStopped(
+            boolean isParked, boolean isStopped, CapturedOutput output) {
+        failUnrecorded(isParked);
+        if (isStopped) {
+            delivery.abandon();
+        } else {
+            rig.clock.advance(DeliveryRig.WINDOW);
+        }
 
-        rig.clock.advance(DeliveryRig.WINDOW);
         repeat(4);
 
         assertThat(failures()).isEqualTo(3);
@@ -196,25 +174,8 @@ class CompletionsBehindHandlersTests {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void failureIsTriedThreeTimesOnceItsListenerHasStopped(boolean isParked) {
-        rig.timer.hold();
-        refuseFailures(5);
-        failHandler(isParked);
-
-        delivery.abandon();
-        repeat(4);
-
-        assertThat(failures()).isEqualTo(3);
-        assertThat(delivery.left()).isDone();
-        assertThat(rig.parked).isEmpty();
-    }
-
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
     void failureIsRepeatedUntilItIsAnsweredWhileItsMessageIsInvisibleAndItsListenerRuns(boolean isParked) {
-        rig.timer.hold();
-        refuseFailures(5);
-        failHandler(isParked);
+        failUnrecorded(isParked);
 
         repeat(4);
         assertThat(delivery.left()).isNotDone();
@@ -225,21 +186,17 @@ class CompletionsBehindHandlersTests {
         assertThat(rig.parked).hasSize(isParked ? 1 : 0);
     }
 
-    private void refuseFailures(int times) {
-        for (int refusal = 0; refusal < times; refusal++) {
-            rig.store.onRelease(requested -> refuse());
-            rig.store.onPark(requested -> refuse());
-        }
-    }
-
-    private static Set<ClaimId> refuse() {
-        throw new IllegalStateException("connection refused");
+    /** Five requests that record the failure get no answer. */
+    private void failUnrecorded(boolean isParked) {
+        rig.timer.hold();
+        rig.store.loseFailures(5);
+        failHandler(isParked);
     }
 
     private void failHandler(boolean isParked) {
         InDoubtPolicy policy =
                 new InDoubtPolicy(AbandonedPolicy.RERUN, null, isParked ? List.of(IOException.class) : List.of());
-        assertThatThrownBy(() -> rig.process(delivery, new ClaimSpec(DeliveryRig.KEY, null, policy), claim -> {
+        assertThat(rig.failureOf(delivery, DeliveryRig.spec(policy), claim -> {
                     throw new IOException("down");
                 }))
                 .isInstanceOf(IOException.class);
@@ -269,10 +226,7 @@ class CompletionsBehindHandlersTests {
     void releaseThatIsRecordedOrRefusedIsNeitherAParkingNorALostCompletion(CapturedOutput output) {
         rig.store.onRelease(requested -> Set.of());
         failHandler(false);
-        assertThatThrownBy(() -> rig.process(rig.receive(), claim -> {
-                    throw new IOException("down");
-                }))
-                .isInstanceOf(IOException.class);
+        rig.fail(rig.receive(), new IOException("down"));
 
         assertThat(rig.store.releases()).hasSize(2);
         assertThat(rig.parked).isEmpty();
@@ -286,10 +240,7 @@ class CompletionsBehindHandlersTests {
         rig.process(delivery, claim -> "charged");
         assertThat(rig.awaited).containsExactly(false);
 
-        assertThatThrownBy(() -> rig.process(rig.receive(), claim -> {
-                    throw new IOException("down");
-                }))
-                .isInstanceOf(IOException.class);
+        rig.fail(rig.receive(), new IOException("down"));
         rig.process(rig.receive(rig.subscription("orders.fifo", rig.queue), "fifo", 1), claim -> "charged");
 
         assertThat(rig.awaited).containsExactly(false, true, true);
@@ -301,22 +252,11 @@ class CompletionsBehindHandlersTests {
             throw new StackOverflowError("simulated");
         };
         rig.store.onComplete(requested -> Set.of());
-        List<Delivery> batch = List.of(asking("A-1"), asking("A-2"));
+        List<Delivery> batch = rig.receiveAll("A-1", "A-2");
 
         rig.process(batch, claimed -> {});
 
         assertThat(rig.lost).hasSize(1);
         assertThat(batch).allMatch(each -> each.left().isDone());
-    }
-
-    private Delivery asking(String key) {
-        return DeliveryRig.asking(
-                rig.receive(rig.orders, key, 1),
-                "",
-                new ClaimSpec(new ClaimKey("orders", key), null, InDoubtPolicy.RERUN));
-    }
-
-    private ClaimId claimed() {
-        return rig.store.claims().get(0).id();
     }
 }

@@ -2,22 +2,19 @@ package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
-import io.exactlyonce.OutputCaptureExtension;
-import io.exactlyonce.claim.ClaimEnd;
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.visibility.PollGate;
-import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -36,12 +33,12 @@ class DeliveryPipelineTests {
         Object result = rig.process(delivery, claim -> "charged");
 
         assertThat(result).isEqualTo("charged");
-        ClaimRequest request = rig.store.claims().get(0);
-        assertThat(request.key()).isEqualTo(DeliveryRig.KEY);
-        assertThat(request.owner()).isEqualTo("worker");
-        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(request.id(), "\"charged\""));
+        assertThat(rig.store.claims())
+                .extracting(ClaimRequest::key, ClaimRequest::owner)
+                .containsExactly(tuple(DeliveryRig.KEY, "worker"));
+        rig.assertCompleted("\"charged\"");
         assertThat(rig.store.releases()).isEmpty();
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
+        assertThat(rig.settle(delivery)).isTrue();
         assertThat(rig.returns()).isEmpty();
         assertThat(rig.outcomes).containsExactly(new Acquired(1, 1, false));
         assertThat(rig.handlerScopes).containsExactly("left", "ended: null");
@@ -49,7 +46,7 @@ class DeliveryPipelineTests {
 
     @Test
     void handlerSeesItsClaim() throws Throwable {
-        rig.store.onClaim(() -> new Acquired(3, 17, true));
+        rig.store.answer(new Acquired(3, 17, true));
 
         rig.process(delivery, claim -> {
             assertThat(claim.key()).isEqualTo("A-1");
@@ -120,25 +117,9 @@ class DeliveryPipelineTests {
         assertThat(rig.handled).hasSize(1);
     }
 
-    /** To come again would be its end, untried. */
-    @Test
-    void claimOnTheLastReceiveIsRepeatedUntilItIsAnswered() throws Throwable {
-        Delivery last = rig.receive(lastReceive(), "last", 1);
-        loseClaims(5);
-
-        Object result = rig.process(last, claim -> "shipped");
-
-        assertThat(result).isEqualTo("shipped");
-        assertThat(rig.store.claims())
-                .hasSize(6)
-                .containsOnly(rig.store.claims().get(0));
-        assertThat(rig.store.releases()).isEmpty();
-        assertThat(rig.deliveries().settle(last)).isTrue();
-    }
-
     @Test
     void claimOnTheLastReceiveIsNotRepeatedAnyMoreWhenItsListenerStops() throws Throwable {
-        Delivery last = rig.receive(lastReceive(), "last", 1);
+        Delivery last = rig.receiveLast();
         rig.store.onClaim(() -> {
             last.abandon();
             throw new IllegalStateException("connection refused");
@@ -149,38 +130,14 @@ class DeliveryPipelineTests {
         assertThat(rig.store.claims()).hasSize(1);
     }
 
-    private Subscription lastReceive() {
-        return new Subscription("listener", "orders", rig.orders.window(), null, rig.queue, 1, PollGate.OPEN);
-    }
-
-    private void loseClaims(int times) {
-        for (int attempt = 0; attempt < times; attempt++) {
-            rig.store.onClaim(() -> {
-                throw new IllegalStateException("connection refused");
-            });
-        }
-    }
-
-    @Test
-    void claimThatTheStoreRefusesForGoodFailsTheDelivery() throws Throwable {
-        rig.store.onClaim(() -> {
-            throw new IllegalArgumentException("no such scope");
-        });
-
-        rig.process(delivery, DeliveryRig::neverCalled);
-
-        rig.deliveries().settle(delivery);
-        assertThat(rig.returns()).containsExactly(4);
-    }
-
     @Test
     void duplicateIsAcknowledgedWithoutItsHandler() throws Throwable {
-        rig.store.onClaim(() -> new AlreadyCompleted("\"charged\""));
+        rig.store.answer(new AlreadyCompleted("\"charged\""));
 
         assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
 
         assertThat(delivery.left()).isDone();
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
+        assertThat(rig.settle(delivery)).isTrue();
         assertThat(rig.returns()).isEmpty();
         assertThat(rig.store.completions()).isEmpty();
         assertThat(rig.store.releases()).isEmpty();
@@ -189,12 +146,11 @@ class DeliveryPipelineTests {
 
     @Test
     void keyHeldElsewhereEndsThePipelineAndItsDeliveryWaits() throws Throwable {
-        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofMillis(12_345)));
+        rig.store.answer(new HeldElsewhere(Duration.ofMillis(12_345)));
 
         assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
 
-        assertThat(rig.deliveries().settle(delivery)).isFalse();
-        assertThat(rig.returns()).isEmpty();
+        rig.assertReturned(delivery);
         assertThat(rig.orders.levels().waiting()).hasValue(1);
         assertThat(rig.renewer.inFlight()).isOne();
         assertThat(rig.store.releases()).isEmpty();
@@ -210,55 +166,36 @@ class DeliveryPipelineTests {
 
         crowded.process(turnedAway, DeliveryRig::neverCalled);
 
-        assertThat(crowded.deliveries().settle(turnedAway)).isFalse();
-        assertThat(crowded.returns()).containsExactly(seconds);
+        crowded.assertReturned(turnedAway, seconds);
         assertThat(crowded.orders.levels().waiting()).hasValue(0);
         assertThat(crowded.renewer.inFlight()).isZero();
     }
 
     @Test
     void parkedKeyIsNeitherHandledNorAcknowledged(CapturedOutput output) throws Throwable {
-        rig.store.onClaim(Parked::new);
+        rig.store.answer(new Parked());
 
         assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
 
-        assertThat(rig.deliveries().settle(delivery)).isFalse();
-        assertThat(rig.returns()).containsExactly(4);
+        rig.assertReturned(delivery, 4);
         assertThat(output).containsOnlyOnce("is parked and waits for a person's decision");
-    }
-
-    @Test
-    void eachDeliveryClaimsUnderAnIdOfItsOwn() throws Throwable {
-        rig.process(delivery, claim -> null);
-        rig.process(rig.receive(), claim -> null);
-
-        assertThat(rig.store.claims())
-                .extracting(ClaimRequest::id)
-                .doesNotHaveDuplicates()
-                .hasSize(2);
     }
 
     @Test
     void leaseIsRenewedWhileTheHandlerRunsAndNoLonger() throws Throwable {
         rig.process(delivery, claim -> {
-            for (int second = 0; second < 60; second++) {
-                rig.clock.advance(Duration.ofSeconds(1));
-                rig.renewer.tick();
-            }
+            rig.tickFor(Duration.ofSeconds(60));
             claim.ensureHeld();
             return null;
         });
         int renewals = rig.store.renewals().size();
         assertThat(renewals).isEqualTo(6);
 
-        rig.clock.advance(Duration.ofSeconds(15));
-        rig.renewer.tick();
-        ClaimId claim = rig.store.claims().get(0).id();
+        rig.tickFor(Duration.ofSeconds(15));
         assertThat(rig.store.renewals())
                 .hasSize(renewals)
-                .allSatisfy(renewal -> assertThat(renewal)
-                        .singleElement()
-                        .satisfies(request -> assertThat(request.claim()).isEqualTo(claim)));
+                .allSatisfy(renewal ->
+                        assertThat(renewal).extracting(LeaseRenewal::claim).containsExactly(rig.claimed()));
         assertThat(rig.queue.requests()).hasSizeGreaterThanOrEqualTo(5);
     }
 }

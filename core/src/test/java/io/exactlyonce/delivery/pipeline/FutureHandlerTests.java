@@ -3,33 +3,24 @@ package io.exactlyonce.delivery.pipeline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
-import io.exactlyonce.Reconciliation;
-import io.exactlyonce.claim.ClaimEnd;
-import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.delivery.InDoubtPolicy;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
+/** Handlers that return futures: their claims end with the work, and what stops them cancels it. */
 class FutureHandlerTests {
 
     /** Notes how often it is cancelled, and ends by that only if it is told to. */
@@ -51,13 +42,9 @@ class FutureHandlerTests {
     private final DeliveryRig rig = new DeliveryRig();
     private final Delivery delivery = rig.receive();
     private final Work work = new Work(false);
+    private final Work stubborn = new Work(true);
     private final List<Runnable> completions = new ArrayList<>();
     private final List<Runnable> cancellations = new ArrayList<>();
-
-    @BeforeEach
-    void recordOnThreadsOfTheStores() {
-        rig.storeThreads = completions::add;
-    }
 
     @AfterEach
     void noInterruptIsLeftBehind() {
@@ -72,7 +59,6 @@ class FutureHandlerTests {
         assertThat(rig.store.renewals()).hasSizeGreaterThan(2);
         assertThat(recorded).isNotDone();
         assertThat(delivery.left()).isNotDone();
-        assertThat(rig.store.completions()).isEmpty();
 
         work.complete("charged");
         assertThat(rig.store.completions())
@@ -83,23 +69,9 @@ class FutureHandlerTests {
 
         assertThat(recorded).isCompletedWithValue("charged");
         assertThat(delivery.left()).isDone();
-        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""));
+        rig.assertCompleted("\"charged\"");
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(45));
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
-    }
-
-    @Test
-    void methodThatIsInterruptedAndReturnsAFailedFutureLeavesADoubt() {
-        assertThatThrownBy(() -> process(claim -> {
-                    Thread.currentThread().interrupt();
-                    delivery.stopHandler();
-                    assertThat(Thread.interrupted()).isTrue();
-                    return CompletableFuture.failedFuture(new IOException("gave up"));
-                }))
-                .isInstanceOf(IOException.class);
-        runAll(completions);
-
-        assertThat(rig.store.releases()).singleElement().matches(ClaimEnd.Released::ambiguous);
+        assertThat(rig.settle(delivery)).isTrue();
     }
 
     @Test
@@ -109,21 +81,8 @@ class FutureHandlerTests {
         assertThat(process(claim -> work)).isCompletedWithValue("charged");
         runAll(completions);
 
-        assertThat(delivery.left()).isDone();
-        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""));
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
-    }
-
-    @Test
-    void claimIsRenewedWhileItsCompletionWaitsForAThread() throws Throwable {
-        process(claim -> work);
-        work.complete("charged");
-
-        rig.tickFor(Duration.ofSeconds(45));
-        runAll(completions);
-
-        assertThat(rig.store.renewals()).hasSizeGreaterThan(2);
-        assertThat(rig.store.completions()).hasSize(1);
+        rig.assertCompleted("\"charged\"");
+        assertThat(rig.settle(delivery)).isTrue();
     }
 
     @Test
@@ -135,38 +94,21 @@ class FutureHandlerTests {
         runAll(completions);
 
         assertThat(failureOf(recorded)).isSameAs(failure);
-        assertThat(rig.store.releases())
-                .containsExactly(
-                        new ClaimEnd.Released(claimed(), "java.io.IOException: payment provider is down", false));
-        assertThat(rig.store.completions()).isEmpty();
-        assertThat(rig.deliveries().settle(delivery)).isFalse();
-        assertThat(rig.returns()).containsExactly(4);
+        rig.assertReleased("java.io.IOException: payment provider is down");
+        rig.assertReturned(delivery, 4);
     }
 
     @Test
-    void wrappedFailureStillParksItsKey() throws Throwable {
-        InDoubtPolicy parking = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(IOException.class));
-        process(delivery, parking, claim -> work.thenApply(value -> value));
-
-        work.completeExceptionally(new IOException("unknown address"));
+    void methodThatIsInterruptedAndReturnsAFailedFutureLeavesADoubt() throws Throwable {
+        CompletableFuture<Object> recorded = process(claim -> {
+            delivery.stopHandler();
+            assertThat(Thread.interrupted()).isTrue();
+            return CompletableFuture.failedFuture(new IOException("gave up"));
+        });
         runAll(completions);
 
-        assertThat(rig.store.parkings()).hasSize(1);
-        assertThat(rig.store.releases()).isEmpty();
-    }
-
-    @Test
-    void exceptionBeforeAFutureReleasesTheClaim() {
-        assertThatThrownBy(() -> process(claim -> {
-                    throw new IOException("payment provider is down");
-                }))
-                .isInstanceOf(IOException.class);
-
-        assertThat(delivery.left()).isNotDone();
-        runAll(completions);
-        assertThat(rig.store.releases()).hasSize(1);
-        assertThat(rig.handled).hasSize(1);
-        assertThat(delivery.left()).isDone();
+        assertThat(failureOf(recorded)).isInstanceOf(IOException.class);
+        rig.assertReleasedInDoubt();
     }
 
     @Test
@@ -203,26 +145,21 @@ class FutureHandlerTests {
 
     @Test
     void claimIsReleasedInDoubtWhenAFutureEndsOnlyAfterItsWorkHasStopped() throws Throwable {
-        Work stubborn = new Work(true);
         CompletableFuture<Object> recorded = process(claim -> stubborn);
 
         delivery.stopHandler();
         runAll(cancellations);
         assertThat(stubborn.cancellations).isOne();
         assertThat(completions).isEmpty();
-        assertThat(rig.store.releases()).isEmpty();
         stubborn.completeExceptionally(new IOException("stopped"));
         runAll(completions);
 
         assertThat(recorded).isCompletedExceptionally();
-        assertThat(rig.store.releases())
-                .containsExactly(
-                        new ClaimEnd.Released(claimed(), "stopped from outside: java.io.IOException: stopped", true));
+        rig.assertReleasedInDoubt();
     }
 
     @Test
     void futureThatEndsInSpiteOfACancellationIsCompleted() throws Throwable {
-        Work stubborn = new Work(true);
         process(claim -> stubborn);
 
         delivery.stopHandler();
@@ -231,7 +168,7 @@ class FutureHandlerTests {
         runAll(completions);
 
         assertThat(rig.store.completions()).hasSize(1);
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
+        assertThat(rig.settle(delivery)).isTrue();
     }
 
     @Test
@@ -246,8 +183,7 @@ class FutureHandlerTests {
         assertThat(failureOf(ended)).hasRootCauseInstanceOf(StackOverflowError.class);
         assertThat(delivery.left()).isDone();
         assertThat(completions).isEmpty();
-        assertThat(rig.deliveries().settle(delivery)).isFalse();
-        assertThat(rig.returns()).isEmpty();
+        rig.assertReturned(delivery);
     }
 
     @Test
@@ -274,8 +210,7 @@ class FutureHandlerTests {
 
     @Test
     void timeoutCancelsTheFuture() throws Throwable {
-        Delivery limited = rig.receiveLimited(Duration.ofSeconds(5));
-        process(limited, InDoubtPolicy.RERUN, claim -> work);
+        process(rig.receiveLimited(Duration.ofSeconds(5)), claim -> work);
 
         rig.tickFor(Duration.ofSeconds(4));
         assertThat(cancellations).isEmpty();
@@ -285,13 +220,36 @@ class FutureHandlerTests {
         assertThat(work.cancellations).isOne();
     }
 
+    /** That its future has ended says nothing: it was this delivery that cancelled it. */
     @Test
-    void futureThatNeverEndsLosesItsClaimAtTheCeiling() throws Throwable {
-        process(claim -> work);
+    void workThatMayGoOnAfterItsTimeoutIsRenewedNoMoreWhileItsEndWaitsForAThread() throws Throwable {
+        process(rig.receiveLimited(Duration.ofSeconds(5)), claim -> work);
+        rig.tickFor(Duration.ofSeconds(6));
 
-        rig.tickFor(Duration.ofHours(12));
+        runAll(cancellations);
+        rig.tickFor(Duration.ofSeconds(60));
 
-        assertThat(cancellations).hasSize(1);
+        assertThat(work).isCancelled();
+        assertThat(rig.store.renewals()).isEmpty();
+        runAll(completions);
+        assertThat(rig.store.releases()).isEmpty();
+    }
+
+    /** Three seconds of work, and a store that is away or a pool that is busy: that is no timeout of the handler's. */
+    @Test
+    void timeoutEndsWithTheFutureAlthoughItsCompletionWaitsForAThread() throws Throwable {
+        Delivery limited = rig.receiveLimited(Duration.ofSeconds(10));
+        process(limited, claim -> work);
+        rig.tickFor(Duration.ofSeconds(3));
+
+        work.complete("charged");
+        rig.tickFor(Duration.ofSeconds(40));
+
+        assertThat(rig.timedOut).isEmpty();
+        assertThat(rig.store.renewals()).hasSize(4);
+        runAll(completions);
+        rig.assertCompleted("\"charged\"");
+        assertThat(rig.settle(limited)).isTrue();
     }
 
     @Test
@@ -309,19 +267,6 @@ class FutureHandlerTests {
         assertThatThrownBy(() -> seen.get().ensureHeld()).isInstanceOf(ClaimLostException.class);
     }
 
-    @Test
-    void refusedCompletionLosesTheClaim() throws Throwable {
-        rig.store.onComplete(requested -> Set.of());
-        process(claim -> work);
-
-        work.complete("charged");
-        runAll(completions);
-
-        assertThat(rig.lost).containsExactly(rig.orders);
-        assertThat(rig.deliveries().settle(delivery)).isFalse();
-        assertThat(rig.returns()).isEmpty();
-    }
-
     /** The effect may have happened: neither release the key nor expose the message. */
     @Test
     void futureThatEndsAfterTheApplicationHasStoppedIsLeftToItsLease() throws Throwable {
@@ -336,158 +281,56 @@ class FutureHandlerTests {
         assertThat(ended).isCompletedWithValue("charged");
         assertThat(delivery.left()).isDone();
         assertThat(rig.store.releases()).isEmpty();
-        assertThat(rig.deliveries().settle(delivery)).isFalse();
-        assertThat(rig.returns()).isEmpty();
+        rig.assertReturned(delivery);
     }
 
     /** The JDK's own stages are futures that throw when they are asked or cancelled. */
     @Test
-    void stageThatCanBeNeitherAskedNorCancelledIsStoppedLikeAnyFuture() throws Throwable {
-        CompletionStage<Object> stage = work.minimalCompletionStage();
-        CompletableFuture<Object> recorded = process(claim -> stage);
-
-        delivery.abandon();
-        runAll(cancellations);
-        runAll(completions);
-
-        assertThat(failureOf(recorded)).isInstanceOf(CancellationException.class);
-        assertThat(delivery.left()).isDone();
-        assertThat(rig.store.releases())
-                .as("its work may go on, so that its claim is left to its lease")
-                .isEmpty();
-    }
-
-    @Test
     void handlersOfClaimsThatAreLostTogetherAreStoppedAlthoughOneOfThemReturnedSuchAStage() throws Throwable {
-        CompletionStage<Object> stage = new Work(false).minimalCompletionStage();
-        process(claim -> stage);
-        process(rig.receive(rig.orders, "another handle", 1), InDoubtPolicy.RERUN, claim -> work);
+        CompletableFuture<Object> recorded = process(claim -> new Work(false).minimalCompletionStage());
+        process(rig.receive(rig.orders, "another handle", 1), claim -> work);
 
         rig.loseLease();
         runAll(cancellations);
+        runAll(completions);
 
         assertThat(work.cancellations).isOne();
+        assertThat(failureOf(recorded)).isInstanceOf(CancellationException.class);
+        assertThat(delivery.left()).isDone();
+        assertThat(rig.store.releases())
+                .as("their work may go on, so that their claims are left to their leases")
+                .isEmpty();
     }
 
     /** That its handler has returned a stage is all that is known: its work goes on. */
     @Test
-    void claimOfAStageThatCannotBeWaitedForIsNotReleasedButLeftToItsLease() {
+    void claimOfAStageThatCannotBeWaitedForIsNotReleasedButLeftToItsLease() throws Throwable {
         Object deaf = Proxy.newProxyInstance(
                 getClass().getClassLoader(), new Class<?>[] {CompletionStage.class}, (stage, method, arguments) -> {
                     throw new UnsupportedOperationException("no callbacks");
                 });
 
-        assertThatThrownBy(() -> process(claim -> deaf)).hasMessageContaining("no callbacks");
+        assertThat(failureOf(process(claim -> deaf))).hasMessageContaining("no callbacks");
         runAll(completions);
 
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.store.completions()).isEmpty();
         assertThat(delivery.left()).isDone();
-        assertThat(rig.deliveries().settle(delivery)).isFalse();
-        assertThat(rig.returns()).containsExactly(4);
-    }
-
-    @Test
-    void reconcilersResultIsCompletedWithoutAFuture() throws Throwable {
-        rig.store.onClaim(() -> new Acquired(2, 2, true));
-        InDoubtPolicy asking = new InDoubtPolicy(
-                AbandonedPolicy.RECONCILE, (listener, scope, claim) -> Reconciliation.done("charged"), List.of());
-
-        CompletableFuture<Object> recorded = process(delivery, asking, DeliveryRig::neverCalled);
-        runAll(completions);
-
-        assertThat(recorded).isCompletedWithValue("charged");
-        assertThat(rig.store.completions()).hasSize(1);
-    }
-
-    @Test
-    void handlerOfAClaimThatEndedWhileItsReconcilerLookedIsNotCalled() {
-        rig.store.onClaim(() -> new Acquired(2, 2, true));
-        InDoubtPolicy asking = new InDoubtPolicy(
-                AbandonedPolicy.RECONCILE,
-                (listener, scope, claim) -> {
-                    rig.clock.advance(Duration.ofSeconds(25));
-                    return Reconciliation.runAgain();
-                },
-                List.of());
-
-        assertThatThrownBy(() -> process(delivery, asking, DeliveryRig::neverCalled))
-                .isInstanceOf(ClaimLostException.class);
-        runAll(completions);
-
-        assertThat(rig.store.releases())
-                .containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
-        assertThat(delivery.left()).isDone();
-    }
-
-    /** Three seconds of work, and a store that is away or a pool that is busy: that is no timeout of the handler's. */
-    @Test
-    void timeoutEndsWithTheFutureAlthoughItsCompletionWaitsForAThread() throws Throwable {
-        Delivery limited = rig.receiveLimited(Duration.ofSeconds(10));
-        process(limited, InDoubtPolicy.RERUN, claim -> work);
-        rig.tickFor(Duration.ofSeconds(3));
-
-        work.complete("charged");
-        rig.tickFor(Duration.ofSeconds(40));
-
-        assertThat(rig.timedOut).isEmpty();
-        assertThat(rig.store.renewals()).hasSize(4);
-        runAll(completions);
-        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "\"charged\""));
-        assertThat(rig.deliveries().settle(limited)).isTrue();
-    }
-
-    /** That its future has ended says nothing: it was this delivery that cancelled it. */
-    @Test
-    void workThatMayGoOnAfterItsTimeoutIsRenewedNoMoreWhileItsEndWaitsForAThread() throws Throwable {
-        Delivery limited = rig.receiveLimited(Duration.ofSeconds(5));
-        process(limited, InDoubtPolicy.RERUN, claim -> work);
-        rig.tickFor(Duration.ofSeconds(6));
-
-        runAll(cancellations);
-        rig.tickFor(Duration.ofSeconds(60));
-
-        assertThat(work).isCancelled();
-        assertThat(rig.store.renewals()).isEmpty();
-        runAll(completions);
-        assertThat(rig.store.releases()).isEmpty();
-    }
-
-    @Test
-    void stoppedListenersDeliveryIsNotBegun() {
-        delivery.abandon();
-
-        assertThatThrownBy(() -> process(DeliveryRig::neverCalled))
-                .isInstanceOf(CancellationException.class)
-                .hasMessageStartingWith(delivery + " was not begun");
-        assertThat(rig.store.claims()).isEmpty();
+        rig.assertReturned(delivery, 4);
     }
 
     private CompletableFuture<Object> process(DeliveryRig.SingleHandler handler) throws Throwable {
-        return process(delivery, InDoubtPolicy.RERUN, handler);
+        return process(delivery, handler);
     }
 
+    /** The key is acquired at once; the store answers later how the handler ended, and futures are cancelled later. */
     @SuppressWarnings("unchecked") // What a handler's future has as its result may be anything.
-    private CompletableFuture<Object> process(Delivery received, InDoubtPolicy doubt, DeliveryRig.SingleHandler handler)
-            throws Throwable {
-        Executor recording = rig.storeThreads;
-        rig.storeThreads = Runnable::run;
+    private CompletableFuture<Object> process(Delivery received, DeliveryRig.SingleHandler handler) throws Throwable {
         DeliveryPipeline pipeline = rig.pipeline(cancellations::add);
-        List<Delivery> attempts = List.of(DeliveryRig.asking(received, new ClaimSpec(DeliveryRig.KEY, null, doubt)));
-        pipeline.claim(attempts).join();
-        rig.storeThreads = recording;
-        Object answer = pipeline.handle(attempts, handler);
-        CompletableFuture<Object> future = answer instanceof CompletableFuture<?> returned
-                ? (CompletableFuture<Object>) returned
-                : CompletableFuture.completedFuture(answer);
-        if (future.isCompletedExceptionally()) {
-            throw failureOf(future);
-        }
-        return future;
-    }
-
-    private ClaimId claimed() {
-        return rig.store.claims().get(0).id();
+        rig.storeThreads = Runnable::run;
+        pipeline.claim(List.of(DeliveryRig.asking(received))).join();
+        rig.storeThreads = completions::add;
+        return (CompletableFuture<Object>) pipeline.handle(List.of(received), handler);
     }
 
     private static Throwable failureOf(CompletableFuture<?> future) {

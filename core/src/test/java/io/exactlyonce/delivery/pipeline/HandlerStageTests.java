@@ -5,16 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimEnd;
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
+/** One delivery's handler: what is recorded of how it ended, and what stops it. */
 class HandlerStageTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);
@@ -28,89 +31,35 @@ class HandlerStageTests {
     }
 
     @Test
-    void handlerThatLeavesItsThreadInterruptedIsCompletedAllTheSame() throws Throwable {
-        rig.store.onComplete(requested -> {
-            throw new IllegalStateException("connection refused");
-        });
-        Delivery delivery = rig.receive();
-
-        rig.process(delivery, claim -> {
-            Thread.currentThread().interrupt();
-            return "done";
-        });
-
-        assertThat(Thread.interrupted()).isTrue();
-        assertThat(rig.store.completions()).hasSize(2);
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
-    }
-
-    @Test
     void handlersExceptionReleasesTheClaimAndReturnsTheDelivery() {
         IOException failure = new IOException("payment provider is down");
 
-        assertThatThrownBy(() -> rig.process(delivery, claim -> {
+        assertThat(rig.failureOf(delivery, claim -> {
                     rig.clock.advance(Duration.ofSeconds(2));
                     throw failure;
                 }))
                 .isSameAs(failure)
                 .hasNoSuppressedExceptions();
 
-        assertThat(rig.store.releases())
-                .containsExactly(
-                        new ClaimEnd.Released(claimed(), "java.io.IOException: payment provider is down", false));
+        rig.assertReleased("java.io.IOException: payment provider is down");
         assertThat(rig.store.completions()).isEmpty();
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(2));
         assertThat(rig.handlerScopes).containsExactly("left", "ended: " + failure);
-        assertThat(rig.deliveries().settle(delivery)).isFalse();
-        assertThat(rig.returns()).containsExactly(4);
+        rig.assertReturned(delivery, 4);
     }
 
     @Test
     void releaseThatFailsHidesNoException() {
-        for (int attempt = 0; attempt < 3; attempt++) {
-            rig.store.onRelease(requested -> {
-                throw new IllegalStateException("connection refused");
-            });
-        }
-
-        assertThatThrownBy(() -> rig.process(delivery, claim -> {
-                    throw new IOException("payment provider is down");
-                }))
-                .isInstanceOf(IOException.class);
-
-        assertThat(rig.store.releases()).as("until it is answered").hasSize(4);
-    }
-
-    @Test
-    void releasedClaimIsRenewedNoMore() {
         rig.store.onRelease(requested -> {
-            rig.clock.advance(Duration.ofSeconds(12));
-            rig.renewer.tick();
-            return requested;
-        });
-
-        assertThatThrownBy(() -> rig.process(delivery, claim -> {
-                    throw new IOException("payment provider is down");
-                }))
-                .isInstanceOf(IOException.class);
-
-        assertThat(rig.store.releases()).hasSize(1);
-        assertThat(rig.store.renewals()).isEmpty();
-    }
-
-    @Test
-    void completionIsRetriedUnderRenewalWhileTheStoreIsAway() throws Throwable {
-        rig.store.onComplete(requested -> {
-            rig.clock.advance(Duration.ofSeconds(12));
-            rig.renewer.tick();
+            rig.tickFor(Duration.ofSeconds(12));
             throw new IllegalStateException("connection refused");
         });
+        rig.store.loseFailures(2);
 
-        assertThat(rig.process(delivery, claim -> "charged")).isEqualTo("charged");
+        rig.fail(delivery, new IOException("payment provider is down"));
 
-        assertThat(rig.store.completions()).hasSize(2).containsOnly(new ClaimEnd.Completed(claimed(), "\"charged\""));
-        assertThat(rig.store.renewals()).hasSize(1);
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
+        assertThat(rig.store.releases()).as("until it is answered").hasSize(4);
+        assertThat(rig.store.renewals()).as("of what is released").isEmpty();
     }
 
     @Test
@@ -124,8 +73,7 @@ class HandlerStageTests {
 
         assertThat(rig.store.completions()).hasSize(1);
         assertThat(rig.store.releases()).isEmpty();
-        assertThat(rig.deliveries().settle(delivery)).isFalse();
-        assertThat(rig.returns()).isEmpty();
+        rig.assertReturned(delivery);
     }
 
     @Test
@@ -135,9 +83,9 @@ class HandlerStageTests {
         rig.process(delivery, claim -> "charged");
 
         assertThat(rig.lost).containsExactly(rig.orders);
-        assertThat(rig.deliveries().settle(delivery)).isFalse();
-        assertThat(rig.returns()).isEmpty();
         assertThat(rig.store.releases()).isEmpty();
+        rig.assertReturned(delivery);
+        assertThat(rig.renewer.inFlight()).isZero();
     }
 
     @Test
@@ -148,31 +96,24 @@ class HandlerStageTests {
         });
 
         assertThat(rig.store.completions()).hasSize(1);
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
+        assertThat(rig.settle(delivery)).isTrue();
     }
 
-    @Test
-    void resultThatCannotBeWrittenIsCompletedWithout() throws Throwable {
+    static Stream<Throwable> resultThatCannotBeWrittenIsCompletedWithout() {
+        return Stream.of(new IllegalStateException("no serializer"), new StackOverflowError("it contains itself"));
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void resultThatCannotBeWrittenIsCompletedWithout(Throwable thrown) throws Throwable {
         rig.writing(result -> {
-            throw new IllegalStateException("no serializer");
+            throw DeliveryRig.<RuntimeException>sneaked(thrown);
         });
 
         assertThat(rig.process(delivery, claim -> "charged")).isEqualTo("charged");
 
-        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), null));
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
-    }
-
-    @Test
-    void resultThatContainsItselfIsCompletedWithout() throws Throwable {
-        rig.writing(result -> {
-            throw new StackOverflowError();
-        });
-
-        rig.process(delivery, claim -> "charged");
-
-        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), null));
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
+        rig.assertCompleted(null);
+        assertThat(rig.settle(delivery)).isTrue();
     }
 
     @Test
@@ -184,21 +125,14 @@ class HandlerStageTests {
         rig.process(delivery, claim -> "charged");
 
         assertThat(rig.store.completions())
-                .containsExactly(
-                        new ClaimEnd.Completed(claimed(), "\"charged\""), new ClaimEnd.Completed(claimed(), null));
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
-    }
-
-    @Test
-    void absentResultIsNotWritten() throws Throwable {
-        rig.process(delivery, claim -> null);
-
-        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), null));
+                .extracting(ClaimEnd.Completed::result)
+                .containsExactly("\"charged\"", null);
+        assertThat(rig.settle(delivery)).isTrue();
     }
 
     @Test
     void lostClaimInterruptsItsHandlerOnceAndIsReleasedAsAmbiguous() {
-        assertThatThrownBy(() -> rig.process(delivery, claim -> {
+        assertThat(rig.failureOf(delivery, claim -> {
                     rig.loseLease();
                     assertThat(Thread.interrupted()).isTrue();
                     assertThatThrownBy(claim::ensureHeld).isInstanceOf(ClaimLostException.class);
@@ -209,9 +143,7 @@ class HandlerStageTests {
                 }))
                 .isInstanceOf(InterruptedException.class);
 
-        assertThat(rig.store.releases())
-                .singleElement()
-                .satisfies(release -> assertThat(release.ambiguous()).isTrue());
+        rig.assertReleasedInDoubt();
         assertThat(rig.store.completions()).isEmpty();
     }
 
@@ -229,13 +161,11 @@ class HandlerStageTests {
         });
 
         assertThat(rig.lost).hasSize(1);
-
-        assertThat(Thread.currentThread().isInterrupted()).isFalse();
         assertThat(rig.store.completions()).hasSize(1);
     }
 
     @Test
-    void interruptAfterTheHandlerDoesNotReachItsThread() throws Throwable {
+    void leaseThatIsLostAfterTheHandlerInterruptsNothingAndIsNoLoss() throws Throwable {
         rig.store.onComplete(requested -> {
             rig.loseLease();
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -245,24 +175,29 @@ class HandlerStageTests {
         rig.process(delivery, claim -> "charged");
 
         assertThat(rig.store.renewals()).hasSize(1);
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
+        assertThat(delivery.mayHandlerBegin()).isTrue();
+        assertThat(rig.settle(delivery)).isTrue();
     }
 
     @Test
-    void interruptOfTheApplicationIsLeftToIt() throws Throwable {
+    void interruptOfTheApplicationIsLeftToItAndKeepsNothingFromBeingCompleted() throws Throwable {
+        rig.store.loseCompletions(1);
+
         rig.process(delivery, claim -> {
             Thread.currentThread().interrupt();
             return "charged";
         });
 
         assertThat(Thread.interrupted()).isTrue();
+        assertThat(rig.store.completions()).hasSize(2);
+        assertThat(rig.settle(delivery)).isTrue();
     }
 
     @Test
     void handlerThatTimesOutIsInterruptedOnceAndItsClaimReleasedOnlyAfterItStopped() {
-        Delivery limited = receiveLimited();
+        Delivery limited = rig.receiveLimited(TIMEOUT);
 
-        assertThatThrownBy(() -> rig.process(limited, claim -> {
+        assertThat(rig.failureOf(limited, claim -> {
                     rig.tickFor(TIMEOUT);
                     assertThat(Thread.interrupted()).isTrue();
                     claim.ensureHeld();
@@ -273,17 +208,14 @@ class HandlerStageTests {
                 }))
                 .isInstanceOf(InterruptedException.class);
 
-        assertThat(rig.store.releases())
-                .singleElement()
-                .satisfies(release -> assertThat(release.ambiguous()).isTrue());
-        assertThat(rig.deliveries().settle(limited)).isFalse();
-        assertThat(rig.returns()).last().isEqualTo(4);
+        rig.assertReleasedInDoubt();
+        rig.assertReturned(limited, 4);
     }
 
     /** Interruption is advice. */
     @Test
     void handlerThatIgnoresItsTimeoutIsCompletedIfNoWorkerTookTheKeyOver() throws Throwable {
-        Delivery limited = receiveLimited();
+        Delivery limited = rig.receiveLimited(TIMEOUT);
 
         rig.process(limited, claim -> {
             rig.tickFor(TIMEOUT.plusMinutes(2));
@@ -291,31 +223,15 @@ class HandlerStageTests {
             return "charged";
         });
 
-        assertThat(Thread.currentThread().isInterrupted()).isFalse();
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.store.completions()).hasSize(1);
-        assertThat(rig.deliveries().settle(limited)).isTrue();
-    }
-
-    @Test
-    void handlerThatIgnoresItsTimeoutIsDiscardedIfAnotherWorkerTookTheKeyOver() throws Throwable {
-        Delivery limited = receiveLimited();
-        rig.store.onComplete(requested -> Set.of());
-
-        rig.process(limited, claim -> {
-            rig.tickFor(TIMEOUT.plusMinutes(2));
-            return "charged";
-        });
-
-        assertThat(rig.lost).hasSize(1);
-        assertThat(rig.deliveries().settle(limited)).isFalse();
-        assertThat(rig.store.releases()).isEmpty();
+        assertThat(rig.settle(limited)).isTrue();
     }
 
     /** Its completion may take long, and does not count for the timeout. */
     @Test
     void timeoutAfterTheHandlerInterruptsNothing() throws Throwable {
-        Delivery limited = receiveLimited();
+        Delivery limited = rig.receiveLimited(TIMEOUT);
         rig.store.onComplete(requested -> {
             rig.tickFor(TIMEOUT.plusMinutes(1));
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -324,22 +240,9 @@ class HandlerStageTests {
 
         rig.process(limited, claim -> "charged");
 
+        assertThat(rig.timedOut).isEmpty();
         assertThat(rig.store.renewals()).hasSizeGreaterThan(5);
-        assertThat(rig.deliveries().settle(limited)).isTrue();
-    }
-
-    private Delivery receiveLimited() {
-        return rig.receiveLimited(TIMEOUT);
-    }
-
-    @Test
-    void handlerIsNotCalledWhenItsListenerStoppedMeanwhile() {
-        rig.store.onClaim(() -> {
-            delivery.abandon();
-            return new Acquired(1, 1, false);
-        });
-
-        assertNotCalled();
+        assertThat(rig.settle(limited)).isTrue();
     }
 
     @Test
@@ -349,35 +252,12 @@ class HandlerStageTests {
             return new Acquired(1, 1, false);
         });
 
-        assertNotCalled();
-    }
-
-    private void assertNotCalled() {
-        assertThatThrownBy(() -> rig.process(delivery, DeliveryRig::neverCalled))
-                .isInstanceOf(ClaimLostException.class)
-                .hasMessageContaining("before the handler was called");
-
-        assertThat(rig.store.releases())
-                .containsExactly(new ClaimEnd.Released(claimed(), "the handler was not called", false));
-        assertThat(rig.deliveries().settle(delivery)).isFalse();
-        assertThat(rig.handled).isEmpty();
-    }
-
-    @Test
-    void completionIsRecordedWithoutAResultWhoseClassCannotBeLoaded() throws Throwable {
-        rig.writing(result -> {
-            throw new NoClassDefFoundError("result");
-        });
-
-        rig.process(delivery, claim -> "charged");
-
-        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), null));
-        assertThat(rig.deliveries().settle(delivery)).isTrue();
+        rig.assertNotCalled(delivery, rig.failureOf(delivery, DeliveryRig::neverCalled));
     }
 
     @Test
     void fenceAsksTheStoreForThisClaimAlsoWhenTheLeaseSeemsOver() throws Throwable {
-        rig.store.onFence(claimed -> claimed.equals(claimed()));
+        rig.store.onFence(claimed -> claimed.equals(rig.claimed()));
 
         rig.process(delivery, claim -> {
             rig.clock.advance(Duration.ofMinutes(10));
@@ -385,22 +265,18 @@ class HandlerStageTests {
             return null;
         });
 
-        assertThat(rig.store.completions()).hasSize(1);
+        rig.assertCompleted(null);
     }
 
     @Test
     void fenceOfAClaimThatDoesNotHoldItsKeyThrows() {
         rig.store.onFence(claimed -> false);
 
-        assertThatThrownBy(() -> rig.process(delivery, claim -> {
+        assertThat(rig.failureOf(delivery, claim -> {
                     claim.fence();
                     return null;
                 }))
                 .isInstanceOf(ClaimLostException.class)
                 .hasMessageContaining("does not hold its key any more");
-    }
-
-    private ClaimId claimed() {
-        return rig.store.claims().get(0).id();
     }
 }

@@ -1,7 +1,6 @@
 package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.BatchItemFailures;
@@ -12,7 +11,6 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
@@ -21,35 +19,29 @@ import io.exactlyonce.delivery.InDoubtPolicy;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** A list of deliveries in one transaction: all of it is committed, or nothing. */
 class TransactionalBatchTests {
 
     private static final Acquired ACQUIRED = new Acquired(1, 17, false);
 
-    /** Grants what is not said to be otherwise, and takes down what was asked for and what was committed. */
+    /** Grants what is not said to be otherwise, and takes down what was committed. */
     private static final class ScriptedTransaction implements ClaimTransaction {
 
         private final Map<String, ClaimOutcome> outcomes = new HashMap<>();
-        private final List<List<String>> asked = new ArrayList<>();
         private final List<List<String>> committed = new ArrayList<>();
-        private final Set<String> unstorable = new HashSet<>();
 
         @Override
         public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception {
             List<String> keys =
                     requests.stream().map(request -> request.key().key()).toList();
-            asked.add(keys);
-            if (!Collections.disjoint(keys, unstorable)) {
-                throw new IllegalArgumentException("cannot store one of these keys");
-            }
             List<ClaimOutcome> answers = keys.stream()
                     .<ClaimOutcome>map(key -> outcomes.getOrDefault(key, ACQUIRED))
                     .toList();
@@ -104,7 +96,7 @@ class TransactionalBatchTests {
     }
 
     private List<Boolean> settle() {
-        return deliveries.stream().map(rig.deliveries()::settle).toList();
+        return deliveries.stream().map(rig::settle).toList();
     }
 
     @Test
@@ -125,8 +117,7 @@ class TransactionalBatchTests {
     void nothingStaysOfAMessageThatFailedAndTheRestIsHandledWithoutIt() {
         IOException noStock = new IOException("no stock");
 
-        assertThatThrownBy(() -> rig.process(receive("", "", ""), failing("1", noStock)))
-                .isInstanceOf(BatchItemFailures.class);
+        assertThat(rig.failureOf(receive("", "", ""), failing("1", noStock))).isInstanceOf(BatchItemFailures.class);
 
         assertThat(calls).containsExactly(List.of("0", "1", "2"), List.of("0", "2"));
         assertThat(transaction.committed).containsExactly(List.of("0", "2"));
@@ -134,57 +125,30 @@ class TransactionalBatchTests {
         assertThat(rig.returns()).containsExactly(4);
     }
 
-    @Test
-    void failureThatNamesNoMessageFailsAll() {
-        IOException closed = new IOException("the warehouse is closed");
+    static Stream<Exception> failureThatNamesNoMessageFailsAllAtOnce() {
+        return Stream.of(new IOException("the warehouse is closed"), new IllegalArgumentException("no quantity"));
+    }
 
-        assertThatThrownBy(() -> rig.process(receive("", ""), claimed -> {
+    @ParameterizedTest
+    @MethodSource
+    void failureThatNamesNoMessageFailsAllAtOnce(Exception thrown) {
+        assertThat(rig.failureOf(receive("", ""), claimed -> {
                     called(claimed);
-                    throw closed;
+                    throw thrown;
                 }))
-                .isSameAs(closed);
+                .isSameAs(thrown);
 
         assertThat(calls).hasSize(1);
         assertThat(transaction.committed).isEmpty();
-        assertThat(settle()).containsExactly(false, false);
-        assertThat(rig.returns()).containsExactly(4, 4);
-    }
-
-    /** A key that cannot be stored is looked for by halves; this handler would be called for each of them. */
-    @Test
-    void illegalArgumentOfTheHandlersOwnFailsAllAtOnce() {
-        IllegalArgumentException noQuantity = new IllegalArgumentException("no quantity");
-
-        assertThatThrownBy(() -> rig.process(receive("", ""), claimed -> {
-                    called(claimed);
-                    throw noQuantity;
-                }))
-                .isSameAs(noQuantity);
-
-        assertThat(calls).hasSize(1);
         assertThat(rig.asked).as("what observers are told of the claim").hasSize(1);
         assertThat(settle()).containsExactly(false, false);
-    }
-
-    @Test
-    void transactionThatCannotBeginIsNotTriedForEachHalf() {
-        ClaimTransaction broken = (requests, work) -> {
-            transaction.asked.add(List.of());
-            throw new IllegalStateException("no connection");
-        };
-
-        assertThatThrownBy(() -> rig.process(receive(broken, "", ""), this::called))
-                .hasMessage("no connection");
-
-        assertThat(transaction.asked).hasSize(1);
-        assertThat(rig.asked).containsExactly("no connection");
-        assertThat(settle()).containsExactly(false, false);
+        assertThat(rig.returns()).containsExactly(4, 4);
     }
 
     /** It was handled, but its group's order counts, and nothing has happened yet. */
     @Test
     void laterMessageOfAGroupDoesNotOvertakeOneThatFailed() {
-        assertThatThrownBy(() -> rig.process(receive("a", "a", "b"), failing("a0", new IOException("no stock"))))
+        assertThat(rig.failureOf(receive("a", "a", "b"), failing("a0", new IOException("no stock"))))
                 .isInstanceOf(BatchItemFailures.class);
 
         assertThat(calls).containsExactly(List.of("a0", "a1", "b2"), List.of("b2"));
@@ -209,22 +173,11 @@ class TransactionalBatchTests {
     void duplicateIsDeletedAlthoughItsTransactionIsRolledBack() {
         transaction.outcomes.put("0", new AlreadyCompleted(null));
 
-        assertThatThrownBy(() -> rig.process(receive("", ""), failing("1", new IOException("no stock"))))
+        assertThat(rig.failureOf(receive("", ""), failing("1", new IOException("no stock"))))
                 .isInstanceOf(BatchItemFailures.class);
 
         assertThat(calls).containsExactly(List.of("1"));
         assertThat(settle()).containsExactly(true, false);
-    }
-
-    @Test
-    void duplicatesAloneAreDeletedWithoutACall() throws Throwable {
-        transaction.outcomes.put("0", new AlreadyCompleted(null));
-        transaction.outcomes.put("1", new AlreadyCompleted(null));
-
-        rig.process(receive("", ""), this::called);
-
-        assertThat(calls).isEmpty();
-        assertThat(settle()).containsExactly(true, true);
     }
 
     @Test
@@ -234,24 +187,9 @@ class TransactionalBatchTests {
             throw new IllegalStateException("connection reset");
         };
 
-        assertThatThrownBy(() -> rig.process(receive(breaking, "", ""), this::called))
-                .hasMessage("connection reset");
+        assertThat(rig.failureOf(receive(breaking, "", ""), this::called)).hasMessage("connection reset");
 
         assertThat(calls).hasSize(1);
-        assertThat(settle()).containsExactly(false, false);
-        assertThat(rig.returns()).containsExactly(4, 4);
-    }
-
-    @Test
-    void claimsThatAloneGetNoAnswerComeAgain() throws Throwable {
-        ClaimTransaction unanswered = (requests, work) -> {
-            rig.breaker.answered();
-            throw new ClaimStoreUnavailableException("no answer", null);
-        };
-
-        rig.process(receive(unanswered, "", ""), this::called);
-
-        assertThat(calls).isEmpty();
         assertThat(settle()).containsExactly(false, false);
         assertThat(rig.returns()).containsExactly(4, 4);
     }
@@ -260,7 +198,7 @@ class TransactionalBatchTests {
     void messageForWhichTryingAgainIsOfNoUseIsParkedAlone() {
         doubt = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(IOException.class));
 
-        assertThatThrownBy(() -> rig.process(receive("", ""), failing("0", new IOException("card expired"))))
+        assertThat(rig.failureOf(receive("", ""), failing("0", new IOException("card expired"))))
                 .isInstanceOf(BatchItemFailures.class);
 
         assertThat(rig.store.parkings())
@@ -275,7 +213,7 @@ class TransactionalBatchTests {
     void stopOfOneMessageRollsAllBack() {
         doubt = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(Exception.class));
 
-        assertThatThrownBy(() -> rig.process(receive("", ""), claimed -> {
+        assertThat(rig.failureOf(receive("", ""), claimed -> {
                     called(claimed);
                     deliveries.get(1).stopHandler();
                     throw new InterruptedException();
@@ -286,24 +224,6 @@ class TransactionalBatchTests {
         assertThat(transaction.committed).isEmpty();
         assertThat(rig.store.parkings()).isEmpty();
         assertThat(settle()).containsExactly(false, false);
-        assertThat(Thread.interrupted()).isFalse();
-    }
-
-    /** Which of them have failed by themselves is not known. */
-    @Test
-    void stopOfOneMessageRollsAllBackAlsoWhereTheHandlerNamesAnotherOne() {
-        assertThatThrownBy(() -> rig.process(receive("", "", ""), claimed -> {
-                    called(claimed);
-                    deliveries.get(1).stopHandler();
-                    BatchItemFailures failures = new BatchItemFailures();
-                    failures.add(0, new InterruptedException());
-                    failures.throwIfAny();
-                }))
-                .isInstanceOf(BatchItemFailures.class);
-
-        assertThat(calls).hasSize(1);
-        assertThat(transaction.committed).isEmpty();
-        assertThat(settle()).containsExactly(false, false, false);
         assertThat(Thread.interrupted()).isFalse();
     }
 }

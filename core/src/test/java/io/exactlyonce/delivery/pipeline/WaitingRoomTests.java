@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
@@ -15,11 +16,11 @@ import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.InDoubtPolicy;
 import io.exactlyonce.delivery.MismatchPolicy;
-import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,26 +39,40 @@ class WaitingRoomTests {
 
     private DeliveryRig rig = new DeliveryRig();
 
-    private Delivery waitFor(ClaimKey key, Delivery delivery) throws Throwable {
-        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
-        rig.process(delivery, new ClaimSpec(key, null, InDoubtPolicy.RERUN), DeliveryRig::neverCalled);
-        rig.deliveries().settle(delivery);
-        return delivery;
-    }
-
-    private Delivery waitWithBody(String handle) throws Throwable {
-        return waitWithBody(rig.receive(rig.orders, handle, 1));
-    }
-
-    private Delivery waitWithBody(Delivery delivery) throws Throwable {
-        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
-        rig.process(delivery, new ClaimSpec(DeliveryRig.KEY, BODY, InDoubtPolicy.RERUN), DeliveryRig::neverCalled);
-        rig.deliveries().settle(delivery);
-        return delivery;
-    }
-
     private Delivery waitFor(ClaimKey key, String handle, int receiveCount) throws Throwable {
-        return waitFor(key, rig.receive(rig.orders, handle, receiveCount));
+        return waitFor(key, null, rig.receive(rig.orders, handle, receiveCount));
+    }
+
+    private Delivery waitForKey() throws Throwable {
+        return waitFor(DeliveryRig.KEY, "handle", 1);
+    }
+
+    private Delivery waitWith(String body, String handle) throws Throwable {
+        return waitFor(DeliveryRig.KEY, body, rig.receive(rig.orders, handle, 1));
+    }
+
+    private Delivery waitFor(ClaimKey key, @Nullable String body, Delivery delivery) throws Throwable {
+        rig.store.answer(new HeldElsewhere(Duration.ofSeconds(20)));
+        rig.process(delivery, new ClaimSpec(key, body, InDoubtPolicy.RERUN), DeliveryRig::neverCalled);
+        rig.settle(delivery);
+        return delivery;
+    }
+
+    /** Claims of all get no answer, so that listeners pause. */
+    private void pause() {
+        for (int failure = 0; failure < CircuitBreaker.FAILURES; failure++) {
+            rig.breaker.unanswered(new IllegalStateException("connection refused"));
+        }
+    }
+
+    /** Looks how keys stand, and finds that the key stands so. */
+    private void look(KeyState state) {
+        rig.store.putState(DeliveryRig.KEY, state);
+        rig.waiting().tick();
+    }
+
+    private void assertNoneWaits() {
+        assertThat(rig.orders.levels().waiting()).hasValue(0);
     }
 
     /** Lets time pass as the two clockworks do: renewals each second, a look each quarter of it. */
@@ -71,7 +86,7 @@ class WaitingRoomTests {
 
     @Test
     void looksThatFailComeLessAndLessOftenAndDeliveriesWaitOn() throws Throwable {
-        waitFor(DeliveryRig.KEY, "handle", 1);
+        waitForKey();
         rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
         rig.store.failLooks(true);
 
@@ -87,11 +102,9 @@ class WaitingRoomTests {
     /** Its claim would get no answer either, and would hold a permit for as long. */
     @Test
     void deliveryWhoseKeyIsFreeWaitsOnWhileClaimsGetNoAnswer() throws Throwable {
-        waitFor(DeliveryRig.KEY, "handle", 1);
+        waitForKey();
         rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-        for (int failure = 0; failure < CircuitBreaker.FAILURES; failure++) {
-            rig.breaker.unanswered(new IllegalStateException("connection refused"));
-        }
+        pause();
 
         rig.waiting().tick();
         assertThat(rig.queue.requests()).isEmpty();
@@ -104,23 +117,21 @@ class WaitingRoomTests {
     /** The listener whose claims failed has stopped: with its key free, nothing else would ever be claimed again. */
     @Test
     void deliveryWhoseKeyIsFreeIsTheProbeWhenAPollOnTrialIsDue() throws Throwable {
-        waitFor(DeliveryRig.KEY, "handle", 1);
+        waitForKey();
         rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-        for (int failure = 0; failure < CircuitBreaker.FAILURES; failure++) {
-            rig.breaker.unanswered(new IllegalStateException("connection refused"));
-        }
+        pause();
 
         pass(Duration.ofSeconds(2));
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
-        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertNoneWaits();
     }
 
     @Test
     void noLookIsTakenWhenNoDeliveryWaits() throws Throwable {
         Delivery handled = rig.receive();
         rig.process(handled, claim -> null);
-        rig.deliveries().settle(handled);
+        rig.settle(handled);
 
         pass(Duration.ofSeconds(10));
 
@@ -129,7 +140,7 @@ class WaitingRoomTests {
 
     @Test
     void waitingDeliveryStaysInvisibleHoweverLongTheHolderWorks() throws Throwable {
-        waitFor(DeliveryRig.KEY, "handle", 1);
+        waitForKey();
 
         pass(DeliveryRig.WINDOW.multipliedBy(4));
 
@@ -152,15 +163,13 @@ class WaitingRoomTests {
 
     @Test
     void duplicateIsDeletedWithTheFirstLookAfterTheCompletion() throws Throwable {
-        Delivery duplicate = waitFor(DeliveryRig.KEY, "handle", 1);
+        Delivery duplicate = waitForKey();
         rig.waiting().tick();
-        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
-
-        rig.waiting().tick();
+        look(KeyState.completed(null));
         rig.waiting().tick();
 
         assertThat(rig.deleted).containsExactly(duplicate);
-        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertNoneWaits();
         assertThat(rig.renewer.inFlight())
                 .as("renewed until the delete is confirmed")
                 .isOne();
@@ -174,15 +183,13 @@ class WaitingRoomTests {
 
     @Test
     void completionForAnotherPayloadRefusesTheWaiter(CapturedOutput output) throws Throwable {
-        waitWithBody(rig.receive(rig.orders, "handle", 2));
-        rig.store.putState(DeliveryRig.KEY, OTHER_PAYLOAD);
-
-        rig.waiting().tick();
+        waitFor(DeliveryRig.KEY, BODY, rig.receive(rig.orders, "handle", 2));
+        look(OTHER_PAYLOAD);
 
         assertThat(rig.deleted).isEmpty();
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 8));
         assertThat(rig.outcomes).last().isEqualTo(new Mismatch(null));
-        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertNoneWaits();
         assertThat(output)
                 .contains("ERROR", DeliveryRig.KEY.toString(), ClaimKey.sha256(BODY))
                 .doesNotContain(BODY);
@@ -191,10 +198,8 @@ class WaitingRoomTests {
     @Test
     void completionForAnotherPayloadDeletesTheWaiterWithAWarningIfThatIsWanted(CapturedOutput output) throws Throwable {
         rig = new DeliveryRig().onMismatch(MismatchPolicy.WARN);
-        Delivery mismatch = waitWithBody("handle");
-        rig.store.putState(DeliveryRig.KEY, OTHER_PAYLOAD);
-
-        rig.waiting().tick();
+        Delivery mismatch = waitWith(BODY, "handle");
+        look(OTHER_PAYLOAD);
 
         assertThat(rig.deleted).containsExactly(mismatch);
         assertThat(rig.queue.requests()).isEmpty();
@@ -203,15 +208,9 @@ class WaitingRoomTests {
 
     @Test
     void eachOfOneKeysWaitersIsComparedByItsOwnPayloadWithoutAClaim() throws Throwable {
-        Delivery same = waitWithBody("same");
-        Delivery other = rig.receive(rig.orders, "other", 1);
-        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
-        rig.process(
-                other, new ClaimSpec(DeliveryRig.KEY, "another body", InDoubtPolicy.RERUN), DeliveryRig::neverCalled);
-        rig.deliveries().settle(other);
-        rig.store.putState(DeliveryRig.KEY, KeyState.completed(ClaimKey.sha256(BODY)));
-
-        rig.waiting().tick();
+        Delivery same = waitWith(BODY, "same");
+        waitWith("another body", "other");
+        look(KeyState.completed(ClaimKey.sha256(BODY)));
 
         assertThat(rig.deleted).containsExactly(same);
         assertThat(rig.returns()).containsExactly(4);
@@ -219,26 +218,12 @@ class WaitingRoomTests {
     }
 
     @Test
-    void waiterWithoutAPayloadIsDeletedWithoutAClaim() throws Throwable {
-        rig = new DeliveryRig().onMismatch(MismatchPolicy.OFF);
-        Delivery duplicate = waitWithBody("handle");
-        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
-
-        rig.waiting().tick();
-
-        assertThat(rig.deleted).containsExactly(duplicate);
-        assertThat(rig.store.claims()).hasSize(1);
-    }
-
-    @Test
     void deleteThatCannotBeAskedForEndsRenewals() throws Throwable {
-        Delivery duplicate = waitFor(DeliveryRig.KEY, "handle", 1);
+        Delivery duplicate = waitForKey();
         duplicate.deleteBy(() -> {
             throw new IllegalStateException("the processor has ended");
         });
-        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
-
-        rig.waiting().tick();
+        look(KeyState.completed(null));
 
         assertThat(rig.renewer.inFlight()).isZero();
     }
@@ -247,63 +232,32 @@ class WaitingRoomTests {
     void deliveryIsVisibleWithTheFirstLookAfterItsKeyIsFree() throws Throwable {
         waitFor(DeliveryRig.KEY, "handle", 3);
         rig.waiting().tick();
-        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-
-        rig.waiting().tick();
+        look(KeyState.FREE);
         pass(Duration.ofSeconds(20));
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
         assertThat(rig.renewer.inFlight()).isZero();
-        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertNoneWaits();
     }
 
     @Test
     void ofDeliveriesThatWaitForOneKeyOneGoesFirst() throws Throwable {
         waitFor(DeliveryRig.KEY, "one", 1);
         waitFor(DeliveryRig.KEY, "two", 1);
-        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-
-        rig.waiting().tick();
+        look(KeyState.FREE);
         assertThat(rig.returns()).containsExactly(0);
-        rig.store.putState(DeliveryRig.KEY, KeyState.HELD);
-        rig.waiting().tick();
+        look(KeyState.HELD);
         assertThat(rig.returns()).containsExactly(0);
-        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
-        rig.waiting().tick();
+        look(KeyState.completed(null));
 
         assertThat(rig.returns()).containsExactly(0);
         assertThat(rig.deleted).hasSize(1);
     }
 
     @Test
-    void allThatWaitForACompletedKeyAreDeletedWithOneLook() throws Throwable {
-        waitFor(DeliveryRig.KEY, "one", 1);
-        waitFor(DeliveryRig.KEY, "two", 1);
-        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
-
-        rig.waiting().tick();
-
-        assertThat(rig.deleted).hasSize(2);
-    }
-
-    /** Only a completed key has a payload to compare with. */
-    @Test
-    void waiterWithAPayloadIsVisibleWithoutAClaimWhenItsKeyIsFree() throws Throwable {
-        waitWithBody("handle");
-        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-
-        rig.waiting().tick();
-
-        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
-        assertThat(rig.store.claims()).hasSize(1);
-    }
-
-    @Test
     void parkedKeysDeliveryIsReturnedWithBackoff(CapturedOutput output) throws Throwable {
         waitFor(DeliveryRig.KEY, "handle", 3);
-        rig.store.putState(DeliveryRig.KEY, KeyState.PARKED);
-
-        rig.waiting().tick();
+        look(KeyState.PARKED);
 
         assertThat(rig.returns()).containsExactly(16);
         assertThat(rig.deleted).isEmpty();
@@ -316,13 +270,8 @@ class WaitingRoomTests {
         waitFor(DeliveryRig.KEY, "one", 1);
         Delivery two = rig.receive(rig.orders, "two", 1);
         rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-        rig.store.duringLook(() -> {
-            try {
-                waitFor(DeliveryRig.KEY, two);
-            } catch (Throwable failure) {
-                throw new AssertionError(failure);
-            }
-        });
+        rig.store.duringLook(() -> assertThat(catchThrowable(() -> waitFor(DeliveryRig.KEY, null, two)))
+                .isNull());
 
         rig.waiting().tick();
 
@@ -332,7 +281,7 @@ class WaitingRoomTests {
     @ParameterizedTest
     @EnumSource(names = "HELD", mode = Mode.EXCLUDE)
     void deliveryThatWasReturnedDuringALookIsNotTouchedByItsAnswer(Status status) throws Throwable {
-        waitFor(DeliveryRig.KEY, "handle", 1);
+        waitForKey();
         rig.store.putState(DeliveryRig.KEY, new KeyState(status, null));
         rig.store.duringLook(() -> rig.deliveries().beginStop(rig.orders));
 
@@ -341,12 +290,12 @@ class WaitingRoomTests {
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
         assertThat(rig.deleted).isEmpty();
         assertThat(rig.outcomes).as("told of its refused claim only").hasSize(1);
-        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertNoneWaits();
     }
 
     @Test
     void duplicateWhoseListenerEndsWhileItsWaitDoesIsNotDeleted() throws Throwable {
-        Delivery duplicate = waitFor(DeliveryRig.KEY, "handle", 1);
+        Delivery duplicate = waitForKey();
         rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
         rig.whenClaimed = () -> rig.deliveries().endStop(rig.orders);
 
@@ -361,7 +310,7 @@ class WaitingRoomTests {
     @ParameterizedTest
     @EnumSource(names = "HELD", mode = Mode.EXCLUDE)
     void deliveryWhoseWindowEndedInAPauseIsOnlyDropped(Status status) throws Throwable {
-        waitFor(DeliveryRig.KEY, "handle", 1);
+        waitForKey();
         rig.store.putState(DeliveryRig.KEY, new KeyState(status, null));
 
         rig.clock.advance(DeliveryRig.WINDOW);
@@ -371,27 +320,8 @@ class WaitingRoomTests {
         assertThat(rig.queue.requests()).isEmpty();
         assertThat(rig.deleted).isEmpty();
         assertThat(rig.renewer.inFlight()).isZero();
-        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertNoneWaits();
         assertThat(rig.store.looks()).isEmpty();
-    }
-
-    @Test
-    void deliveryThatReachesTheCeilingIsDroppedSinceSqsMakesItVisibleItself() throws Throwable {
-        waitFor(DeliveryRig.KEY, "handle", 1);
-
-        for (int second = 0; second < Duration.ofHours(12).toSeconds() + 1; second++) {
-            rig.clock.advance(Duration.ofSeconds(1));
-            rig.renewer.tick();
-            rig.waiting().tick();
-        }
-
-        assertThat(rig.renewer.inFlight()).isZero();
-        assertThat(rig.queue.changes())
-                .extracting(Change::seconds)
-                .doesNotContain(0)
-                .last()
-                .isNotEqualTo(30);
-        assertThat(rig.orders.levels().waiting()).hasValue(0);
     }
 
     @Test
@@ -401,8 +331,7 @@ class WaitingRoomTests {
         waitFor(OTHER_KEY, "two", 2);
         assertThat(rig.queue.changes()).containsExactly(new Change("two", 20));
 
-        rig.store.putState(DeliveryRig.KEY, KeyState.completed(null));
-        rig.waiting().tick();
+        look(KeyState.completed(null));
         waitFor(OTHER_KEY, "three", 1);
 
         assertThat(rig.queue.changes()).hasSize(1);
@@ -413,7 +342,7 @@ class WaitingRoomTests {
     void stoppingListenersWaitersAreReturnedWithBackoffAndOthersWaitOn() throws Throwable {
         Subscription parcels = rig.subscription("parcels", rig.queue);
         waitFor(DeliveryRig.KEY, "order", 2);
-        waitFor(OTHER_KEY, rig.receive(parcels, "parcel", 1));
+        waitFor(OTHER_KEY, null, rig.receive(parcels, "parcel", 1));
 
         rig.deliveries().endStop(rig.orders);
         pass(Duration.ofSeconds(15));
@@ -425,14 +354,14 @@ class WaitingRoomTests {
     @Test
     void stoppingListenersDeliveryDoesNotBeginToWait() throws Throwable {
         Delivery late = rig.receive();
-        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(20)));
+        rig.store.answer(new HeldElsewhere(Duration.ofSeconds(20)));
         rig.process(late, DeliveryRig::neverCalled);
         rig.deliveries().beginStop(rig.orders);
 
         rig.deliveries().settleWhileStopping(late);
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
-        assertThat(rig.orders.levels().waiting()).hasValue(0);
+        assertNoneWaits();
         assertThat(rig.renewer.inFlight()).isZero();
     }
 
@@ -447,7 +376,7 @@ class WaitingRoomTests {
         });
         rig.process(late, DeliveryRig::neverCalled);
 
-        rig.deliveries().settle(late);
+        rig.settle(late);
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
     }
@@ -456,16 +385,15 @@ class WaitingRoomTests {
     @CsvSource({"3, 0", "4, 1", "5, 1"})
     void lastReceivesBeforeTheDeadLetterQueueAreToldOnceAMinute(int receiveCount, int warnings, CapturedOutput output)
             throws Throwable {
-        Subscription fiveReceives =
-                new Subscription("listener", "five", rig.orders.window(), null, rig.queue, 5, PollGate.OPEN);
-        waitFor(DeliveryRig.KEY, rig.receive(fiveReceives, "one", receiveCount));
-        waitFor(DeliveryRig.KEY, rig.receive(fiveReceives, "two", receiveCount));
+        Subscription fiveReceives = rig.receiving(5);
+        waitFor(DeliveryRig.KEY, null, rig.receive(fiveReceives, "one", receiveCount));
+        waitFor(DeliveryRig.KEY, null, rig.receive(fiveReceives, "two", receiveCount));
 
         assertThat(rig.runOut).hasSize(2 * warnings);
         assertThat(output.getOut().split("raise maxReceiveCount", -1)).hasSize(warnings + 1);
         rig.clock.advance(Duration.ofMinutes(1));
-        waitFor(DeliveryRig.KEY, rig.receive(fiveReceives, "three", receiveCount));
-        assertThat(output.getOut().split("raise maxReceiveCount", -1)).hasSize(2 * warnings + 1);
+        waitFor(DeliveryRig.KEY, null, rig.receive(fiveReceives, "three", receiveCount));
+        assertThat(output.getAll().split("raise maxReceiveCount", -1)).hasSize(2 * warnings + 1);
     }
 
     @Test
