@@ -3,54 +3,37 @@ package io.exactlyonce.claim;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.UUID;
-import org.junit.jupiter.api.Test;
+import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is kept of an error, whichever store keeps it. */
 class ClaimEndTests {
 
     private static final String PARCEL = "\uD83D\uDCE6";
+    private static final String ALMOST = "x".repeat(ClaimEnd.MAX_ERROR_LENGTH - 1);
     private static final ClaimId CLAIM = new ClaimId(new ClaimKey("orders", "o1"), UUID.randomUUID());
 
-    private static String kept(String error) {
-        String released = new ClaimEnd.Released(CLAIM, error, false).error();
-        assertThat(new ClaimEnd.Parked(CLAIM, error, false).reason()).isEqualTo(released);
-        return released;
+    /** Terminals obey an escape, each line of a log is taken for one of its own, and stores refuse NUL and halves of pairs. */
+    static Stream<Arguments> textThatAStoreOrALogCannotTakeIsLeftOutOrReplaced() {
+        return Stream.of(
+                Arguments.of("NUL", "a\0b\0", "ab"),
+                Arguments.of("longest", ALMOST + "x", ALMOST + "x"),
+                Arguments.of("too long", ALMOST + "xy", ALMOST + "x"),
+                Arguments.of("cut within a character", ALMOST + PARCEL, ALMOST),
+                Arguments.of(
+                        "lines and controls",
+                        "failed\r\n  at x\u001B[2J\u2028y\u0085z\u202Eo\t!",
+                        "failed   at x [2J y z o !"),
+                Arguments.of("marks and joiners", PARCEL + "e\u0301\u200D", PARCEL + "e\u0301\u200D"),
+                Arguments.of("half a pair", "a\uD83Db" + PARCEL + "\uDCE6", "a\uFFFDb" + PARCEL + "\uFFFD"));
     }
 
-    @Test
-    void nulIsLeftOut() {
-        assertThat(kept("a\0b\0")).isEqualTo("ab");
-    }
-
-    @Test
-    void longestTextIsKeptAndMoreIsCut() {
-        String longest = "x".repeat(ClaimEnd.MAX_ERROR_LENGTH);
-
-        assertThat(kept(longest)).isEqualTo(longest);
-        assertThat(kept(longest + "y")).isEqualTo(longest);
-    }
-
-    @Test
-    void cutLeavesNoHalfCharacter() {
-        String almost = "x".repeat(ClaimEnd.MAX_ERROR_LENGTH - 1);
-
-        assertThat(kept(almost + PARCEL)).isEqualTo(almost);
-        assertThat(kept("x" + almost + PARCEL)).isEqualTo("x" + almost);
-    }
-
-    /** Terminals obey an escape, and each line of a log or a report is taken for one of its own. */
-    @Test
-    void errorIsOneLineWithoutControlCharacters() {
-        assertThat(kept("failed\r\n  at x\u001B[2J\u2028y\u0085z\u202Eo\t!")).isEqualTo("failed   at x [2J y z o !");
-        assertThat(kept(PARCEL + "e\u0301\u200D")).isEqualTo(PARCEL + "e\u0301\u200D");
-    }
-
-    /** DynamoDB takes no request that has one, with the claims of others in it. */
-    @ParameterizedTest
-    @ValueSource(ints = {0xD83D, 0xDCE6})
-    void halfASurrogatePairIsReplaced(int half) {
-        assertThat(kept("a" + (char) half + "b" + PARCEL + (char) 0xDCE6)).isEqualTo("a\uFFFDb" + PARCEL + "\uFFFD");
+    @ParameterizedTest(name = "{0}")
+    @MethodSource
+    void textThatAStoreOrALogCannotTakeIsLeftOutOrReplaced(String what, String error, String kept) {
+        assertThat(new ClaimEnd.Released(CLAIM, error, false).error()).isEqualTo(kept);
+        assertThat(new ClaimEnd.Parked(CLAIM, error, false).reason()).isEqualTo(kept);
     }
 }

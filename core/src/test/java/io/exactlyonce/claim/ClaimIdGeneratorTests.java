@@ -21,19 +21,6 @@ class ClaimIdGeneratorTests {
         assertThat(made).doesNotHaveDuplicates();
     }
 
-    @Test
-    void twoMakersOfOneProcessMakeDifferentIdentities() {
-        assertThat(ids.next()).isNotEqualTo(new ClaimIdGenerator(clock::get).next());
-    }
-
-    @Test
-    void identitySaysThatItIsOfItsMakersOwnKind() {
-        UUID id = ids.next();
-
-        assertThat(id.version()).isEqualTo(8);
-        assertThat(id.variant()).isEqualTo(2);
-    }
-
     /** A process that was restored from an image begins with the counter and the random bits of all other processes. */
     @Test
     void clockIsInTheHalfThatIsNotCounted() {

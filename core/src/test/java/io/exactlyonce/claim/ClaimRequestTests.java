@@ -15,17 +15,6 @@ class ClaimRequestTests {
     private static final Duration LEASE = Duration.ofSeconds(30);
 
     @Test
-    void shortFormTakesOverAndComparesNoPayloads() {
-        assertThat(new ClaimRequest(KEY, CLAIM, "worker", LEASE))
-                .isEqualTo(new ClaimRequest(new ClaimId(KEY, CLAIM), "worker", LEASE, InDoubt.TAKE_OVER, null));
-    }
-
-    @Test
-    void idNamesKeyAndClaim() {
-        assertThat(new ClaimRequest(KEY, CLAIM, "worker", LEASE).id()).isEqualTo(new ClaimId(KEY, CLAIM));
-    }
-
-    @Test
     void fingerprintHas64Digits() {
         assertThat(withFingerprint(ClaimKey.sha256("payload")).fingerprint()).hasSize(64);
 

@@ -50,15 +50,6 @@ class ClaimStoreTests {
     }
 
     @Test
-    void emptyBatchCallsNothing() {
-        ClaimBatch.Result result = store.apply(new ClaimBatch(List.of(), List.of()));
-
-        assertThat(store.claims()).isEmpty();
-        assertThat(result.recorded()).isEmpty();
-        assertThat(result.claimed()).isEmpty();
-    }
-
-    @Test
     void storeThatSharesNoTransactionsSaysSo() {
         ClaimStore plain = new GatedStore();
 

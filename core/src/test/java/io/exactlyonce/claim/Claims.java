@@ -1,6 +1,5 @@
 package io.exactlyonce.claim;
 
-import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -20,22 +19,6 @@ public final class Claims {
     /** Returns a request with a claim of its own. */
     public static ClaimRequest request(ClaimKey key) {
         return new ClaimRequest(key, UUID.randomUUID(), "worker", LEASE);
-    }
-
-    static ClaimOutcome claim(ClaimStore store, ClaimRequest request) {
-        return store.claim(List.of(request)).get(0);
-    }
-
-    static Acquired acquire(ClaimStore store, ClaimRequest request) {
-        return (Acquired) claim(store, request);
-    }
-
-    public static boolean complete(ClaimStore store, ClaimRequest request, String result) {
-        return store.end(List.of(new ClaimEnd.Completed(request.id(), result))).contains(request.id());
-    }
-
-    public static boolean renew(ClaimStore store, ClaimRequest request) {
-        return store.renew(List.of(new LeaseRenewal(request.id(), LEASE))).contains(request.id());
     }
 
     public static boolean release(ClaimStore store, ClaimRequest request) {

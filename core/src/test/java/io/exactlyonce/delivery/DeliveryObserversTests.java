@@ -6,8 +6,6 @@ import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
-import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
-import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.renewal.RenewalObserver.Target;
 import io.exactlyonce.visibility.PollGate;

@@ -2,6 +2,7 @@ package io.exactlyonce.operations;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.Claim;
@@ -12,7 +13,6 @@ import io.exactlyonce.KeyReusedException;
 import io.exactlyonce.ParkedException;
 import io.exactlyonce.StoredResultException;
 import io.exactlyonce.claim.ClaimEnd;
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -33,9 +33,11 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 class ActionExecutorTests {
@@ -43,16 +45,14 @@ class ActionExecutorTests {
     private static final InDoubtPolicy PARKING = new InDoubtPolicy(AbandonedPolicy.PARK, null, List.of());
 
     private final DeliveryRig rig = new DeliveryRig();
-    private final AtomicReference<Function<Object, String>> writer = new AtomicReference<>(Object::toString);
     private final ActionExecutor executions = new ActionExecutor(
             rig.claims(),
             new ClaimSettings("worker", null),
             rig.renewer,
             new StoredResults(
                     new TestResults(
-                            result -> writer.get().apply(result),
-                            (json, type) -> json.equals("null") ? null : Integer.valueOf(json)),
-                    100),
+                            Object::toString, (json, type) -> json.equals("null") ? null : Integer.valueOf(json)),
+                    4),
             rig.clock);
 
     private InDoubtPolicy doubt = InDoubtPolicy.RERUN;
@@ -66,8 +66,7 @@ class ActionExecutorTests {
     void callWithinATransactionIsRefusedSinceItMayStillBeRolledBack() {
         TransactionSynchronizationManager.setActualTransactionActive(true);
         try {
-            assertThatThrownBy(() -> executions.execute(
-                            new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN), String.class, claim -> "paid"))
+            assertThatThrownBy(() -> execute(claim -> 7))
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("call it outside");
         } finally {
@@ -90,32 +89,21 @@ class ActionExecutorTests {
         assertThat(request.key()).isEqualTo(DeliveryRig.KEY);
         assertThat(request.lease()).isEqualTo(Duration.ofSeconds(30));
         assertThat(request.fingerprint()).isEqualTo(ClaimKey.sha256("body"));
-        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(request.id(), "7"));
-    }
-
-    @Test
-    void payloadIsComparedOnlyIfThereIsOne() {
-        execute(null, claim -> 7);
-
-        assertThat(rig.store.claims().get(0).fingerprint()).isNull();
+        rig.assertCompleted("7");
     }
 
     @Test
     void leaseIsRenewedWhileTheActionRunsAndNoLonger() {
         AtomicReference<Claim> kept = new AtomicReference<>();
-        execute(null, claim -> {
-            for (int second = 0; second < 60; second++) {
-                rig.clock.advance(Duration.ofSeconds(1));
-                rig.renewer.tick();
-            }
+        execute(claim -> {
+            rig.tickFor(Duration.ofSeconds(60));
             claim.ensureHeld();
             kept.set(claim);
             return 7;
         });
         assertThat(rig.store.renewals()).hasSize(4);
 
-        rig.clock.advance(Duration.ofSeconds(20));
-        rig.renewer.tick();
+        rig.tickFor(Duration.ofSeconds(20));
         assertThat(rig.store.renewals()).hasSize(4);
         assertThatThrownBy(() -> kept.get().ensureHeld()).isInstanceOf(ClaimLostException.class);
         assertThat(rig.queue.requests()).isEmpty();
@@ -123,31 +111,28 @@ class ActionExecutorTests {
 
     @Test
     void storedResultIsReplayedWithoutTheAction() {
-        rig.store.onClaim(() -> new AlreadyCompleted("7"));
+        rig.store.answer(new AlreadyCompleted("7"), new AlreadyCompleted("null"), new AlreadyCompleted("7"));
 
-        assertThat(execute(null, ActionExecutorTests::neverCalled)).isEqualTo(7);
+        assertThat(execute(ActionExecutorTests::neverCalled)).isEqualTo(7);
+        assertThat(execute(ActionExecutorTests::neverCalled)).isNull();
+        assertThat(this.<Integer>execute(int.class)).isEqualTo(7);
 
         assertThat(rig.store.completions()).isEmpty();
     }
 
     @Test
-    void resultThatIsNullIsReplayedAsSuch() {
-        assertThat(execute(null, claim -> null)).isNull();
-        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), "null"));
-        rig.store.onClaim(() -> new AlreadyCompleted("null"));
+    void resultThatIsNullIsKeptAsSuch() {
+        assertThat(execute(claim -> null)).isNull();
 
-        assertThat(execute(null, ActionExecutorTests::neverCalled)).isNull();
+        rig.assertCompleted("null");
     }
 
     @Test
     void absentResultIsReplayedOnlyToCallersThatWantNone() {
-        rig.store.onClaim(() -> new AlreadyCompleted(null));
-        rig.store.onClaim(() -> new AlreadyCompleted(null));
+        rig.store.answer(new AlreadyCompleted(null), new AlreadyCompleted(null));
 
-        assertThat(executions.execute(
-                        new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN), Void.class, claim -> null))
-                .isNull();
-        assertThatThrownBy(() -> execute(null, ActionExecutorTests::neverCalled))
+        assertThat(this.<Void>execute(Void.class)).isNull();
+        assertThatThrownBy(() -> execute(ActionExecutorTests::neverCalled))
                 .isInstanceOf(StoredResultException.class)
                 .hasMessageContaining("no result was kept")
                 .hasMessageContaining(DeliveryRig.KEY.hash())
@@ -156,9 +141,9 @@ class ActionExecutorTests {
 
     @Test
     void storedResultOfAnotherTypeIsRefusedByName() {
-        rig.store.onClaim(() -> new AlreadyCompleted("secret"));
+        rig.store.answer(new AlreadyCompleted("secret"));
 
-        assertThatThrownBy(() -> execute(null, ActionExecutorTests::neverCalled))
+        assertThatThrownBy(() -> execute(ActionExecutorTests::neverCalled))
                 .isInstanceOf(StoredResultException.class)
                 .hasMessageContaining("does not fit java.lang.Integer")
                 .hasMessageContaining("orders")
@@ -166,63 +151,38 @@ class ActionExecutorTests {
     }
 
     @Test
-    void primitiveTypeIsReadAsItsWrapper() {
-        rig.store.onClaim(() -> new AlreadyCompleted("7"));
-
-        assertThat(executions.<Integer, RuntimeException>execute(
-                        new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN), int.class, claim -> 8))
-                .isEqualTo(7);
-    }
-
-    @Test
     void keyThatIsNotFreeIsRefusedWithItsReason() {
-        rig.store.onClaim(() -> new HeldElsewhere(Duration.ofMillis(12_345)));
-        rig.store.onClaim(Parked::new);
-        rig.store.onClaim(() -> new Mismatch("7"));
+        rig.store.answer(new HeldElsewhere(Duration.ofMillis(12_345)), new Parked(), new Mismatch("7"));
 
-        assertThatThrownBy(() -> execute(null, ActionExecutorTests::neverCalled))
+        assertThatThrownBy(() -> execute(ActionExecutorTests::neverCalled))
                 .isInstanceOfSatisfying(
                         ClaimHeldException.class,
                         held -> assertThat(held.retryAfter()).isEqualTo(Duration.ofMillis(12_345)))
                 .hasMessageContaining("12345 ms");
-        assertThatThrownBy(() -> execute(null, ActionExecutorTests::neverCalled))
-                .isInstanceOf(ParkedException.class);
-        assertThatThrownBy(() -> execute(null, ActionExecutorTests::neverCalled))
-                .isInstanceOf(KeyReusedException.class);
+        assertThatThrownBy(() -> execute(ActionExecutorTests::neverCalled)).isInstanceOf(ParkedException.class);
+        assertThatThrownBy(() -> execute(ActionExecutorTests::neverCalled)).isInstanceOf(KeyReusedException.class);
         assertThat(rig.store.releases()).isEmpty();
     }
 
-    @Test
-    void failedActionGivesItsKeyUp() {
+    @ParameterizedTest
+    @EnumSource(names = {"RERUN", "PARK"})
+    void failedActionFreesItsKeyUnderAnyPolicy(AbandonedPolicy policy) {
+        doubt = new InDoubtPolicy(policy, null, List.of());
         IOException failure = new IOException("provider is down");
 
-        assertThatThrownBy(() -> execute(null, claim -> {
+        assertThatThrownBy(() -> execute(claim -> {
                     throw failure;
                 }))
                 .isSameAs(failure);
 
-        assertThat(rig.store.releases())
-                .containsExactly(new ClaimEnd.Released(claimed(), "java.io.IOException: provider is down", false));
+        rig.assertReleased("java.io.IOException: provider is down");
         assertThat(rig.store.completions()).isEmpty();
-    }
-
-    @Test
-    void actionThatLearnedByItselfThatItsClaimIsLostIsReleasedAsAmbiguous() {
-        assertThatThrownBy(() -> execute(null, claim -> {
-                    rig.clock.advance(Duration.ofSeconds(31));
-                    claim.ensureHeld();
-                    return 7;
-                }))
-                .isInstanceOf(ClaimLostException.class);
-
-        assertThat(rig.store.releases())
-                .singleElement()
-                .satisfies(release -> assertThat(release.ambiguous()).isTrue());
+        assertThat(rig.store.parkings()).isEmpty();
     }
 
     @Test
     void lostClaimInterruptsItsActionAndIsReleasedAsAmbiguous() {
-        assertThatThrownBy(() -> execute(null, claim -> {
+        assertThatThrownBy(() -> execute(claim -> {
                     loseLease();
                     assertThat(Thread.interrupted()).isTrue();
                     assertThatThrownBy(claim::ensureHeld).isInstanceOf(ClaimLostException.class);
@@ -230,16 +190,14 @@ class ActionExecutorTests {
                 }))
                 .isInstanceOf(InterruptedException.class);
 
-        assertThat(rig.store.releases())
-                .singleElement()
-                .satisfies(release -> assertThat(release.ambiguous()).isTrue());
+        rig.assertReleasedInDoubt();
     }
 
     @Test
     void actionThatIsStoppedParksItsKeyIfDoubtsAreToBeParked() {
         doubt = PARKING;
 
-        assertThatThrownBy(() -> execute(null, claim -> {
+        assertThatThrownBy(() -> execute(claim -> {
                     loseLease();
                     assertThat(Thread.interrupted()).isTrue();
                     throw new InterruptedException("stopped");
@@ -247,10 +205,7 @@ class ActionExecutorTests {
                 .isInstanceOf(InterruptedException.class);
 
         assertThat(rig.store.claims()).extracting(ClaimRequest::inDoubt).containsExactly(InDoubt.PARK);
-        assertThat(rig.store.parkings()).singleElement().satisfies(parking -> {
-            assertThat(parking.claim()).isEqualTo(claimed());
-            assertThat(parking.ambiguous()).isTrue();
-        });
+        assertParkedInDoubt();
         assertThat(rig.store.releases()).isEmpty();
     }
 
@@ -259,39 +214,27 @@ class ActionExecutorTests {
     void actionWhoseThreadTheApplicationInterruptsParksItsKeyIfDoubtsAreToBeParked() {
         doubt = PARKING;
 
-        assertThatThrownBy(() -> execute(null, claim -> {
+        assertThatThrownBy(() -> execute(claim -> {
                     Thread.currentThread().interrupt();
                     new CountDownLatch(1).await();
                     return 7;
                 }))
                 .isInstanceOf(InterruptedException.class);
 
-        assertThat(rig.store.parkings()).singleElement().satisfies(parking -> {
-            assertThat(parking.claim()).isEqualTo(claimed());
-            assertThat(parking.ambiguous()).isTrue();
-        });
+        assertParkedInDoubt();
     }
 
-    @Test
-    void actionThatFailsByItselfFreesItsKeyUnderAnyPolicy() {
-        doubt = PARKING;
-
-        assertThatThrownBy(() -> execute(null, claim -> {
-                    throw new IllegalStateException("declined");
-                }))
-                .hasMessage("declined");
-
-        assertThat(rig.store.parkings()).isEmpty();
-        assertThat(rig.store.releases())
-                .singleElement()
-                .satisfies(release -> assertThat(release.ambiguous()).isFalse());
+    private void assertParkedInDoubt() {
+        assertThat(rig.store.parkings())
+                .extracting(ClaimEnd.Parked::claim, ClaimEnd.Parked::ambiguous)
+                .containsExactly(tuple(rig.claimed(), true));
     }
 
     @Test
     void resultOfALostClaimIsDiscarded() {
         rig.store.onComplete(requested -> Set.of());
 
-        assertThatThrownBy(() -> execute(null, claim -> {
+        assertThatThrownBy(() -> execute(claim -> {
                     loseLease();
                     return 7;
                 }))
@@ -306,21 +249,16 @@ class ActionExecutorTests {
             return new Acquired(1, 1, false);
         });
 
-        assertThatThrownBy(() -> execute(null, ActionExecutorTests::neverCalled))
-                .isInstanceOf(ClaimLostException.class);
+        assertThatThrownBy(() -> execute(ActionExecutorTests::neverCalled)).isInstanceOf(ClaimLostException.class);
 
-        assertThat(rig.store.releases())
-                .singleElement()
-                .satisfies(release -> assertThat(release.ambiguous()).isFalse());
+        assertThat(rig.store.releases()).singleElement().matches(release -> !release.ambiguous());
     }
 
     @Test
     void completionIsRepeatedWhileTheLeaseLasts() {
-        rig.store.onComplete(requested -> {
-            throw new IllegalStateException("connection refused");
-        });
+        rig.store.loseCompletions(1);
 
-        assertThat(execute(null, claim -> 7)).isEqualTo(7);
+        assertThat(execute(claim -> 7)).isEqualTo(7);
 
         assertThat(rig.store.completions()).hasSize(2);
     }
@@ -334,7 +272,7 @@ class ActionExecutorTests {
             });
         }
 
-        assertThatThrownBy(() -> execute(null, claim -> 7)).hasMessage("connection refused");
+        assertThatThrownBy(() -> execute(claim -> 7)).hasMessage("connection refused");
 
         assertThat(rig.store.completions()).hasSize(3);
         assertThat(rig.store.releases()).isEmpty();
@@ -342,26 +280,29 @@ class ActionExecutorTests {
 
     @Test
     void resultThatCannotBeKeptIsReturnedAllTheSame() {
-        writer.set(result -> "1".repeat(101));
+        assertThat(execute(claim -> 12_345)).isEqualTo(12_345);
 
-        assertThat(execute(null, claim -> 7)).isEqualTo(7);
-
-        assertThat(rig.store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), null));
+        rig.assertCompleted(null);
     }
 
     /** Has another worker take the key over, and the next renewal notice it. */
     private void loseLease() {
         rig.store.onRenew(requested -> Set.of());
-        rig.clock.advance(Duration.ofSeconds(16));
-        rig.renewer.tick();
+        rig.tickFor(Duration.ofSeconds(16));
     }
 
-    private <X extends Throwable> Integer execute(String payload, Action<Integer, X> action) throws X {
+    private <X extends Throwable> Integer execute(Action<Integer, X> action) throws X {
+        return execute(null, action);
+    }
+
+    private <X extends Throwable> Integer execute(@Nullable String payload, Action<Integer, X> action) throws X {
         return executions.execute(new ClaimSpec(DeliveryRig.KEY, payload, doubt), Integer.class, action);
     }
 
-    private ClaimId claimed() {
-        return rig.store.claims().get(0).id();
+    private <T> T execute(Class<T> type) {
+        return executions.execute(DeliveryRig.spec(doubt), type, claim -> {
+            throw new AssertionError("The action was called");
+        });
     }
 
     private static Integer neverCalled(Claim claim) {

@@ -98,19 +98,12 @@ class DefaultExactlyOnceOperationsTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", " ", "a\0b"})
-    void keysThatCannotBeOnesAreRefused(String key) {
-        assertThatThrownBy(() -> operations.execute("orders", key, String.class, claim -> "done"))
+    @ValueSource(strings = {"", "a\0b"})
+    void scopesAndKeysThatCannotBeStoredAreRefused(String text) {
+        assertThatThrownBy(() -> operations.execute("orders", text, String.class, claim -> "done"))
                 .isInstanceOf(InvalidKeyException.class);
-
-        assertThat(rig.store.claims()).isEmpty();
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"", " ", "a\0b", "a\uD83Db"})
-    void scopesThatCannotBeStoredAreRefused(String scope) {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> operations.execute(scope, "A-1", String.class, claim -> "done"))
+                .isThrownBy(() -> operations.execute(text, "A-1", String.class, claim -> "done"))
                 .withMessageContaining("scope");
 
         assertThat(rig.store.claims()).isEmpty();
@@ -119,20 +112,14 @@ class DefaultExactlyOnceOperationsTests {
     @Test
     void storeIsCheckedBeforeEachOperation() {
         operations.execute("orders", "A-1", String.class, claim -> "done");
-        operations.parked(10);
-        operations.parkedAfter(PARKED, 10);
+        assertThat(operations.parked(10)).containsExactly(PARKED);
+        assertThat(operations.parkedAfter(PARKED, 5)).isEmpty();
         operations.findParked("orders", "A-1");
         operations.releaseParked(PARKED);
         operations.completeParked(PARKED, null);
 
         assertThat(checks).hasValue(6);
-    }
-
-    @Test
-    void parkedClaimsAreListedPageByPage() {
-        assertThat(operations.parked(10)).containsExactly(PARKED);
-        assertThat(operations.parkedAfter(PARKED, 5)).isEmpty();
-        assertThat(parked.asked).containsExactly(10, 5);
+        assertThat(parked.asked).startsWith(10, 5);
     }
 
     @ParameterizedTest

@@ -13,42 +13,19 @@ class RenewalOutageTests {
 
     private final RenewalRig rig = RenewalRig.renewing();
 
-    private void outage(int failures) {
-        for (int failure = 0; failure < failures; failure++) {
-            rig.store.onRenew(requested -> {
-                throw new IllegalStateException("no connection", new IllegalStateException("refused"));
-            });
+    @Test
+    void eachOutageIsLoggedWithOneStackTraceAndOneLineForEachRetry(CapturedOutput output) {
+        rig.hold(60);
+        for (int outage = 1; outage <= 2; outage++) {
+            rig.store.loseRenewals(3);
+
+            rig.tickFor(Duration.ofSeconds(90));
+
+            assertThat(output.getOut().lines().filter(line -> line.startsWith("java.lang.IllegalStateException")))
+                    .hasSize(outage);
+            assertThat(output.getOut().lines().filter(line -> line.contains("Renewing 1 leases failed")))
+                    .hasSize(3 * outage);
         }
-    }
-
-    private static long traces(CapturedOutput output) {
-        return output.getOut()
-                .lines()
-                .filter(line -> line.startsWith(IllegalStateException.class.getName()))
-                .count();
-    }
-
-    @Test
-    void outageIsLoggedWithOneStackTraceAndOneLineForEachRetry(CapturedOutput output) {
-        rig.hold(60);
-        outage(3);
-
-        rig.tickFor(Duration.ofSeconds(58));
-
-        assertThat(traces(output)).isOne();
-        assertThat(output.getOut().lines().filter(line -> line.contains("Renewing 1 leases failed")))
-                .hasSize(3);
-        assertThat(output).contains("while they last: java.lang.IllegalStateException: refused");
-    }
-
-    @Test
-    void nextOutageHasAStackTraceOfItsOwn(CapturedOutput output) {
-        rig.hold(60);
-        outage(1);
-        rig.tickFor(Duration.ofSeconds(60));
-        outage(1);
-        rig.tickFor(Duration.ofSeconds(60));
-
-        assertThat(traces(output)).isEqualTo(2);
+        assertThat(output).contains("while they last: java.lang.IllegalStateException: connection refused");
     }
 }

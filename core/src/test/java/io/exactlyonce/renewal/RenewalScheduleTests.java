@@ -16,21 +16,17 @@ class RenewalScheduleTests {
     private final RenewalSchedule schedule = new RenewalSchedule(0.5, 0.1);
 
     @Test
-    void renewalIsDueAtHalfTheWindow() {
-        assertThat(schedule.interval(Duration.ofSeconds(30), 0)).isEqualTo(Duration.ofSeconds(15));
-    }
-
-    @Test
-    void jitterMakesRenewalsEarlierByUpToItsPart() {
+    void renewalIsDueAtHalfTheWindowAndEarlierByJitter() {
         Duration window = Duration.ofSeconds(30);
 
+        assertThat(schedule.interval(window, 0)).isEqualTo(Duration.ofSeconds(15));
         assertThat(schedule.interval(window, 0.5)).isEqualTo(Duration.ofMillis(14_250));
         assertThat(schedule.interval(window, ALMOST_ONE))
                 .isBetween(Duration.ofMillis(13_500), Duration.ofMillis(13_501));
     }
 
     @ParameterizedTest
-    @CsvSource({"43200, 0.05, 0.5", "30, 0.05, 0.5", "5, 0.5, 0.1", "5, 0.05, 0.5", "3, 0.1, 0.5", "2, 0.5, 0.1"})
+    @CsvSource({"43200, 0.05, 0.5", "5, 0.05, 0.5", "2, 0.5, 0.1"})
     void noIntervalIsShorterThanASecond(long window, double at, double jitter) {
         Duration interval = new RenewalSchedule(at, jitter).interval(Duration.ofSeconds(window), ALMOST_ONE);
 
@@ -38,22 +34,18 @@ class RenewalScheduleTests {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {100, 500, 1_000, 1_500, 1_999})
+    @ValueSource(longs = {100, 1_000, 1_999})
     void windowsUnderTwoSecondsAreRenewedAtHalf(long millis) {
         Duration window = Duration.ofMillis(millis);
 
         assertThat(schedule.interval(window, ALMOST_ONE)).isEqualTo(window.dividedBy(2));
     }
 
-    @Test
-    void retryFollowsAfterAThirdOfWhatIsLeft() {
-        assertThat(schedule.retryAfter(Duration.ofSeconds(15), 0)).isEqualTo(Duration.ofSeconds(5));
-        assertThat(schedule.retryAfter(Duration.ofSeconds(10), 0.5)).isEqualTo(Duration.ofNanos(3_166_666_666L));
-    }
-
     /** What fails together is tried again apart, but never later than planned. */
     @Test
-    void jitterMakesRetriesEarlierByUpToItsPart() {
+    void retryFollowsAfterAThirdOfWhatIsLeftAndEarlierByJitter() {
+        assertThat(schedule.retryAfter(Duration.ofSeconds(15), 0)).isEqualTo(Duration.ofSeconds(5));
+        assertThat(schedule.retryAfter(Duration.ofSeconds(10), 0.5)).isEqualTo(Duration.ofNanos(3_166_666_666L));
         assertThat(schedule.retryAfter(Duration.ofSeconds(15), ALMOST_ONE))
                 .isBetween(Duration.ofMillis(4_500), Duration.ofMillis(4_501));
     }
@@ -87,9 +79,7 @@ class RenewalScheduleTests {
     @CsvSource({
         "at, 0.04, 0.1",
         "at, 0.91, 0.1",
-        "at, NaN, 0.1",
         "jitter, 0.5, -0.01",
-        "jitter, 0.5, 0.51",
         "jitter, 0.5, NaN",
     })
     void valueOutOfBoundsIsRefusedByName(String name, double at, double jitter) {
@@ -97,11 +87,5 @@ class RenewalScheduleTests {
                 .isThrownBy(() -> new RenewalSchedule(at, jitter))
                 .withMessageStartingWith(name + " (")
                 .withMessageContaining(" must be from ");
-    }
-
-    @ParameterizedTest
-    @CsvSource({"0.05, 0", "0.9, 0.5"})
-    void boundsThemselvesAreAllowed(double at, double jitter) {
-        assertThat(new RenewalSchedule(at, jitter).at()).isEqualTo(at);
     }
 }

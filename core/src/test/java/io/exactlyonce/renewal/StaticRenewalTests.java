@@ -10,28 +10,16 @@ import org.junit.jupiter.api.Test;
 /** Nothing is renewed. */
 class StaticRenewalTests {
 
-    private final RenewalRig rig = new RenewalRig(new RenewalSchedule(false, 0.5, 0));
+    private final RenewalRig rig = new RenewalRig(new RenewalSchedule(false, 0.5, 0)).limiting(Duration.ofMinutes(1));
 
     @Test
-    void neitherWindowNorLeaseIsRenewed() {
+    void neitherWindowNorLeaseIsRenewedNorDoesTheEndOfTheHandlerBeginThat() {
         Window window = rig.hold(30);
-
-        rig.tickFor(Duration.ofMinutes(5));
-        window.completing();
-        rig.tickFor(Duration.ofMinutes(5));
-
-        assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.store.renewals()).isEmpty();
-    }
-
-    @Test
-    void endOfAHandlerBeginsNoRenewal() {
-        Window window = rig.limiting(Duration.ofMinutes(1)).hold(30);
         rig.limit(window);
-        rig.tickFor(Duration.ofSeconds(5));
 
+        rig.tickFor(Duration.ofSeconds(5));
         window.completing();
-        rig.tickFor(Duration.ofMinutes(1));
+        rig.tickFor(Duration.ofMinutes(5));
 
         assertThat(rig.queue.requests()).isEmpty();
         assertThat(rig.store.renewals()).isEmpty();
@@ -49,8 +37,8 @@ class StaticRenewalTests {
         assertThat(rig.timesLost).hasValue(1);
         assertThat(window.isHeld()).isFalse();
         rig.tickFor(Duration.ofMinutes(1));
-        assertThat(rig.timesLost).hasValue(1);
         assertThat(rig.leaseResults).containsExactly(Result.LOST);
+        assertThat(rig.timesLost).hasValue(1);
     }
 
     @Test
@@ -64,18 +52,6 @@ class StaticRenewalTests {
     }
 
     @Test
-    void handlerInTimeIsNotTold() {
-        Window window = rig.hold(30);
-        rig.tickFor(Duration.ofSeconds(20));
-
-        window.stop();
-        rig.tickFor(Duration.ofMinutes(1));
-
-        assertThat(rig.timesLost).hasValue(0);
-        assertThat(rig.windowResults).isEmpty();
-    }
-
-    @Test
     void failedDeliveryIsReturnedWithinItsWindow() {
         Window window = rig.hold(30);
         rig.tickFor(Duration.ofSeconds(20));
@@ -83,16 +59,5 @@ class StaticRenewalTests {
         RenewalRig.returnAfter(window, Duration.ofSeconds(4));
 
         assertThat(rig.queue.changes()).containsExactly(new QueueVisibility.Change("handle", 4));
-    }
-
-    @Test
-    void timeoutEndsTheHandlerBeforeItsLease() {
-        Window window = rig.limiting(Duration.ofSeconds(5)).hold(30);
-        rig.limit(window);
-
-        rig.tickFor(Duration.ofSeconds(5));
-
-        assertThat(rig.timesTimedOut).hasValue(1);
-        assertThat(window.isHeld()).isTrue();
     }
 }

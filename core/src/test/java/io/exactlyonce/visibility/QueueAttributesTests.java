@@ -35,9 +35,6 @@ class QueueAttributesTests {
     @ValueSource(
             strings = {
                 "",
-                "{}",
-                "[]",
-                "null",
                 "no JSON",
                 "{\"deadLetterTargetArn\":\"a\"}",
                 "{\"deadLetterTargetArn\":\"a\",\"maxReceiveCount\":\"many\"}",

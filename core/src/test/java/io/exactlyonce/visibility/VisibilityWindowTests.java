@@ -1,6 +1,5 @@
 package io.exactlyonce.visibility;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.time.Duration;
@@ -9,12 +8,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class VisibilityWindowTests {
-
-    @ParameterizedTest
-    @ValueSource(longs = {1, 30, 43_200})
-    void windowLastsFromOneSecondToTwelveHours(long seconds) {
-        assertThat(VisibilityWindow.ofSeconds(seconds).length()).isEqualTo(Duration.ofSeconds(seconds));
-    }
 
     @ParameterizedTest
     @ValueSource(longs = {-1, 0, 43_201})

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.sql.SQLException;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class StaleConnectionTests {
@@ -18,30 +20,26 @@ class StaleConnectionTests {
                 .isTrue();
     }
 
+    static Stream<Exception> freshConnectionMakesNoDifference() {
+        SQLException broken = new SQLException("broken", "08006");
+        return Stream.concat(
+                Stream.of("40001", "57014", "42P01", "53300").map(sqlState -> new SQLException("no", sqlState)),
+                Stream.of(
+                        new SQLException("the outermost decides", "23505", broken),
+                        new SQLException("waited for, and not twice", "08006", new SocketTimeoutException()),
+                        new IllegalStateException("no SQL")));
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"23505", "40001", "40P01", "57014", "42P01", "53300"})
-    void freshConnectionMakesNoDifference(String sqlState) {
-        assertThat(ClaimPool.isStale(new SQLException("no", sqlState))).isFalse();
+    @MethodSource
+    void freshConnectionMakesNoDifference(Exception failure) {
+        assertThat(ClaimPool.isStale(failure)).isFalse();
     }
 
     @Test
-    void replyThatIsLateIsNotWaitedForTwice() {
-        assertThat(ClaimPool.isStale(new SQLException("late", "08006", new SocketTimeoutException())))
-                .isFalse();
-        assertThat(ClaimPool.isStale(new SQLException("reset", "08006", new IOException("reset"))))
-                .isTrue();
-    }
+    void causeDecidesWhereTheFailureHasNoStateOfItsOwn() {
+        SQLException broken = new SQLException("broken", "08006", new IOException("reset"));
 
-    @Test
-    void outermostSqlStateDecides() {
-        var broken = new SQLException("broken", "08006");
-        assertThat(ClaimPool.isStale(new SQLException("duplicate", "23505", broken)))
-                .isFalse();
         assertThat(ClaimPool.isStale(new SQLException("none", null, broken))).isTrue();
-    }
-
-    @Test
-    void failureOfAnotherKindIsNone() {
-        assertThat(ClaimPool.isStale(new IllegalStateException("no SQL"))).isFalse();
     }
 }

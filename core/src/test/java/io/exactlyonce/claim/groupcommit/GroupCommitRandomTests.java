@@ -84,8 +84,12 @@ class GroupCommitRandomTests {
         private final Map<ClaimKey, Integer> lastEnd = new HashMap<>();
         private final Map<ClaimKey, Integer> lastClaim = new HashMap<>();
 
-        Unruly(long seed) {
+        private final int flushers;
+        private int batches;
+
+        Unruly(long seed, int flushers) {
             random = new Random(seed);
+            this.flushers = flushers;
         }
 
         @Override
@@ -99,6 +103,7 @@ class GroupCommitRandomTests {
             synchronized (this) {
                 fate = random.nextInt(20);
                 nanos = random.nextInt(400_000);
+                require(++batches <= flushers, "more batches are on their way than there are flushers");
                 check(batch, ids, mine);
                 onTheirWay.addAll(mine);
             }
@@ -107,6 +112,7 @@ class GroupCommitRandomTests {
                 return answer(batch, ids, fate);
             } finally {
                 synchronized (this) {
+                    batches--;
                     onTheirWay.removeAll(mine);
                 }
             }
@@ -211,8 +217,9 @@ class GroupCommitRandomTests {
         Random random = new Random(seed);
         Duration patience = Duration.ofMillis(seed % 2 == 0 ? 60_000 : 1 + random.nextInt(5));
         List<Asked> all = new ArrayList<>();
+        int flushers = 1 + random.nextInt(3);
         GroupCommitClaimStore front = new GroupCommitClaimStore(
-                new Unruly(seed), new GroupCommitSettings(1 + random.nextInt(3), MOST, patience), System::nanoTime);
+                new Unruly(seed, flushers), new GroupCommitSettings(flushers, MOST, patience), System::nanoTime);
         try (front) {
             for (int number = 0; number < CALLS; number++) {
                 all.add(ask(front, random, number));

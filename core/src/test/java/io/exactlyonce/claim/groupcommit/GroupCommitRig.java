@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.Claims;
 import io.exactlyonce.claim.GatedStore;
 import java.time.Duration;
 import java.util.List;
@@ -28,6 +29,12 @@ public final class GroupCommitRig implements AutoCloseable {
 
     public GroupCommitRig() {
         this(1, 256, PATIENCE);
+    }
+
+    /** Keeps the flusher busy; returns the batch that does. */
+    GatedStore.Batch block() throws InterruptedException {
+        claim(Claims.request(Claims.newKey()));
+        return store.next();
     }
 
     /** A call in a thread of its own. */

@@ -29,73 +29,79 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
 @ExtendWith(OutputCaptureExtension.class)
 class ClaimDatabaseTests {
 
-    private interface Opening {
-        Connection open() throws SQLException;
-    }
-
     private static final Set<Thread.State> STANDING = Set.of(Thread.State.WAITING, Thread.State.BLOCKED);
 
     private final CountDownLatch asked = new CountDownLatch(1);
+    private final CountDownLatch away = new CountDownLatch(1);
     private final AtomicBoolean brokenOff = new AtomicBoolean();
     private final AtomicInteger tries = new AtomicInteger();
 
-    @Test
-    void closingBreaksTheCheckOff() throws Exception {
-        ClaimDatabase silent = database(() -> {
-            asked.countDown();
-            try {
-                new CountDownLatch(1).await();
-            } catch (InterruptedException closed) {
-                brokenOff.set(true);
+    /** Gives no connection, and lets its first caller wait until it is {@link #away} no more. */
+    private final ClaimDatabase silent = database(true);
+
+    /** Gives no connection, at once. */
+    private final ClaimDatabase down = database(false);
+
+    private Connection refuse(boolean waits) throws SQLException {
+        int number = tries.incrementAndGet();
+        asked.countDown();
+        try {
+            if (waits && number == 1) {
+                away.await();
             }
-            throw new SQLException("broken off");
-        });
+        } catch (InterruptedException closed) {
+            brokenOff.set(true);
+        }
+        throw new SQLException("no route to host, try " + number);
+    }
+
+    private void beginCheck() throws InterruptedException {
         silent.beginCheck();
         asked.await();
+    }
+
+    /** Asks for the database on a thread of its own; returns when that waits. */
+    private FutureTask<Throwable> requireLater() {
+        FutureTask<Throwable> call = new FutureTask<>(() -> catchThrowable(silent::requireReady));
+        Thread caller = new Thread(call);
+        caller.start();
+        await().until(() -> STANDING.contains(caller.getState()));
+        return call;
+    }
+
+    @Test
+    void closingBreaksTheCheckOffAndMakesNoOther() throws Exception {
+        beginCheck();
 
         silent.close();
+        silent.beginCheck();
 
         assertThat(brokenOff).isTrue();
         assertThat(silent.isReady()).isFalse();
         assertThatThrownBy(silent::requireReady)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("closed");
+        assertThat(tries).hasValue(1);
     }
 
+    /** That a listener awaits it makes it the listener's to tell. */
     @Test
-    void checkThatFailedIsMadeAgainForCallersThatFollow() {
-        ClaimDatabase down = database(() -> {
-            throw new SQLException("try " + tries.incrementAndGet());
-        });
-
+    void checkThatFailedIsMadeAgainForCallersThatFollow(CapturedOutput output) {
         assertThatThrownBy(down::requireReady)
                 .isInstanceOf(ClaimDatabaseException.class)
                 .hasMessageContaining("try 1");
         assertThatThrownBy(down::requireReady)
                 .isInstanceOf(ClaimDatabaseException.class)
                 .hasMessageContaining("try 2");
+
         assertThat(down.isReady()).isFalse();
+        assertThat(output).doesNotContain("No listener can start");
     }
 
     @Test
     void interruptEndsTheWaitAndLeavesTheCheckToOtherCallers() throws Exception {
-        CountDownLatch away = new CountDownLatch(1);
-        ClaimDatabase silent = database(() -> {
-            int number = tries.incrementAndGet();
-            asked.countDown();
-            try {
-                away.await();
-            } catch (InterruptedException closed) {
-                brokenOff.set(true);
-            }
-            throw new SQLException("try " + number);
-        });
-        silent.beginCheck();
-        asked.await();
-        FutureTask<Throwable> other = new FutureTask<>(() -> catchThrowable(silent::requireReady));
-        Thread caller = new Thread(other);
-        caller.start();
-        await().until(() -> STANDING.contains(caller.getState()));
+        beginCheck();
+        FutureTask<Throwable> other = requireLater();
         Thread.currentThread().interrupt();
 
         assertThatThrownBy(silent::requireReady)
@@ -108,39 +114,10 @@ class ClaimDatabaseTests {
         assertThat(brokenOff).isFalse();
     }
 
-    @Test
-    void databaseThatIsClosedIsNotAskedAnyMore() {
-        ClaimDatabase closed = database(() -> {
-            throw new SQLException("try " + tries.incrementAndGet());
-        });
-        closed.close();
-
-        closed.beginCheck();
-
-        assertThatThrownBy(closed::requireReady)
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("closed");
-        assertThat(tries).hasValue(0);
-    }
-
     /** A health probe waits for no check, and begins none. */
     @Test
     void probeBesideACheckHasAnAnswerOfItsOwn() throws Exception {
-        CountDownLatch away = new CountDownLatch(1);
-        ClaimDatabase silent = database(() -> {
-            int number = tries.incrementAndGet();
-            asked.countDown();
-            try {
-                if (number == 1) {
-                    away.await();
-                }
-            } catch (InterruptedException closed) {
-                brokenOff.set(true);
-            }
-            throw new SQLException("try " + number);
-        });
-        silent.beginCheck();
-        asked.await();
+        beginCheck();
 
         assertThatThrownBy(silent::prove)
                 .isInstanceOf(ClaimDatabaseException.class)
@@ -154,47 +131,17 @@ class ClaimDatabaseTests {
     /** As where listeners do not start with the application. */
     @Test
     void checkThatFailsWhileNothingAwaitsItIsLoggedAtOnce(CapturedOutput output) {
-        ClaimDatabase down = database(() -> {
-            throw new SQLException("no route to host");
-        });
-
         down.beginCheck();
 
         await().until(() -> output.getOut().contains("No listener can start: No connection to"));
         assertThat(output).contains("no route to host");
     }
 
-    @Test
-    void checkThatFailsWhileAListenerAwaitsItIsTheListenersToTell(CapturedOutput output) {
-        ClaimDatabase down = database(() -> {
-            throw new SQLException("no route to host");
-        });
-
-        assertThatThrownBy(down::requireReady).hasMessageContaining("no route to host");
-
-        assertThat(output).doesNotContain("No listener can start");
-    }
-
     /** As requests of a web application do while its database is away: each waits for what is left of one check. */
     @Test
     void callsThatComeDuringACheckGetItsFailureAndMakeNoneOfTheirOwn() throws Exception {
-        CountDownLatch away = new CountDownLatch(1);
-        ClaimDatabase silent = database(() -> {
-            int number = tries.incrementAndGet();
-            try {
-                away.await();
-            } catch (InterruptedException closed) {
-                brokenOff.set(true);
-            }
-            throw new SQLException("try " + number);
-        });
-        List<FutureTask<Throwable>> calls = Stream.generate(
-                        () -> new FutureTask<>(() -> catchThrowable(silent::requireReady)))
-                .limit(5)
-                .toList();
-        List<Thread> callers = calls.stream().map(Thread::new).toList();
-        callers.forEach(Thread::start);
-        await().until(() -> callers.stream().map(Thread::getState).allMatch(STANDING::contains));
+        List<FutureTask<Throwable>> calls =
+                Stream.generate(this::requireLater).limit(5).toList();
         away.countDown();
 
         for (FutureTask<Throwable> call : calls) {
@@ -204,17 +151,17 @@ class ClaimDatabaseTests {
         assertThatThrownBy(silent::requireReady).hasMessageContaining("try 2");
     }
 
-    private static ClaimDatabase database(Opening connections) {
+    private ClaimDatabase database(boolean waits) {
         var claims = ClaimPool.around(
                 new AbstractDataSource() {
                     @Override
                     public Connection getConnection() throws SQLException {
-                        return connections.open();
+                        return refuse(waits);
                     }
 
                     @Override
                     public Connection getConnection(String username, String password) throws SQLException {
-                        return connections.open();
+                        return refuse(waits);
                     }
                 },
                 2);

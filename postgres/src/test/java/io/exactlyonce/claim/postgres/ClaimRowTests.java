@@ -43,6 +43,7 @@ class ClaimRowTests {
 
         assertThat(row.isHeldBy(HOLDER)).isEqualTo(held);
         assertThat(row.isHeldBy(new UUID(0, 2))).isFalse();
+        assertThat(row.current()).isEqualTo(new Acquired(3, 41, false));
     }
 
     /** A free row that is as it was when it was tried before is locked, and is not tried again. */
@@ -77,15 +78,6 @@ class ClaimRowTests {
     }
 
     @Test
-    void ownRowIsKnownByItsClaim() {
-        ClaimRow row = row(Status.HELD, 1, true, null);
-
-        assertThat(row.isHeldBy(HOLDER)).isTrue();
-        assertThat(row.isHeldBy(UUID.randomUUID())).isFalse();
-        assertThat(row.current()).isEqualTo(new Acquired(3, 41, true));
-    }
-
-    @Test
     void refusalTellsWhy() {
         ClaimRequest request = request(null);
 
@@ -106,11 +98,6 @@ class ClaimRowTests {
         assertThat(known.refusal(request(ONE))).isEqualTo(new AlreadyCompleted("1"));
         assertThat(known.refusal(request(null))).isEqualTo(new AlreadyCompleted("1"));
         assertThat(row(Status.COMPLETED, 0, false, null).refusal(request(ONE))).isEqualTo(new AlreadyCompleted("1"));
-    }
-
-    @Test
-    void textNamesNeitherKeyNorResult() {
-        assertThat(row(Status.COMPLETED, 0, false, null)).hasToString(KEY + " COMPLETED attempt 3");
     }
 
     /** A decision of a person names the claim that was given up: it must not hold the key again. */
