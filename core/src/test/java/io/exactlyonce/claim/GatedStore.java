@@ -17,8 +17,6 @@ public final class GatedStore implements ClaimStore {
 
     private final BlockingQueue<Batch> arrived = new LinkedBlockingQueue<>();
     private final List<Object> all = new CopyOnWriteArrayList<>();
-    private final List<ClaimId> locked = new CopyOnWriteArrayList<>();
-    private final List<ClaimId> lost = new CopyOnWriteArrayList<>();
     private volatile boolean open;
     private volatile Consumer<List<?>> rule = entries -> {};
 
@@ -44,16 +42,6 @@ public final class GatedStore implements ClaimStore {
         }
     }
 
-    /** Completions of a claim find its row locked from now on. */
-    public void lock(ClaimId claim) {
-        locked.add(claim);
-    }
-
-    /** A claim does not hold its key any more. */
-    public void lose(ClaimId claim) {
-        lost.add(claim);
-    }
-
     /** Looks at each batch before it is answered, and may throw. */
     public void onBatch(Consumer<List<?>> rule) {
         this.rule = rule;
@@ -68,11 +56,6 @@ public final class GatedStore implements ClaimStore {
         return batch;
     }
 
-    /** Returns whether a batch has arrived that no caller has taken yet. */
-    public boolean hasArrived() {
-        return !arrived.isEmpty();
-    }
-
     /** Returns all entries in the order of their arrival. */
     public List<Object> entries() {
         return all;
@@ -83,23 +66,15 @@ public final class GatedStore implements ClaimStore {
         List<Object> entries = new ArrayList<>(batch.ends());
         entries.addAll(batch.claims());
         pass(entries);
-        Set<ClaimId> recorded = batch.ends().stream().map(ClaimEnd::claim).collect(Collectors.toSet());
-        Set<ClaimId> stayLocked = recorded.stream().filter(locked::contains).collect(Collectors.toSet());
-        recorded.removeAll(stayLocked);
-        lost.forEach(recorded::remove);
         return new ClaimBatch.Result(
-                recorded, batch.claims().stream().map(GatedStore::outcome).toList(), stayLocked);
+                batch.ends().stream().map(ClaimEnd::claim).collect(Collectors.toSet()),
+                batch.claims().stream().map(GatedStore::outcome).toList(),
+                Set.of());
     }
 
     /** Each key's own outcome, so that a test sees whose answer a caller got. */
     public static ClaimOutcome outcome(ClaimRequest request) {
         return new ClaimOutcome.Acquired(1, Math.abs((long) request.key().hashCode()) + 1, false);
-    }
-
-    @Override
-    public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
-        pass(renewals);
-        return renewals.stream().map(LeaseRenewal::claim).collect(Collectors.toSet());
     }
 
     private void pass(List<?> entries) {
@@ -147,7 +122,12 @@ public final class GatedStore implements ClaimStore {
     }
 
     @Override
+    public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+        throw new AssertionError("renewals do not come here");
+    }
+
+    @Override
     public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
-        return keys.stream().collect(Collectors.toMap(key -> key, key -> KeyState.PARKED));
+        throw new AssertionError("looks do not come here");
     }
 }

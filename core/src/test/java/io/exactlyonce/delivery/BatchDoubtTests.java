@@ -134,18 +134,6 @@ class BatchDoubtTests {
     }
 
     @Test
-    void timeoutOfAMessageThatTheReconcilerHasSettledDoesNotCountTheHandlerOfTheOthers() throws Throwable {
-        subscription = rig.limited(Duration.ofSeconds(10));
-        reconcile((listener, scope, claim) -> Reconciliation.done(null));
-        rig.store.answer(DOUBTFUL, CLEAN);
-
-        rig.process(items("a", "b"), acquired -> rig.tickFor(Duration.ofSeconds(12)));
-
-        assertThat(rig.timedOut).as("that of the other one").hasSize(1);
-        assertThat(rig.settle(batch)).containsExactly(0, 1);
-    }
-
-    @Test
     void namedMessageIsParkedForItsOwnCause() {
         doubt = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(IllegalArgumentException.class));
         BatchItemFailures failures = new BatchItemFailures();

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
-import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -110,7 +109,6 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     public final List<Subscription> timedOut = new ArrayList<>();
     public Runnable whenClaimed = () -> {};
     public Runnable whenHandled = () -> {};
-    public Runnable whenCompletionLost = () -> {};
     public final List<String> handlerScopes = new ArrayList<>();
     public final List<Boolean> awaited = new ArrayList<>();
     public final Renewer renewer = new Renewer(store, new RenewalSchedule(0.5, 0), this, Runnable::run, clock, () -> 0);
@@ -192,11 +190,8 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
 
     /** Asks the store on {@link #storeThreads}. What is repeated is due when {@link #timer} says so. */
     public Claims claims() {
-        return new Claims(store, asyncStore(), timer, clock);
-    }
-
-    public AsyncClaimStore asyncStore() {
-        return new ExecutorClaimStore(store, task -> storeThreads.execute(task), awaited);
+        return new Claims(
+                store, new ExecutorClaimStore(store, task -> storeThreads.execute(task), awaited), timer, clock);
     }
 
     public DeliveryPipeline pipeline() {
@@ -416,7 +411,6 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
             settled.add(end.state());
         } else if (event instanceof DeliveryEvent.CompletionLost completion) {
             lost.add(completion.subscription());
-            whenCompletionLost.run();
         } else if (event instanceof DeliveryEvent.ReceivesRunOut out) {
             runOut.add(out.subscription());
             whenReceivesRunOut.run();

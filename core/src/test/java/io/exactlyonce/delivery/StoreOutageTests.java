@@ -10,7 +10,6 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -203,19 +202,6 @@ class StoreOutageTests {
 
         assertThat(claimed).isCompleted();
         assertThat(last.isReady()).isTrue();
-    }
-
-    /** None of its attempts has reached the store, so that no claim can stand. */
-    @Test
-    void claimThatNeverReachedTheStoreIsNotReleased() {
-        failAlone(3, new ClaimStoreBusyException("busy"));
-
-        CompletableFuture<Void> claimed = claim(asking(rig.orders, "A-1", "one", 1));
-        pass(Duration.ofSeconds(2));
-
-        assertThat(claimed).isCompleted();
-        assertThat(rig.store.releases()).isEmpty();
-        assertThat(rig.asked).as("what observers are told").containsExactly("busy");
     }
 
     /** P15: a stop during an outage ends with the next attempt. */

@@ -71,15 +71,6 @@ class HandlerChoiceTests {
     }
 
     @Test
-    void returnThatIsLaterThanTheHandlersChoiceIsSent() {
-        choose(Duration.ofSeconds(40));
-
-        RenewalRig.returnAfter(window, Duration.ofSeconds(50));
-
-        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 50));
-    }
-
-    @Test
     void renewalEndsTheHandlersChoice() {
         choose(Duration.ofSeconds(60));
         rig.tickFor(Duration.ofSeconds(45));

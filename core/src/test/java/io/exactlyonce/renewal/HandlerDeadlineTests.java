@@ -6,7 +6,6 @@ import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.renewal.RenewalObserver.Result;
-import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Set;
@@ -98,16 +97,6 @@ class HandlerDeadlineTests {
     }
 
     @Test
-    void handlerThatIsInterruptedCanStillReturnItsMessage() {
-        rig.limit(window);
-        rig.tickFor(TIMEOUT.plusSeconds(1));
-
-        RenewalRig.returnAfter(window, Duration.ofSeconds(3));
-
-        assertThat(rig.queue.changes()).last().isEqualTo(new QueueVisibility.Change("handle", 3));
-    }
-
-    @Test
     void lossBeforeTheTimeoutIsToldAsALoss() {
         rig.limit(window);
         rig.store.onRenew(requested -> Set.of());
@@ -117,18 +106,5 @@ class HandlerDeadlineTests {
         assertThat(rig.timesLost).hasValue(1);
         assertThat(rig.lostKeys).containsExactly(new ClaimKey("orders", "A-1"));
         assertThat(rig.timesTimedOut).hasValue(0);
-    }
-
-    /** Trap: where no timeout is configured, nothing is extended at all. */
-    @Test
-    void withoutATimeoutEverythingIsRenewed() {
-        RenewalRig unlimited = RenewalRig.renewing();
-        unlimited.limit(unlimited.hold(20));
-
-        unlimited.tickFor(Duration.ofHours(1));
-
-        assertThat(unlimited.leaseResults).hasSizeGreaterThan(350).containsOnly(Result.SUCCEEDED);
-        assertThat(unlimited.windowResults).hasSizeGreaterThan(350).containsOnly(Result.SUCCEEDED);
-        assertThat(unlimited.timesTimedOut).hasValue(0);
     }
 }

@@ -3,19 +3,15 @@ package io.exactlyonce.renewal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.renewal.RenewalObserver.Result;
-import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.QueueVisibility;
-import io.exactlyonce.visibility.ScriptedStore;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -27,54 +23,32 @@ class RenewalCostTests {
 
     private static final Logger log = LoggerFactory.getLogger(RenewalCostTests.class);
 
-    private final FakeClock clock = new FakeClock();
-    private final Random random = new Random(4);
-    private final ScriptedStore store = new ScriptedStore();
+    private final RenewalRig rig = new RenewalRig(new RenewalSchedule(0.5, 0.1));
     private final List<Integer> batches = new ArrayList<>();
-    private final List<Result> results = new ArrayList<>();
-    private BooleanSupplier throttled = () -> false;
+    private final QueueVisibility queue = this::count;
+    private boolean throttled;
 
-    private final Renewer renewer = new Renewer(
-            store,
-            new RenewalSchedule(0.5, 0.1),
-            new RenewalObserver() {
-                @Override
-                public void renewed(Subscription subscription, Target target, Result result) {
-                    results.add(result);
-                }
-            },
-            Runnable::run,
-            clock,
-            random::nextDouble);
+    @BeforeEach
+    void jitter() {
+        rig.random = new Random(4)::nextDouble;
+    }
 
     /** Counts requests as the SQS adapter sends them: ten messages each. */
     private CompletableFuture<Map<String, QueueVisibility.Result>> count(List<QueueVisibility.Change> changes) {
         for (int from = 0; from < changes.size(); from += 10) {
             batches.add(Math.min(10, changes.size() - from));
         }
-        QueueVisibility.Result answer =
-                throttled.getAsBoolean() ? QueueVisibility.Result.FAILED : QueueVisibility.Result.CHANGED;
+        QueueVisibility.Result answer = throttled ? QueueVisibility.Result.FAILED : QueueVisibility.Result.CHANGED;
         return CompletableFuture.completedFuture(
                 changes.stream().collect(Collectors.toMap(QueueVisibility.Change::receiptHandle, change -> answer)));
     }
 
-    private Subscription orders(long windowSeconds) {
-        return new Subscription("listener", "orders", VisibilityWindow.ofSeconds(windowSeconds), this::count);
-    }
-
-    private void receive(int messages, Duration betweenPolls, Subscription orders) {
+    private void receive(int messages, Duration betweenPolls, long window) {
         for (int message = 0; message < messages; message++) {
             if (message % 10 == 0) {
-                tickFor(betweenPolls);
+                rig.tickFor(betweenPolls);
             }
-            renewer.start(orders, "handle-" + message, clock.nanoTime());
-        }
-    }
-
-    private void tickFor(Duration duration) {
-        for (long tick = duration.dividedBy(Renewer.TICK); tick > 0; tick--) {
-            clock.advance(Renewer.TICK);
-            renewer.tick();
+            rig.start(queue, "handle-" + message, window);
         }
     }
 
@@ -82,13 +56,13 @@ class RenewalCostTests {
     @ParameterizedTest
     @CsvSource({"10, 30, 0.1", "100, 30, 0.1", "100, 30, 1.5", "1000, 30, 0.1", "100, 2, 0.1", "100, 300, 5"})
     void messagesOfAQueueShareRequests(int messages, long window, double secondsBetweenPolls) {
-        receive(messages, Duration.ofMillis((long) (secondsBetweenPolls * 1_000)), orders(window));
-        tickFor(Duration.ofSeconds(window));
+        receive(messages, Duration.ofMillis((long) (secondsBetweenPolls * 1_000)), window);
+        rig.tickFor(Duration.ofSeconds(window));
         batches.clear();
-        results.clear();
+        rig.windowResults.clear();
 
         Duration measured = Duration.ofSeconds(20 * window);
-        tickFor(measured);
+        rig.tickFor(measured);
 
         double messageMinutes = messages * measured.toSeconds() / 60.0;
         double ours = batches.size() / messageMinutes;
@@ -100,27 +74,27 @@ class RenewalCostTests {
                 secondsBetweenPolls,
                 String.format("%.3f", ours),
                 String.format("%.3f", oneTimerEach));
-        assertThat(results).containsOnly(Result.SUCCEEDED);
-        assertThat(results.size() / messageMinutes).isLessThan(oneTimerEach * 1.1);
+        assertThat(rig.windowResults).containsOnly(Result.SUCCEEDED);
+        assertThat(rig.windowResults.size() / messageMinutes).isLessThan(oneTimerEach * 1.1);
         assertThat(ours).isLessThan(oneTimerEach * 0.15);
     }
 
     /** Trap: failed renewals that are all repeated at once make the throttling worse. */
     @Test
     void throttledQueueIsNotStormed() {
-        receive(1_000, Duration.ofMillis(100), orders(30));
-        tickFor(Duration.ofSeconds(3));
+        receive(1_000, Duration.ofMillis(100), 30);
+        rig.tickFor(Duration.ofSeconds(3));
         assertThat(batches).isEmpty();
-        throttled = () -> true;
+        throttled = true;
 
-        tickFor(Duration.ofSeconds(30));
+        rig.tickFor(Duration.ofSeconds(30));
 
-        assertThat(results).filteredOn(Result.LOST::equals).hasSize(1_000);
-        assertThat(results).filteredOn(Result.FAILED::equals).hasSizeBetween(7_000, 8_000);
+        assertThat(rig.windowResults).filteredOn(Result.LOST::equals).hasSize(1_000);
+        assertThat(rig.windowResults).filteredOn(Result.FAILED::equals).hasSizeBetween(7_000, 8_000);
         log.info("{} requests while throttled", batches.size());
         assertThat(batches).hasSizeBetween(700, 1_100);
         batches.clear();
-        tickFor(Duration.ofMinutes(5));
+        rig.tickFor(Duration.ofMinutes(5));
         assertThat(batches).isEmpty();
     }
 
@@ -129,11 +103,11 @@ class RenewalCostTests {
     @CsvSource({"1, 2.2", "2, 1.01", "5, 0.45", "43200, 0.00006"})
     void windowsOfAnyLengthAreRenewedInTimeAndNoOftenerThanEachSecond(long window, double mostPerSecond) {
         Duration ticking = Duration.ofSeconds(Math.min(20 * window, 40_000));
-        renewer.start(orders(window), "handle", clock.nanoTime());
+        rig.start(queue, "handle", window);
 
-        tickFor(ticking);
+        rig.tickFor(ticking);
 
-        assertThat(results).isNotEmpty().containsOnly(Result.SUCCEEDED);
+        assertThat(rig.windowResults).isNotEmpty().containsOnly(Result.SUCCEEDED);
         assertThat(batches.size() / (double) ticking.toSeconds()).isLessThanOrEqualTo(mostPerSecond);
     }
 }

@@ -2,6 +2,7 @@ package io.exactlyonce.renewal;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.time.Jitter;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.QueueVisibility;
@@ -33,13 +34,13 @@ final class RenewalRig implements RenewalObserver {
     final AtomicInteger timesLost = new AtomicInteger();
     final AtomicInteger timesTimedOut = new AtomicInteger();
     final Renewer renewer;
-    double random;
+    Jitter random = () -> 0;
     private final Deque<Runnable> leaseCalls = new ArrayDeque<>();
     private boolean leasesWait;
     private @Nullable Duration timeout;
 
     RenewalRig(RenewalSchedule schedule) {
-        renewer = new Renewer(store, schedule, this, this::renewLeases, clock, () -> random);
+        renewer = new Renewer(store, schedule, this, this::renewLeases, clock, () -> random.next());
     }
 
     static RenewalRig renewing() {

@@ -3,7 +3,6 @@ package io.exactlyonce.renewal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.renewal.RenewalObserver.Result;
-import io.exactlyonce.visibility.QueueVisibility;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -49,15 +48,5 @@ class StaticRenewalTests {
         assertThat(window.isHeld()).isTrue();
         rig.tickFor(Duration.ofMillis(100));
         assertThat(window.isHeld()).isFalse();
-    }
-
-    @Test
-    void failedDeliveryIsReturnedWithinItsWindow() {
-        Window window = rig.hold(30);
-        rig.tickFor(Duration.ofSeconds(20));
-
-        RenewalRig.returnAfter(window, Duration.ofSeconds(4));
-
-        assertThat(rig.queue.changes()).containsExactly(new QueueVisibility.Change("handle", 4));
     }
 }

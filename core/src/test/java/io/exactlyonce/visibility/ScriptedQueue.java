@@ -1,5 +1,6 @@
 package io.exactlyonce.visibility;
 
+import io.exactlyonce.visibility.QueueVisibility.Change;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -37,13 +38,6 @@ public final class ScriptedQueue implements QueueVisibility {
         for (Result result : results) {
             answers.add(changes -> CompletableFuture.completedFuture(all(changes, result)));
         }
-    }
-
-    /** The next request throws. */
-    public void throwOnce(RuntimeException failure) {
-        answers.add(changes -> {
-            throw failure;
-        });
     }
 
     /** The next request fails later than the call. */

@@ -82,17 +82,6 @@ class PrimaryCheckTests {
         }
     }
 
-    @Test
-    void remedyNamesTheSettingThatChoseTheDatabase() throws IOException {
-        String url = "jdbc:postgresql://127.0.0.1:%d/shop".formatted(freePort());
-
-        try (var pool = ImpatientPool.of(new ClaimPool.Target("exactly-once.datasource.url", url, "me", "secret"))) {
-            assertThatThrownBy(() -> new PrimaryCheck(pool).verify())
-                    .hasMessageContaining("that exactly-once.datasource.url, .username and .password are right")
-                    .hasMessageNotContaining("secret");
-        }
-    }
-
     private static int freePort() throws IOException {
         try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();

@@ -175,18 +175,6 @@ class CommitQueueTests {
         assertTaken(poll, later);
     }
 
-    /** Which of them came first would be left to chance. */
-    @Test
-    void twoEndsOfOneKeyGoOneAfterTheOther() {
-        Call first = completed(claim, "1");
-        Call second = completed(claim, "2");
-        queue.close();
-
-        List<Call> onItsWay = assertTaken(first);
-        queue.returned(onItsWay);
-        assertTaken(second);
-    }
-
     @Test
     void nothingGoesOfAKeyThatIsOnItsWayWithAnotherBatch() throws Exception {
         asked(claim);
@@ -214,15 +202,14 @@ class CommitQueueTests {
         assertTaken(first, second);
     }
 
+    /** So that no completion waits behind many claims. */
     @Test
-    void batchHoldsNoMoreThanItsMost() {
-        for (int call = 0; call <= MOST; call++) {
-            asked(request(newKey()));
-        }
-        queue.close();
+    void endsGoBeforeTheClaimsOfABatch() {
+        Call call = asked(claim);
+        Call release = ended(new ClaimEnd.Released(request(newKey()).id(), "failed", false), true);
+        Call completion = completed();
 
-        assertThat(queue.take()).hasSize(MOST);
-        assertThat(queue.take()).hasSize(1);
+        assertTaken(release, completion, call);
     }
 
     @Test
@@ -248,16 +235,6 @@ class CommitQueueTests {
         assertThat(queue.withdraw(10)).isEqualTo(List.of(overdue));
         pass(1);
         assertThat(queue.withdraw(10)).isEqualTo(List.of(patient));
-    }
-
-    @Test
-    void callThatIsTakenBackNeverGoes() {
-        asked(claim);
-
-        assertThat(queue.withdraw(0)).hasSize(1);
-        assertThat(queue.withdraw(0)).isEmpty();
-        queue.close();
-        assertThat(queue.take()).isEmpty();
     }
 
     private Call asked(ClaimRequest... requests) {

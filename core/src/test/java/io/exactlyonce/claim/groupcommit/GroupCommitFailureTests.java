@@ -7,12 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.claim.ClaimEnd;
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
 import io.exactlyonce.claim.Threads;
@@ -46,56 +44,6 @@ class GroupCommitFailureTests {
     /** A call that waits is refused after a twentieth of a second. */
     private void impatient() {
         rig = new GroupCommitRig(1, 256, Duration.ofMillis(50));
-    }
-
-    @Test
-    void entryThatCanNeverBeStoredFailsAloneAndOnlyItsCallerLearnsOfIt() throws Exception {
-        ClaimRequest poison = request(newKey());
-        rig.store.onBatch(entries -> {
-            if (entries.contains(new ClaimEnd.Completed(poison.id(), "1"))) {
-                throw new IllegalArgumentException("bad bytes");
-            }
-        });
-        Batch busy = rig.block();
-        List<Caller<Boolean>> neighbours = new ArrayList<>();
-        for (int neighbour = 0; neighbour < 5; neighbour++) {
-            neighbours.add(rig.complete(request(newKey()), "1"));
-        }
-        Caller<Boolean> culprit = rig.complete(poison, "1");
-        neighbours.add(rig.complete(request(newKey()), "1"));
-        rig.store.open();
-        busy.answer();
-
-        for (Caller<Boolean> neighbour : neighbours) {
-            assertThat(neighbour.answer().get()).isTrue();
-        }
-        assertThatThrownBy(() -> culprit.answer().get())
-                .cause()
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("bad bytes");
-    }
-
-    @Test
-    void endWhoseRowIsLockedFailsAloneAndNothingIsRepeatedForIt() throws Exception {
-        ClaimRequest zombie = request(newKey());
-        ClaimRequest neighbour = request(newKey());
-        ClaimRequest fresh = request(newKey());
-        rig.store.lock(zombie.id());
-        Batch busy = rig.block();
-        Caller<Set<ClaimId>> both = GroupCommitRig.call(() -> rig.end(
-                List.of(new ClaimEnd.Completed(zombie.id(), "1"), new ClaimEnd.Completed(neighbour.id(), "1"))));
-        Caller<ClaimOutcome> claim = rig.claim(fresh);
-        busy.answer();
-        rig.store.next().answer();
-
-        assertThatThrownBy(() -> both.answer().get())
-                .cause()
-                .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, locked -> {
-                    assertThat(locked.unanswered()).containsExactly(zombie.id());
-                    assertThat(locked.granted()).containsExactly(neighbour.id());
-                });
-        assertThat(claim.answer().get()).isEqualTo(GatedStore.outcome(fresh));
-        assertThat(rig.store.entries()).hasSize(4);
     }
 
     @Test

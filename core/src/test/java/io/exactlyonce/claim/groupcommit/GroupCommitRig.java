@@ -67,11 +67,6 @@ public final class GroupCommitRig implements AutoCloseable {
                 () -> end(List.of(new ClaimEnd.Completed(request.id(), result))).contains(request.id()));
     }
 
-    Caller<Boolean> release(ClaimRequest request) {
-        return call(() -> end(List.of(new ClaimEnd.Released(request.id(), "failed", false)))
-                .contains(request.id()));
-    }
-
     /** Returns once the call waits: for its batch, or for its answer. */
     public static <T> Caller<T> call(Callable<T> work) {
         CompletableFuture<T> answer = new CompletableFuture<>();

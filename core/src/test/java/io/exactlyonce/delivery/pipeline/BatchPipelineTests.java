@@ -268,24 +268,6 @@ class BatchPipelineTests {
     }
 
     @Test
-    void messageWhoseLeaseIsOverBeforeTheHandlerIsLeftOut() {
-        rig.store.answer(ACQUIRED);
-        rig.store.onClaim(() -> {
-            batch.get(1).stopHandler();
-            return ACQUIRED;
-        });
-
-        assertThat(rig.failureOf(items("a", "b"), this::handle))
-                .isInstanceOf(ClaimLostException.class)
-                .hasMessageContaining("before the handler was called");
-
-        assertThat(handed).containsExactly("a");
-        assertThat(released()).containsExactly("b");
-        assertThat(rig.settle(batch)).containsExactly(0);
-        assertThat(rig.returns()).containsExactly(4);
-    }
-
-    @Test
     void batchWhoseListenerHasStoppedIsNotBegun() {
         items("a", "b").forEach(Delivery::abandon);
 

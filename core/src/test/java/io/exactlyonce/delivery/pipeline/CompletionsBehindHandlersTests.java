@@ -245,18 +245,4 @@ class CompletionsBehindHandlersTests {
 
         assertThat(rig.awaited).containsExactly(false, true, true);
     }
-
-    @Test
-    void crashWhileAnOutcomeIsToldKeepsNoOtherDeliveryOfItsBatch() throws Throwable {
-        rig.whenCompletionLost = () -> {
-            throw new StackOverflowError("simulated");
-        };
-        rig.store.onComplete(requested -> Set.of());
-        List<Delivery> batch = rig.receiveAll("A-1", "A-2");
-
-        rig.process(batch, claimed -> {});
-
-        assertThat(rig.lost).hasSize(1);
-        assertThat(batch).allMatch(each -> each.left().isDone());
-    }
 }

@@ -28,16 +28,6 @@ class DeliveriesTests {
     private final Deliveries deliveries = rig.deliveries();
 
     @Test
-    void deliveryIsRenewedFromItsReceive() {
-        rig.receive();
-        assertThat(rig.renewer.inFlight()).isOne();
-
-        rig.tickFor(Duration.ofSeconds(15));
-
-        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 30));
-    }
-
-    @Test
     void deliveryOnWhichNothingWasDecidedIsReturnedWithBackoff() {
         Delivery delivery = rig.receive(rig.orders, "handle", 3);
 

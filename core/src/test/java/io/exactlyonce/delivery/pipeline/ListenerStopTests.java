@@ -97,19 +97,6 @@ class ListenerStopTests {
         assertThat(rig.store.renewals()).isEmpty();
     }
 
-    /** The store answers between the handlers' last moment and the listener's end. */
-    @Test
-    void keyThatIsAcquiredAfterTheLastMomentIsReleased() {
-        Runnable answer = claimLater(rig.receive());
-        interrupted(() -> rig.deliveries().interruptHandlers(rig.orders));
-        answer.run();
-        assertThat(rig.store.releases()).isEmpty();
-
-        rig.deliveries().endStop(rig.orders);
-
-        rig.assertReleased(FailedAttempt.NOT_CALLED);
-    }
-
     /** Returns what has the store answer. */
     private Runnable claimLater(Delivery delivery) {
         List<Runnable> asked = new ArrayList<>();
@@ -174,19 +161,6 @@ class ListenerStopTests {
         assertThat(rig.returns()).hasSizeGreaterThan(2).containsOnly(30);
         assertThat(rig.store.completions()).hasSize(1);
         assertThat(rig.settle(delivery)).isTrue();
-    }
-
-    @Test
-    void handlerThatFailsDuringTheStopIsTriedAgainWithBackoff() {
-        Delivery delivery = rig.receive();
-
-        assertThat(rig.failureOf(delivery, claim -> {
-                    rig.deliveries().beginStop(rig.orders);
-                    throw new IllegalStateException("no stock");
-                }))
-                .hasMessage("no stock");
-
-        rig.assertReturned(delivery, 4);
     }
 
     @Test
@@ -287,17 +261,6 @@ class ListenerStopTests {
 
         assertThat(rig.queue.requests()).hasSize(1);
         assertThat(rig.deleted).isEmpty();
-    }
-
-    @Test
-    void listenerThatIsStartedAgainIsNotStopped() throws Throwable {
-        rig.deliveries().beginStop(rig.orders);
-        rig.deliveries().endStop(rig.orders);
-
-        Delivery delivery = rig.receive(rig.subscription("orders", rig.queue), "handle", 1);
-        rig.process(delivery, claim -> null);
-
-        assertThat(rig.settle(delivery)).isTrue();
     }
 
     @Test

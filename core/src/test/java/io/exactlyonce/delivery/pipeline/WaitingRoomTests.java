@@ -15,7 +15,6 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.InDoubtPolicy;
-import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -99,43 +98,19 @@ class WaitingRoomTests {
         assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
     }
 
-    /** Its claim would get no answer either, and would hold a permit for as long. */
+    /** Its claim would get no answer either. But its listener may have stopped, so that nothing else would ever be claimed again. */
     @Test
-    void deliveryWhoseKeyIsFreeWaitsOnWhileClaimsGetNoAnswer() throws Throwable {
+    void deliveryWhoseKeyIsFreeWhileClaimsGetNoAnswerWaitsOnUntilAPollOnTrialIsDue() throws Throwable {
         waitForKey();
         rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
         pause();
 
         rig.waiting().tick();
         assertThat(rig.queue.requests()).isEmpty();
-        rig.breaker.answered();
-        rig.waiting().tick();
-
-        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
-    }
-
-    /** The listener whose claims failed has stopped: with its key free, nothing else would ever be claimed again. */
-    @Test
-    void deliveryWhoseKeyIsFreeIsTheProbeWhenAPollOnTrialIsDue() throws Throwable {
-        waitForKey();
-        rig.store.putState(DeliveryRig.KEY, KeyState.FREE);
-        pause();
-
         pass(Duration.ofSeconds(2));
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
         assertNoneWaits();
-    }
-
-    @Test
-    void noLookIsTakenWhenNoDeliveryWaits() throws Throwable {
-        Delivery handled = rig.receive();
-        rig.process(handled, claim -> null);
-        rig.settle(handled);
-
-        pass(Duration.ofSeconds(10));
-
-        assertThat(rig.store.looks()).isEmpty();
     }
 
     @Test
@@ -196,17 +171,6 @@ class WaitingRoomTests {
     }
 
     @Test
-    void completionForAnotherPayloadDeletesTheWaiterWithAWarningIfThatIsWanted(CapturedOutput output) throws Throwable {
-        rig = new DeliveryRig().onMismatch(MismatchPolicy.WARN);
-        Delivery mismatch = waitWith(BODY, "handle");
-        look(OTHER_PAYLOAD);
-
-        assertThat(rig.deleted).containsExactly(mismatch);
-        assertThat(rig.queue.requests()).isEmpty();
-        assertThat(output).contains("WARN", ClaimKey.sha256(BODY)).doesNotContain("ERROR");
-    }
-
-    @Test
     void eachOfOneKeysWaitersIsComparedByItsOwnPayloadWithoutAClaim() throws Throwable {
         Delivery same = waitWith(BODY, "same");
         waitWith("another body", "other");
@@ -215,17 +179,6 @@ class WaitingRoomTests {
         assertThat(rig.deleted).containsExactly(same);
         assertThat(rig.returns()).containsExactly(4);
         assertThat(rig.store.claims()).hasSize(2);
-    }
-
-    @Test
-    void deleteThatCannotBeAskedForEndsRenewals() throws Throwable {
-        Delivery duplicate = waitForKey();
-        duplicate.deleteBy(() -> {
-            throw new IllegalStateException("the processor has ended");
-        });
-        look(KeyState.completed(null));
-
-        assertThat(rig.renewer.inFlight()).isZero();
     }
 
     @Test
@@ -351,20 +304,6 @@ class WaitingRoomTests {
         assertThat(rig.renewer.inFlight()).isOne();
     }
 
-    @Test
-    void stoppingListenersDeliveryDoesNotBeginToWait() throws Throwable {
-        Delivery late = rig.receive();
-        rig.store.answer(new HeldElsewhere(Duration.ofSeconds(20)));
-        rig.process(late, DeliveryRig::neverCalled);
-        rig.deliveries().beginStop(rig.orders);
-
-        rig.deliveries().settleWhileStopping(late);
-
-        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 4));
-        assertNoneWaits();
-        assertThat(rig.renewer.inFlight()).isZero();
-    }
-
     /** Not with the holder's lease: another consumer may wait in its place. */
     @Test
     void stoppingListenersDeliveryIsReturnedWithBackoffAlsoWhereThereIsNoRoom() throws Throwable {
@@ -394,12 +333,5 @@ class WaitingRoomTests {
         rig.clock.advance(Duration.ofMinutes(1));
         waitFor(DeliveryRig.KEY, null, rig.receive(fiveReceives, "three", receiveCount));
         assertThat(output.getAll().split("raise maxReceiveCount", -1)).hasSize(2 * warnings + 1);
-    }
-
-    @Test
-    void queueWithoutADeadLetterQueueHasNoBudget() throws Throwable {
-        waitFor(DeliveryRig.KEY, "handle", 1_000);
-
-        assertThat(rig.runOut).isEmpty();
     }
 }
