@@ -20,9 +20,6 @@ import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.Mode;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.delivery.DeliveryObservers;
-import io.exactlyonce.delivery.RetryBackoff;
-import io.exactlyonce.delivery.pipeline.CircuitBreakers;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.container.ListenerEngine;
@@ -30,9 +27,6 @@ import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.listener.observed.ObservedListeners;
 import io.exactlyonce.observed.ObservedClaims;
-import io.exactlyonce.renewal.RenewalSchedule;
-import io.exactlyonce.renewal.Renewer;
-import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
@@ -46,7 +40,6 @@ import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.mock.env.MockEnvironment;
-import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 
 @ExtendWith(OutputCaptureExtension.class)
 class ExactlyOnceContainerFactoryTests {
@@ -58,16 +51,6 @@ class ExactlyOnceContainerFactoryTests {
 
     static class Plain {
         void handle(String order) {}
-    }
-
-    private static final class NoClient implements SqsAsyncClient {
-        @Override
-        public String serviceName() {
-            return "sqs";
-        }
-
-        @Override
-        public void close() {}
     }
 
     private final MockEnvironment environment = new MockEnvironment();
@@ -113,7 +96,7 @@ class ExactlyOnceContainerFactoryTests {
     @Test
     void containerOfTheApplicationsOwnMakingClaimsNothingAndIsWarnedOfOnAQueueOfOneThatDoes(CapturedOutput output) {
         SqsMessageListenerContainer<Object> manual = SqsMessageListenerContainer.builder()
-                .sqsAsyncClient(new NoClient())
+                .sqsAsyncClient(new FakeReceives())
                 .id("manual")
                 .configure(options -> options.autoStartup(false))
                 .queueNames("orders")
@@ -220,13 +203,6 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     @Test
-    void factoryThatAcknowledgesAfterSuccessNeedsNoWord(CapturedOutput output) {
-        options(configured -> {});
-
-        assertThat(output).doesNotContain("with these differences");
-    }
-
-    @Test
     void queueThatIsMissingIsOnlyCreatedIfPropertyAndFactoryAllowIt() {
         assertThat(options(configured -> {}).getQueueNotFoundStrategy()).isEqualTo(QueueNotFoundStrategy.FAIL);
 
@@ -247,14 +223,6 @@ class ExactlyOnceContainerFactoryTests {
                 .isInstanceOfSatisfying(
                         SimpleAsyncTaskExecutor.class,
                         threads -> assertThat(threads.getThreadNamePrefix()).isEqualTo("fulfilment-"));
-    }
-
-    @Test
-    @EnabledForJreRange(max = JRE.JAVA_20)
-    void threadsStayAwspringsOnJavaThatHasNoVirtualOnes() {
-        environment.setProperty("spring.threads.virtual.enabled", "true");
-
-        assertThat(options(configured -> {}).getComponentsTaskExecutor()).isNull();
     }
 
     @Test
@@ -282,30 +250,13 @@ class ExactlyOnceContainerFactoryTests {
     private ExactlyOnceContainerFactory prepare(
             Consumer<SqsMessageListenerContainerFactory.Builder<Object>> configured) {
         SqsMessageListenerContainerFactory.Builder<Object> original =
-                SqsMessageListenerContainerFactory.builder().sqsAsyncClient(new NoClient());
+                SqsMessageListenerContainerFactory.builder().sqsAsyncClient(new FakeReceives());
         configured.accept(original);
-        DeliveryObservers noObserver = new DeliveryObservers(List.of());
         FakeClock clock = new FakeClock();
-        Renewer supervisor = new Renewer(
-                new ScriptedStore(), new RenewalSchedule(0.5, 0), noObserver, Runnable::run, clock, () -> 0);
-        RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5));
-        Deliveries deliveries = ListenerRig.deliveries(supervisor, noObserver, backoff, clock);
-        return new ExactlyOnceContainerFactoryConfigurer(
-                        environment,
-                        false,
-                        new ListenerEngine(
-                                ListenerRig.engine(deliveries).pipeline(),
-                                deliveries,
-                                new CircuitBreakers(clock),
-                                noObserver,
-                                clock,
-                                Timer.SYSTEM,
-                                queue -> {},
-                                ListenerRig.START_LINE,
-                                check,
-                                readiness),
-                        observing(),
-                        queues)
+        ScriptedStore store = new ScriptedStore();
+        Deliveries deliveries = ListenerRig.deliveries(ListenerRig.renewer(store, clock), Duration.ofSeconds(1), clock);
+        ListenerEngine engine = ListenerRig.engine(deliveries, store, Runnable::run, check, readiness);
+        return new ExactlyOnceContainerFactoryConfigurer(environment, engine, observing(), queues)
                 .prepare(original.build());
     }
 

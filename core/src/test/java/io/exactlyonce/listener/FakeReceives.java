@@ -1,8 +1,6 @@
 package io.exactlyonce.listener;
 
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -11,8 +9,6 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
-import software.amazon.awssdk.core.RequestOverrideConfiguration;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequestEntry;
@@ -40,10 +36,7 @@ public final class FakeReceives implements SqsAsyncClient {
     private final List<ChangeMessageVisibilityBatchRequestEntry> changes = new CopyOnWriteArrayList<>();
     private final List<List<String>> deletes = new CopyOnWriteArrayList<>();
 
-    private final List<GetQueueAttributesRequest> attributeRequests = new ArrayList<>();
-
-    private volatile @Nullable Error refusal;
-
+    private Supplier<CompletableFuture<DeleteMessageBatchResponse>> deleting = FakeReceives::deleted;
     private Supplier<CompletableFuture<GetQueueAttributesResponse>> reads =
             () -> CompletableFuture.completedFuture(GetQueueAttributesResponse.builder()
                     .attributes(Map.copyOf(attributes))
@@ -54,22 +47,18 @@ public final class FakeReceives implements SqsAsyncClient {
         this.reads = reads;
     }
 
-    /** Has receives from now on thrown out before they are sent, or sent again. */
-    public void refuse(@Nullable Error refusal) {
-        this.refusal = refusal;
+    /** Has later requests to delete answered like this. */
+    public void answerDeletes(Supplier<CompletableFuture<DeleteMessageBatchResponse>> deletes) {
+        this.deleting = deletes;
+    }
+
+    public static CompletableFuture<DeleteMessageBatchResponse> deleted() {
+        return CompletableFuture.completedFuture(
+                DeleteMessageBatchResponse.builder().build());
     }
 
     public List<ReceiveMessageRequest> requests() {
         return requests;
-    }
-
-    /** Returns how long the latest reading of attributes may take. */
-    public Duration patience() {
-        return attributeRequests
-                .get(attributeRequests.size() - 1)
-                .overrideConfiguration()
-                .flatMap(RequestOverrideConfiguration::apiCallTimeout)
-                .orElseThrow();
     }
 
     public ReceiveMessageRequest latest() {
@@ -125,9 +114,7 @@ public final class FakeReceives implements SqsAsyncClient {
 
     @Override
     public CompletableFuture<ReceiveMessageResponse> receiveMessage(ReceiveMessageRequest request) {
-        if (refusal != null) {
-            throw refusal;
-        }
+
         CompletableFuture<ReceiveMessageResponse> answer = new CompletableFuture<>();
         answers.add(answer);
         requests.add(request);
@@ -143,7 +130,6 @@ public final class FakeReceives implements SqsAsyncClient {
 
     @Override
     public CompletableFuture<GetQueueAttributesResponse> getQueueAttributes(GetQueueAttributesRequest request) {
-        attributeRequests.add(request);
         return reads.get();
     }
 
@@ -160,8 +146,7 @@ public final class FakeReceives implements SqsAsyncClient {
         deletes.add(request.entries().stream()
                 .map(DeleteMessageBatchRequestEntry::receiptHandle)
                 .toList());
-        return CompletableFuture.completedFuture(
-                DeleteMessageBatchResponse.builder().build());
+        return deleting.get();
     }
 
     @Override

@@ -24,32 +24,9 @@ public final class HostileMessages {
     public static final String HARMED = "hostile.harmed";
 
     /** A class that senders name wherever a class may be named. Whether it is loaded, {@link #HARMED} tells. */
-    static final class Harm extends Number {
-
-        private static final long serialVersionUID = 1;
-
+    static final class Harm {
         static {
             System.setProperty(HARMED, "true");
-        }
-
-        @Override
-        public int intValue() {
-            return 0;
-        }
-
-        @Override
-        public long longValue() {
-            return 0;
-        }
-
-        @Override
-        public float floatValue() {
-            return 0;
-        }
-
-        @Override
-        public double doubleValue() {
-            return 0;
         }
     }
 

@@ -12,14 +12,13 @@ import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
 import io.awspring.cloud.sqs.support.observation.SqsListenerObservation;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObservers;
-import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.delivery.pipeline.Handler;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
-import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
@@ -68,9 +67,9 @@ final class DispatcherRig {
     int permits;
 
     private final DeliveryObservers observer = new DeliveryObservers(List.of());
-    final Renewer renewer = new Renewer(store, new RenewalSchedule(0.5, 0), observer, Runnable::run, clock, () -> 0);
-    final Deliveries deliveries = ListenerRig.deliveries(
-            renewer, observer, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock, store, this::ask);
+    final Renewer renewer = ListenerRig.renewer(store, clock);
+    final Deliveries deliveries =
+            ListenerRig.deliveries(renewer, observer, Duration.ofSeconds(8), clock, store, this::ask);
     final ListenerEngine engine = ListenerRig.engine(deliveries, store, this::ask);
     final ContainerSettings settings;
     final Subscription subscription;
@@ -158,23 +157,21 @@ final class DispatcherRig {
 
     /** A handler that succeeds at once. */
     CompletableFuture<?> complete(List<Message<Object>> messages) {
-        try {
-            engine.pipeline()
-                    .handle(messages.stream().map(DispatcherRig::delivery).toList(), claimed -> null);
-            return CompletableFuture.completedFuture(null);
-        } catch (Throwable failure) {
-            return CompletableFuture.failedFuture(failure);
-        }
+        return call(messages, claimed -> null);
     }
 
     /** A handler that fails at once. */
     CompletableFuture<?> fail(List<Message<Object>> messages) {
+        return call(messages, claimed -> {
+            throw new IllegalStateException("the handler's own");
+        });
+    }
+
+    private CompletableFuture<?> call(List<Message<Object>> messages, Handler called) {
         try {
             engine.pipeline()
-                    .handle(messages.stream().map(DispatcherRig::delivery).toList(), claimed -> {
-                        throw new IllegalStateException("the handler's own");
-                    });
-            throw new AssertionError();
+                    .handle(messages.stream().map(DispatcherRig::delivery).toList(), called);
+            return CompletableFuture.completedFuture(null);
         } catch (Throwable failure) {
             return CompletableFuture.failedFuture(failure);
         }

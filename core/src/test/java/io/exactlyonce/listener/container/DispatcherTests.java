@@ -100,34 +100,25 @@ class DispatcherTests {
         rig.store.onClaim(() -> new Acquired(1, 1, false));
         rig.store.onClaim(() -> new AlreadyCompleted(null));
         rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(5)));
+        rig.store.onClaim(Parked::new);
         rig.store.onClaim(() -> new Acquired(1, 1, false));
 
-        rig.arrive("m1", "m2", "m3", "m4");
+        rig.arrive("m1", "m2", "m3", "m4", "m5");
         assertThat(waiting).as("nothing is known yet").isEmpty();
         rig.answerStore();
 
         assertThat(rig.store.claimCalls()).isOne();
         assertThat(waiting).hasSize(2);
-        assertThat(rig.permits)
-                .as("without those of the duplicate and of the one that waits")
-                .isEqualTo(2);
+        assertThat(rig.permits).as("of the two that are to be handled").isEqualTo(2);
         assertThat(states(rig))
                 .containsExactly(
-                        DeliveryState.CLAIMED, DeliveryState.GONE, DeliveryState.WAITING, DeliveryState.CLAIMED);
+                        DeliveryState.CLAIMED,
+                        DeliveryState.GONE,
+                        DeliveryState.WAITING,
+                        DeliveryState.RETURNED,
+                        DeliveryState.CLAIMED);
         runThreads();
-        assertThat(rig.handled).containsExactly(List.of("m1"), List.of("m4"));
-    }
-
-    @Test
-    void parkedKeysMessageIsReturnedAndItsPermitIsBack() {
-        DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), "orders"));
-        rig.store.onClaim(Parked::new);
-
-        rig.arrive("m1");
-
-        assertThat(waiting).isEmpty();
-        assertThat(rig.isAtAnEnd()).isTrue();
-        assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("m1", 4));
+        assertThat(rig.handled).containsExactly(List.of("m1"), List.of("m5"));
     }
 
     @Test
@@ -218,71 +209,6 @@ class DispatcherTests {
         assertThat(rig.isAtAnEnd()).isTrue();
     }
 
-    private static DispatcherRig losingThreeAnswers() {
-        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
-        for (int lost = 0; lost < 3; lost++) {
-            rig.store.onClaim(() -> {
-                throw new IllegalStateException("connection reset");
-            });
-        }
-        return rig;
-    }
-
-    @Test
-    void claimWithoutAnAnswerIsRepeatedAndThenGivenUpAndItsMessageIsReturned() {
-        DispatcherRig rig = losingThreeAnswers();
-
-        rig.arrive("m1");
-
-        assertThat(rig.store.claims()).hasSize(3);
-        assertThat(rig.store.claims().stream().map(claim -> claim.id()).distinct())
-                .hasSize(1);
-        assertThat(rig.store.releases()).hasSize(1);
-        assertThat(states(rig)).containsExactly(DeliveryState.RETURNED);
-        assertThat(rig.isAtAnEnd()).isTrue();
-    }
-
-    @Test
-    void lostReplyIsFoundByTheSameClaimRepeated() {
-        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
-        rig.store.onClaim(() -> {
-            throw new IllegalStateException("connection reset");
-        });
-
-        rig.arrive("m1");
-
-        assertThat(rig.handled).containsExactly(List.of("m1"));
-        assertThat(rig.store.releases()).isEmpty();
-    }
-
-    @Test
-    void claimOfAMessageOnItsLastReceiveIsRepeatedUntilItIsAnswered() {
-        DispatcherRig rig = losingThreeAnswers();
-
-        rig.arriveAgain(3, "m1");
-
-        assertThat(rig.store.claims()).hasSize(4);
-        assertThat(rig.handled).containsExactly(List.of("m1"));
-    }
-
-    @Test
-    void claimThatIsAnsweredAfterItsListenerHasEndedIsGivenBackAndNotRenewed() {
-        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
-        rig.holdStore();
-        rig.arrive("m1");
-        Thread.currentThread().interrupt();
-        rig.deliveries.endStop(rig.subscription);
-        assertThat(Thread.interrupted()).as("it waited no longer").isTrue();
-        assertThat(states(rig)).containsExactly(DeliveryState.ABANDONED);
-
-        rig.answerStore();
-
-        assertThat(rig.store.releases()).hasSize(1);
-        assertThat(rig.handled).isEmpty();
-        assertThat(rig.received.get(0).window().isHeld()).isFalse();
-        assertThat(rig.isAtAnEnd()).isTrue();
-    }
-
     @Test
     void stopGivesBackWhatIsClaimedAndNotBegunAndItsThreadFindsNothingToDo() {
         DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), "orders"));
@@ -300,45 +226,22 @@ class DispatcherTests {
         assertThat(rig.isAtAnEnd()).isTrue();
     }
 
-    @Test
-    void claimThatIsAnsweredAfterItsListenerHasBegunToStopIsGivenBack() {
-        DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), "orders"));
-        rig.holdStore();
-        rig.arrive("m1");
-
-        rig.deliveries.beginStop(rig.subscription);
-        rig.answerStore();
-
-        assertThat(waiting).isEmpty();
-        assertThat(rig.store.releases()).hasSize(1);
-        assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("m1", 0));
-        assertThat(rig.isAtAnEnd()).isTrue();
-    }
-
-    @Test
-    void claimOfAMessageThatAnInterceptorDropsIsGivenBackBeforeItIsReturned() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void claimOfAMessageThatAnInterceptorDropsIsGivenBackBeforeItIsReturned(boolean throwsInstead) {
         DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
-        rig.handler = messages -> CompletableFuture.completedFuture(null);
+        rig.handler = messages -> {
+            if (throwsInstead) {
+                throw new IllegalStateException("an interceptor's own");
+            }
+            return CompletableFuture.completedFuture(null);
+        };
 
         rig.arrive("m1");
 
         assertThat(rig.handled).hasSize(1);
         assertThat(rig.store.releases()).singleElement().matches(release -> !release.ambiguous());
         assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("m1", 4));
-        assertThat(rig.isAtAnEnd()).isTrue();
-    }
-
-    @Test
-    void messageWhosePipelineThrowsIsReturnedAndItsClaimGivenBack() {
-        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
-        rig.handler = messages -> {
-            throw new IllegalStateException("an interceptor's own");
-        };
-
-        rig.arrive("m1");
-
-        assertThat(rig.store.releases()).hasSize(1);
-        assertThat(states(rig)).containsExactly(DeliveryState.RETURNED);
         assertThat(rig.isAtAnEnd()).isTrue();
     }
 
@@ -351,19 +254,6 @@ class DispatcherTests {
 
         assertThat(rig.sqs.deletes()).isEmpty();
         assertThat(states(rig)).containsExactly(DeliveryState.RETURNED);
-    }
-
-    /** An interceptor may fail after the handler; the effect is on record nevertheless. */
-    @Test
-    void completedDeliveryIsAcknowledgedAlthoughItsPipelineFailed() {
-        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
-        rig.handler = messages -> rig.complete(messages).thenCompose(done -> {
-            throw new IllegalStateException("an interceptor's own");
-        });
-
-        rig.arrive("m1");
-
-        assertThat(rig.sqs.deletes()).containsExactly(List.of("m1"));
     }
 
     /** Trap: they were told of the polled one, without what an interceptor had added to it. */
@@ -385,33 +275,6 @@ class DispatcherTests {
                         assertThat(message.getHeaders()).containsEntry("tenant", "t1");
                     }));
         }
-    }
-
-    @Test
-    void duplicatesOfABatchAreDeletedTogetherAndNoHandlerIsCalledForNone() {
-        DispatcherRig rig = new DispatcherRig(new ParkedBatches(), "orders");
-        rig.store.onClaim(() -> new AlreadyCompleted(null));
-        rig.store.onClaim(() -> new AlreadyCompleted(null));
-
-        rig.arrive("m1", "m2");
-
-        assertThat(rig.handled).isEmpty();
-        assertThat(rig.sqs.deletes()).containsExactly(List.of("m1", "m2"));
-        assertThat(rig.isAtAnEnd()).isTrue();
-    }
-
-    @Test
-    void messageOfABatchThatWasReturnedStopsTheRestOfItsGroupWhichMustNotOvertakeIt() {
-        DispatcherRig rig = withoutThreads(new DispatcherRig(new Batches(), FIFO));
-        rig.arrive("a1", "a2", "b1");
-        Delivery first = rig.received.get(0);
-        first.holdBack();
-
-        runThreads();
-
-        assertThat(rig.handled).containsExactly(List.of("b1"));
-        assertThat(rig.sqs.takeChanges()).containsEntry("a1", 0).containsEntry("a2", 0);
-        assertThat(rig.isAtAnEnd()).isTrue();
     }
 
     @ParameterizedTest
@@ -462,39 +325,6 @@ class DispatcherTests {
         assertThat(states(rig)).containsOnly(DeliveryState.RETURNED);
         assertThat(rig.isAtAnEnd()).isTrue();
         assertThat(rig.renewer.inFlight()).isZero();
-    }
-
-    /** As when the virtual machine can make none: nothing is returned, and the next poll finds its permits. */
-    @ParameterizedTest
-    @CsvSource({"orders, false", "orders, true", "orders.fifo, true"})
-    void permitsOfMessagesThatACrashHasHitAreGivenBackOnceAndTheMessagesAbandoned(String queue, boolean isBatch) {
-        DispatcherRig rig = new DispatcherRig(isBatch ? new ParkedBatches() : new Parks(), queue);
-        rig.executor = task -> {
-            throw new OutOfMemoryError("unable to create native thread (simulated)");
-        };
-
-        rig.arrive("a1", "a2", "b1");
-
-        assertThat(rig.handled).isEmpty();
-        assertThat(states(rig)).containsOnly(DeliveryState.ABANDONED);
-        assertThat(rig.sqs.takeChanges()).isEmpty();
-        assertThat(rig.isAtAnEnd()).isTrue();
-        assertThat(rig.renewer.inFlight()).isZero();
-    }
-
-    /** The later ones must not overtake it. */
-    @Test
-    void crashOfAGroupsFirstMessageSendsTheRestBack() {
-        DispatcherRig rig = new DispatcherRig(new Parks(), FIFO);
-        rig.executor = task -> {
-            throw new OutOfMemoryError("unable to create native thread (simulated)");
-        };
-
-        rig.arrive("a1", "a2");
-
-        assertThat(states(rig)).containsExactly(DeliveryState.ABANDONED, DeliveryState.RETURNED);
-        assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("a2", 0));
-        assertThat(rig.isAtAnEnd()).isTrue();
     }
 
     /** Otherwise the rest is interrupted before it begins, and ends untried in the dead-letter queue. */
@@ -613,36 +443,6 @@ class DispatcherTests {
         assertThat(rig.isAtAnEnd()).isTrue();
     }
 
-    @Test
-    void groupThatCrashesWhileItIsAskedWhetherItsHeadIsGivenUpGivesItsPermitsBackOnceAndIsRenewedNoMore() {
-        DispatcherRig rig = new DispatcherRig(new Reruns(), FIFO);
-        rig.handler = rig::fail;
-        rig.sqs.answerReads(() -> {
-            throw new NoClassDefFoundError("io/tracing/Span");
-        });
-
-        rig.arriveAgain(3, "a1", "a2", "a3");
-
-        assertThat(rig.handled).containsExactly(List.of("a1"));
-        assertThat(rig.isAtAnEnd()).isTrue();
-        assertThat(rig.renewer.inFlight()).isZero();
-    }
-
-    @Test
-    void restOfAGroupThatHasWaitedAndFindsNoThreadToGoOnGivesItsPermitsBack() {
-        DispatcherRig rig = groupsThatWait(1);
-        rig.arriveAgain(3, "a1", "a2", "a3");
-        rig.executor = task -> {
-            throw new OutOfMemoryError("unable to create native thread (simulated)");
-        };
-
-        rig.deliveries.beginStop(rig.subscription);
-
-        assertThat(rig.handled).isEmpty();
-        assertThat(rig.isAtAnEnd()).isTrue();
-        assertThat(rig.renewer.inFlight()).isZero();
-    }
-
     /** Two messages, whose handlers have ended, and whose outcomes wait for the store. */
     private static DispatcherRig twoBeingRecorded() {
         DispatcherRig rig = new DispatcherRig(
@@ -679,18 +479,6 @@ class DispatcherTests {
 
         assertThat(rig.dispatcher.awaitEnd(Duration.ofSeconds(30))).isTrue();
         assertThat(rig.sqs.deletes()).hasSize(2);
-    }
-
-    @Test
-    void permitsAreLentWhereAwspringsOwnLimitApplies() {
-        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
-        rig.arrive("quick");
-        rig.executor = waiting::add;
-
-        rig.arrive("m1");
-
-        assertThat(rig.permits).isZero();
-        assertThat(waiting).hasSize(1);
     }
 
     /** Its limit may be lower than the listener's number, and what it is told to be released it takes for ended. */

@@ -71,21 +71,21 @@ class HandlerSlotsTests {
             begin(1);
         }
         now += each.toNanos();
+        endAll();
+    }
+
+    private void endAll() {
         while (!begun.isEmpty()) {
             end();
         }
     }
 
     @Test
-    void nothingIsLentBeforeAnyHandlerHasEnded() {
+    void nextPollNeedNotWaitOnceHandlersAreKnownToBeQuick() {
         poll(POLL);
-
-        assertThat(permits).isZero();
-    }
-
-    @Test
-    void nextPollNeedNotWaitForHandlersThatAreQuick() {
-        handle(Duration.ofMillis(1));
+        assertThat(permits).as("no handler has ended").isZero();
+        begin(POLL);
+        endAll();
 
         poll(POLL);
 
@@ -115,15 +115,6 @@ class HandlerSlotsTests {
     }
 
     @Test
-    void noMoreThanTheListenersNumberAndOnePollAreInHand() {
-        handle(Duration.ofMillis(1));
-        poll(POLL);
-        poll(POLL);
-
-        assertThat(permits).isZero();
-    }
-
-    @Test
     void nothingIsLentWhereMessagesWouldWaitForLong() {
         handle(Duration.ofMillis(101));
 
@@ -133,24 +124,20 @@ class HandlerSlotsTests {
     }
 
     @Test
-    void loansEndWhenHandlersGrowSlow() {
+    void loansEndWhenHandlersGrowSlowAndBeginAgainWhenTheyAreQuick() {
         handle(Duration.ofMillis(1));
-        handle(Duration.ofSeconds(5));
-
+        handle(Duration.ofSeconds(1));
         assertThat(permits).isEqualTo(MOST);
+
         poll(POLL);
         assertThat(permits).isZero();
-    }
 
-    @Test
-    void loansBeginAgainWhenHandlersAreQuickAgain() {
-        handle(Duration.ofSeconds(1));
+        begin(POLL);
+        endAll();
         for (int poll = 0; poll < 5; poll++) {
             handle(Duration.ofMillis(1));
         }
-
         poll(POLL);
-
         assertThat(permits).isEqualTo(POLL);
     }
 
@@ -167,17 +154,6 @@ class HandlerSlotsTests {
         assertThat(begun).hasSize(10);
         end();
         assertThat(begun).hasSize(10);
-    }
-
-    @Test
-    void messagesWithoutAHandlerPayForWhatIsLent() {
-        handle(Duration.ofMillis(1));
-        poll(POLL);
-        for (int left = 0; left < POLL; left++) {
-            leave(next());
-        }
-
-        assertThat(permits).isEqualTo(MOST);
     }
 
     @Test
@@ -296,9 +272,7 @@ class HandlerSlotsTests {
         while (undecided-- > 0) {
             leave(next());
         }
-        while (!begun.isEmpty()) {
-            end();
-        }
+        endAll();
         assertThat(permits).isEqualTo(MOST);
     }
 }

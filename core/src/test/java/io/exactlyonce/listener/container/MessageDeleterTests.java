@@ -10,12 +10,10 @@ import io.awspring.cloud.sqs.listener.acknowledgement.AsyncAcknowledgementResult
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.DeliveryObservers;
-import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
-import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
@@ -32,18 +30,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.convert.DurationStyle;
 import org.springframework.messaging.Message;
-import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
-import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
-import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequestEntry;
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 
 class MessageDeleterTests {
@@ -53,31 +48,23 @@ class MessageDeleterTests {
 
     private final FakeClock clock = new FakeClock();
     private final List<String> acknowledged = new CopyOnWriteArrayList<>();
-    private @Nullable Error crash;
+
     private final DeliveryObserver observer = new DeliveryObserver() {
         @Override
         public void on(DeliveryEvent event) {
             if (event instanceof DeliveryEvent.Acknowledged confirmed) {
-                if (crash != null) {
-                    throw crash;
-                }
                 acknowledged.add(confirmed.delivery().receiptHandle());
             }
         }
     };
-    private final Renewer renewer = new Renewer(
-            new ScriptedStore(),
-            new RenewalSchedule(0.5, 0),
-            new DeliveryObservers(List.of()),
-            Runnable::run,
-            clock,
-            () -> 0);
-    private final Deliveries deliveries = ListenerRig.deliveries(
-            renewer, observer, new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)), clock);
+    private final ScriptedStore store = new ScriptedStore();
+    private final Renewer renewer = ListenerRig.renewer(store, clock);
+    private final Deliveries deliveries =
+            ListenerRig.deliveries(renewer, observer, Duration.ofSeconds(1), clock, store, Runnable::run);
     private final CompletableFuture<Map<String, Result>> renewed = new CompletableFuture<>();
     private final Subscription orders =
             new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), changes -> renewed);
-    private final FakeSqs sqs = new FakeSqs();
+    private final FakeReceives sqs = new FakeReceives();
     private final FakeTimer timer = new FakeTimer();
     private final List<Collection<Message<Object>>> succeeded = new ArrayList<>();
     private final List<Throwable> failed = new ArrayList<>();
@@ -130,11 +117,6 @@ class MessageDeleterTests {
         chosen.delete(Arrays.stream(handles).map(this::receive).toList());
     }
 
-    private static CompletableFuture<DeleteMessageBatchResponse> deleted() {
-        return CompletableFuture.completedFuture(
-                DeleteMessageBatchResponse.builder().build());
-    }
-
     private static CompletableFuture<DeleteMessageBatchResponse> failed(String code, boolean senderFault, String id) {
         return CompletableFuture.completedFuture(DeleteMessageBatchResponse.builder()
                 .failed(BatchResultErrorEntry.builder()
@@ -159,10 +141,10 @@ class MessageDeleterTests {
         ReceivedMessage late = receive("late");
 
         deleter.delete(List.of(early, late));
-        assertThat(sqs.deletes).isEmpty();
+        assertThat(sqs.deletes()).isEmpty();
         renewed.complete(Map.of("early", Result.CHANGED));
 
-        assertThat(sqs.deletes).containsExactly(List.of("early", "late"));
+        assertThat(sqs.deletes()).containsExactly(List.of("early", "late"));
         assertThat(succeeded).containsExactly(List.of(early.message(), late.message()));
         assertThat(renewer.inFlight()).isZero();
     }
@@ -171,7 +153,7 @@ class MessageDeleterTests {
     void deleteIsSentAtOnceWhereNothingIsUnderWay() {
         delete(deleter, "handle");
 
-        assertThat(sqs.deletes).hasSize(1);
+        assertThat(sqs.deletes()).hasSize(1);
         assertThat(acknowledged).containsExactly("handle");
     }
 
@@ -180,11 +162,11 @@ class MessageDeleterTests {
     void entryThatTheQueueRefusesIsNotTakenForDeletedAndTheOthersAre() {
         ReceivedMessage refused = receive("refused");
         ReceivedMessage deleted = receive("deleted");
-        sqs.answer = () -> failed("ReceiptHandleIsInvalid", true, "0");
+        sqs.answerDeletes(() -> failed("ReceiptHandleIsInvalid", true, "0"));
 
         deleter.delete(List.of(refused, deleted));
 
-        assertThat(sqs.deletes).hasSize(1);
+        assertThat(sqs.deletes()).hasSize(1);
         assertThat(acknowledged).containsExactly("deleted");
         assertThat(failure().getFailedAcknowledgementMessages()).isEqualTo(List.of(refused.message()));
         assertThat(failure().getSuccessfullyAcknowledgedMessages()).isEqualTo(List.of(deleted.message()));
@@ -195,7 +177,7 @@ class MessageDeleterTests {
     @ParameterizedTest
     @CsvSource({"InternalError, false", "RequestThrottled, true"})
     void entryThatFailsForNowIsSentAgainAndRenewedMeanwhile(String code, boolean senderFault) {
-        sqs.answer = () -> failed(code, senderFault, "0");
+        sqs.answerDeletes(() -> failed(code, senderFault, "0"));
         timer.hold();
 
         delete(deleter, "failing", "deleted");
@@ -205,16 +187,17 @@ class MessageDeleterTests {
         assertThat(renewer.inFlight()).isOne();
         timer.run();
         timer.run();
-        assertThat(sqs.deletes).containsExactly(List.of("failing", "deleted"), List.of("failing"), List.of("failing"));
+        assertThat(sqs.deletes())
+                .containsExactly(List.of("failing", "deleted"), List.of("failing"), List.of("failing"));
     }
 
     @Test
     void entryThatFailsForNowIsDeletedByALaterRequest() {
-        sqs.answer = () -> failed("InternalError", false, "1");
+        sqs.answerDeletes(() -> failed("InternalError", false, "1"));
         timer.hold();
         delete(deleter, "deleted", "failing");
 
-        sqs.answer = MessageDeleterTests::deleted;
+        sqs.answerDeletes(FakeReceives::deleted);
         timer.run();
 
         assertThat(succeeded).extracting(Collection::size).containsExactly(1, 1);
@@ -224,85 +207,46 @@ class MessageDeleterTests {
 
     @Test
     void renewalUnderWayIsAwaitedBeforeAnEntryIsSentAgain() {
-        sqs.answer = () -> failed("InternalError", false, "0");
+        sqs.answerDeletes(() -> failed("InternalError", false, "0"));
         timer.hold();
         delete(deleter, "failing");
         clock.advance(Duration.ofSeconds(15));
         renewer.tick();
 
         timer.run();
-        assertThat(sqs.deletes).hasSize(1);
+        assertThat(sqs.deletes()).hasSize(1);
         renewed.complete(Map.of("failing", Result.CHANGED));
 
-        assertThat(sqs.deletes).hasSize(2);
+        assertThat(sqs.deletes()).hasSize(2);
     }
 
     @Test
     void entryThatFailsEachTimeIsGivenUpAfterThreeRequests() {
-        sqs.answer = () -> failed("RequestThrottled", true, "0");
+        sqs.answerDeletes(() -> failed("RequestThrottled", true, "0"));
 
         delete(deleter, "kept");
 
-        assertThat(sqs.deletes).hasSize(3);
+        assertThat(sqs.deletes()).hasSize(3);
         assertThat(timer.delays()).containsExactly(Duration.ofMillis(200), Duration.ofMillis(400));
         assertThat(failure().getFailedAcknowledgementMessages()).hasSize(1);
         assertThat(renewer.inFlight()).isZero();
     }
 
-    @Test
-    void requestThatFailsAfterAnEntryDidKeepsThatEntryOnly() {
-        ReceivedMessage deleted = receive("deleted");
-        ReceivedMessage kept = receive("kept");
-        sqs.answer = () -> failed("InternalError", false, "1");
-        timer.hold();
-        deleter.delete(List.of(deleted, kept));
-
-        sqs.answer = () -> CompletableFuture.failedFuture(new IllegalStateException("connection reset"));
-        timer.run();
-
-        assertThat(failure().getFailedAcknowledgementMessages()).isEqualTo(List.of(kept.message()));
-        assertThat(failure().getSuccessfullyAcknowledgedMessages()).isEmpty();
-        assertThat(succeeded).containsExactly(List.of(deleted.message()));
-        assertThat(renewer.inFlight()).isZero();
-    }
-
-    @Test
-    void requestThatFailsDeletesNothing() {
-        sqs.answer = () -> CompletableFuture.failedFuture(new IllegalStateException("connection reset"));
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void requestThatFailsDeletesNothing(boolean throwsInstead) {
+        IllegalStateException reset = new IllegalStateException("connection reset");
+        sqs.answerDeletes(() -> {
+            if (throwsInstead) {
+                throw reset;
+            }
+            return CompletableFuture.failedFuture(reset);
+        });
 
         delete(deleter, "kept");
 
         assertThat(acknowledged).isEmpty();
         assertThat(failure()).hasRootCauseInstanceOf(IllegalStateException.class);
-        assertThat(renewer.inFlight()).isZero();
-    }
-
-    @Test
-    void requestThatCannotBeSentDeletesNothing() {
-        sqs.answer = () -> {
-            throw new IllegalStateException("the client is closed");
-        };
-
-        delete(deleter, "kept");
-
-        assertThat(acknowledged).isEmpty();
-        assertThat(failure()).hasRootCauseMessage("the client is closed");
-        assertThat(renewer.inFlight()).isZero();
-    }
-
-    /** Otherwise their windows would be renewed until their listener stops, which would wait for them. */
-    @Test
-    @Timeout(10)
-    void deletesThatCrashAreRenewedNoMoreAndNotAwaited() {
-        crash = new OutOfMemoryError("simulated");
-        delete(deleter, "first", "second");
-        sqs.answer = () -> {
-            throw new NoClassDefFoundError("io/tracing/Span");
-        };
-        delete(deleter, "third");
-
-        deleter.flush(LONG);
-
         assertThat(renewer.inFlight()).isZero();
     }
 
@@ -325,22 +269,13 @@ class MessageDeleterTests {
     void whatIsBufferedIsSentWhenTheListenerStops() {
         timer.hold();
         delete(gathering, "first", "second");
-        assertThat(sqs.deletes).isEmpty();
+        assertThat(sqs.deletes()).isEmpty();
 
         gathering.flush(PATIENCE);
 
-        assertThat(sqs.deletes).containsExactly(List.of("first", "second"));
-    }
-
-    @Test
-    void whatHasBeenSentIsNotSentAgain() {
-        timer.hold();
-        delete(gathering, "first", "second", "third");
-        assertThat(sqs.deletes).hasSize(1);
-
+        assertThat(sqs.deletes()).containsExactly(List.of("first", "second"));
         gathering.flush(PATIENCE);
-
-        assertThat(sqs.deletes).hasSize(1);
+        assertThat(sqs.deletes()).hasSize(1);
     }
 
     @Test
@@ -349,14 +284,14 @@ class MessageDeleterTests {
         delete(gathering, "first");
         delete(gathering, "second");
         assertThat(timer.delays()).containsExactly(Duration.ofHours(1));
-        assertThat(sqs.deletes).isEmpty();
+        assertThat(sqs.deletes()).isEmpty();
 
         timer.run();
-        assertThat(sqs.deletes).containsExactly(List.of("first", "second"));
+        assertThat(sqs.deletes()).containsExactly(List.of("first", "second"));
 
         delete(gathering, "third");
         timer.run();
-        assertThat(sqs.deletes).containsExactly(List.of("first", "second"), List.of("third"));
+        assertThat(sqs.deletes()).containsExactly(List.of("first", "second"), List.of("third"));
     }
 
     @Test
@@ -364,10 +299,10 @@ class MessageDeleterTests {
         MessageDeleter counting = deleter(false, Duration.ZERO, 2);
 
         delete(counting, "first");
-        assertThat(sqs.deletes).isEmpty();
+        assertThat(sqs.deletes()).isEmpty();
         delete(counting, "second");
 
-        assertThat(sqs.deletes).containsExactly(List.of("first", "second"));
+        assertThat(sqs.deletes()).containsExactly(List.of("first", "second"));
     }
 
     @ParameterizedTest
@@ -379,7 +314,7 @@ class MessageDeleterTests {
 
         delete(atOnce, "first");
 
-        assertThat(sqs.deletes).containsExactly(List.of("first"));
+        assertThat(sqs.deletes()).containsExactly(List.of("first"));
     }
 
     @Test
@@ -389,12 +324,12 @@ class MessageDeleterTests {
         for (int message = 1; message < 10; message++) {
             delete(usual, "m" + message);
         }
-        assertThat(sqs.deletes).isEmpty();
+        assertThat(sqs.deletes()).isEmpty();
         assertThat(timer.delays()).containsExactly(Duration.ofSeconds(1));
 
         delete(usual, "m10", "m11");
 
-        assertThat(sqs.deletes).extracting(List::size).containsExactly(10, 1);
+        assertThat(sqs.deletes()).extracting(List::size).containsExactly(10, 1);
     }
 
     /** The client is closed behind the stop: a delete that is under way then, or is to be sent again, would be lost. */
@@ -402,7 +337,7 @@ class MessageDeleterTests {
     @Timeout(20)
     void stopWaitsUntilTheQueueHasAnswered() throws Exception {
         CompletableFuture<DeleteMessageBatchResponse> answer = new CompletableFuture<>();
-        sqs.answer = () -> answer;
+        sqs.answerDeletes(() -> answer);
         delete(deleter, "first");
         CompletableFuture<Boolean> stopped = new CompletableFuture<>();
         Thread stopping = new Thread(() -> {
@@ -421,62 +356,40 @@ class MessageDeleterTests {
     @Test
     @Timeout(10)
     void unansweredDeletesAreAwaitedUntilTheTimeout() {
-        sqs.answer = CompletableFuture::new;
+        sqs.answerDeletes(CompletableFuture::new);
         delete(gathering, "first");
 
         long begun = System.nanoTime();
         gathering.flush(PATIENCE);
 
         assertThat(Duration.ofNanos(System.nanoTime() - begun)).isBetween(PATIENCE, PATIENCE.multipliedBy(20));
-        assertThat(sqs.deletes).hasSize(1);
+        assertThat(sqs.deletes()).hasSize(1);
     }
 
     @Test
     @Timeout(20)
     void whatIsToBeDeletedWhileTheListenerStopsIsSentAndAwaited() {
-        sqs.answer = () -> {
-            sqs.answer = MessageDeleterTests::deleted;
+        sqs.answerDeletes(() -> {
+            sqs.answerDeletes(FakeReceives::deleted);
             delete(gathering, "late");
-            return deleted();
-        };
+            return FakeReceives.deleted();
+        });
         delete(gathering, "first");
 
         gathering.flush(LONG);
 
-        assertThat(sqs.deletes).containsExactlyInAnyOrder(List.of("first"), List.of("late"));
+        assertThat(sqs.deletes()).containsExactlyInAnyOrder(List.of("first"), List.of("late"));
         assertThat(acknowledged).containsExactlyInAnyOrder("first", "late");
     }
 
     @Test
     void interruptEndsTheWait() {
-        sqs.answer = CompletableFuture::new;
+        sqs.answerDeletes(CompletableFuture::new);
         delete(gathering, "first");
         Thread.currentThread().interrupt();
 
         gathering.flush(LONG);
 
         assertThat(Thread.interrupted()).isTrue();
-    }
-
-    private static final class FakeSqs implements SqsAsyncClient {
-
-        private final List<List<String>> deletes = new CopyOnWriteArrayList<>();
-        private Supplier<CompletableFuture<DeleteMessageBatchResponse>> answer = MessageDeleterTests::deleted;
-
-        @Override
-        public CompletableFuture<DeleteMessageBatchResponse> deleteMessageBatch(DeleteMessageBatchRequest request) {
-            deletes.add(request.entries().stream()
-                    .map(DeleteMessageBatchRequestEntry::receiptHandle)
-                    .toList());
-            return answer.get();
-        }
-
-        @Override
-        public String serviceName() {
-            return "sqs";
-        }
-
-        @Override
-        public void close() {}
     }
 }

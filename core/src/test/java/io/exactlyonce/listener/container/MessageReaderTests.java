@@ -4,21 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
 
 import io.awspring.cloud.sqs.listener.QueueAttributes;
-import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
 import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
-import io.exactlyonce.delivery.DeliveryObservers;
-import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.HostileMessages;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.method.ListenerRig;
-import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
-import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
@@ -29,14 +24,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
-import java.util.function.Supplier;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.MethodSource;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
@@ -48,14 +38,12 @@ class MessageReaderTests {
     record Order(String orderId) {}
 
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObservers noObserver = new DeliveryObservers(List.of());
+
     private final ScriptedQueue queue = new ScriptedQueue();
     private final Subscription subscription =
             new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), queue);
-    private final Renewer supervisor =
-            new Renewer(new ScriptedStore(), new RenewalSchedule(0.5, 0), noObserver, Runnable::run, clock, () -> 0);
-    private final Deliveries deliveries = ListenerRig.deliveries(
-            supervisor, noObserver, new RetryBackoff(Duration.ofSeconds(4), Duration.ofMinutes(5)), clock);
+    private final Renewer renewer = ListenerRig.renewer(new ScriptedStore(), clock);
+    private final Deliveries deliveries = ListenerRig.deliveries(renewer, Duration.ofSeconds(4), clock);
 
     private static Message message(String body, Map<String, MessageAttributeValue> attributes) {
         return Message.builder()
@@ -103,28 +91,10 @@ class MessageReaderTests {
             assertThat(HostileMessages.leaksIn(log.text())).isEmpty();
         }
 
-        supervisor.tick();
+        renewer.tick();
         assertThat(returned).isBetween(50, 290);
         assertThat(queue.changes()).hasSize(returned);
         assertThat(System.getProperty(HostileMessages.HARMED)).isNull();
-    }
-
-    @Test
-    @Timeout(value = 10, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-    void converterThatFailsWithACircleOfCausesCostsItsMessageOnly() {
-        var converter = new SqsMessagingMessageConverter() {
-            @Override
-            public org.springframework.messaging.Message<?> toMessagingMessage(
-                    Message source, @Nullable MessageConversionContext context) {
-                var outer = new IllegalStateException("outer");
-                outer.initCause(new IllegalStateException("inner", outer));
-                throw outer;
-            }
-        };
-
-        assertThat(read(converter, message("{}", Map.of()))).isEmpty();
-
-        assertThat(queue.changes()).hasSize(1);
     }
 
     record Refund(String orderId) {}
@@ -185,51 +155,6 @@ class MessageReaderTests {
                     .contains("cannot be read as " + Basket.class.getName(), place, "DEBUG of", "Why message")
                     .contains("at tools.jackson")
                     .doesNotContain("4111", "handle,");
-        }
-    }
-
-    /** Otherwise the rest of its poll would wait with it until the window ends. */
-    @Test
-    void messageThatCannotBeReadIsReturned() {
-        assertThat(read(new Failing(IllegalArgumentException::new), message("{}", Map.of())))
-                .isEmpty();
-
-        supervisor.tick();
-        assertThat(queue.changes()).containsExactly(new Change("handle", 2));
-    }
-
-    static Stream<Supplier<Throwable>> crashes() {
-        return Stream.of(
-                StackOverflowError::new,
-                () -> new ExceptionInInitializerError(new IllegalStateException()),
-                () -> new NoClassDefFoundError("io/example/Gone"));
-    }
-
-    @ParameterizedTest
-    @MethodSource("crashes")
-    void messageWhoseReadingCrashesIsAbandoned(Supplier<Throwable> crash) {
-        assertThat(read(new Failing(crash), message("{}", Map.of()))).isEmpty();
-
-        supervisor.tick();
-        assertThat(queue.changes()).isEmpty();
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
-    private record Failing(Supplier<Throwable> failure) implements MessagingMessageConverter<Message> {
-
-        @Override
-        public org.springframework.messaging.Message<?> toMessagingMessage(Message message) {
-            throw sneaky(failure.get());
-        }
-
-        @Override
-        public Message fromMessagingMessage(org.springframework.messaging.Message<?> message) {
-            throw new UnsupportedOperationException();
-        }
-
-        @SuppressWarnings("unchecked")
-        private static <T extends Throwable> RuntimeException sneaky(Throwable failure) throws T {
-            throw (T) failure;
         }
     }
 }

@@ -8,23 +8,17 @@ import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.listener.AsyncMessageListener;
 import io.awspring.cloud.sqs.listener.BackPressureMode;
-import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
-import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.OutputCaptureExtension;
-import io.exactlyonce.delivery.DeliveryObservers;
-import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.CircuitBreaker;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerRig;
-import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
@@ -34,16 +28,19 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.OutputCaptureExtension;
 import org.springframework.messaging.Message;
 import org.springframework.retry.RetryContext;
 import org.springframework.retry.backoff.BackOffContext;
 import org.springframework.retry.backoff.BackOffPolicy;
-import org.springframework.retry.backoff.StatelessBackOffPolicy;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
-import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 
 /** A container of awspring's that starts, polls and stops with our consumer in it. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -54,20 +51,10 @@ class QueueConsumerTests {
         void handle(String order) {}
     }
 
-    record Order(String number) {}
-
     private final FakeReceives sqs = new FakeReceives();
     private final ScriptedStore store = new ScriptedStore();
-    private final DeliveryObservers observer = new DeliveryObservers(List.of());
-    private final Renewer renewer =
-            new Renewer(store, new RenewalSchedule(0.5, 0), observer, Runnable::run, System::nanoTime, () -> 0);
-    private final Deliveries deliveries = ListenerRig.deliveries(
-            renewer,
-            observer,
-            new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)),
-            System::nanoTime,
-            store,
-            Runnable::run);
+    private final Renewer renewer = ListenerRig.renewer(store, System::nanoTime);
+    private final Deliveries deliveries = ListenerRig.deliveries(renewer, Duration.ofSeconds(8), System::nanoTime);
     private ListenerEngine engine = ListenerRig.engine(deliveries, store, Runnable::run);
     private final List<Message<Object>> handled = new CopyOnWriteArrayList<>();
     private final CompletableFuture<Void> mayEnd = new CompletableFuture<>();
@@ -180,13 +167,14 @@ class QueueConsumerTests {
         assertThat(sqs.latest().maxNumberOfMessages()).isEqualTo(10);
     }
 
-    @Test
-    void pollThatFailsIsFollowedByOneThatBacksOff(CapturedOutput output) {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void pollThatFailsIsFollowedByOneThatBacksOff(boolean keepsState, CapturedOutput output) {
         AtomicInteger pauses = new AtomicInteger();
-        BackOffPolicy stateful = new BackOffPolicy() {
+        BackOffPolicy policy = new BackOffPolicy() {
             @Override
-            public BackOffContext start(RetryContext unused) {
-                return new BackOffContext() {};
+            public @Nullable BackOffContext start(RetryContext unused) {
+                return keepsState ? new BackOffContext() {} : null;
             }
 
             @Override
@@ -194,7 +182,7 @@ class QueueConsumerTests {
                 pauses.incrementAndGet();
             }
         };
-        start(options -> options.pollBackOffPolicy(stateful));
+        start(options -> options.pollBackOffPolicy(policy));
         awaitRequests(1);
         sqs.fail(0);
         awaitRequests(2);
@@ -207,64 +195,6 @@ class QueueConsumerTests {
         assertThat(pauses).hasValue(1);
     }
 
-    @Test
-    void policyThatKeepsNothingBetweenPollsBacksOffToo() {
-        AtomicInteger pauses = new AtomicInteger();
-        start(options -> options.pollBackOffPolicy(new StatelessBackOffPolicy() {
-            @Override
-            protected void doBackOff() {
-                pauses.incrementAndGet();
-            }
-        }));
-        awaitRequests(1);
-        sqs.fail(0);
-        awaitRequests(2);
-
-        assertThat(pauses).hasValue(1);
-    }
-
-    /** Trap: awspring catches no error there; its polling thread ends, and the poll's permits are lost. */
-    @Test
-    void pollThatCrashesGivesItsPermitsBackAndPollingGoesOn() {
-        start(options -> {});
-        awaitRequests(1);
-        sqs.refuse(new NoClassDefFoundError("io/tracing/Span"));
-        sqs.answer(0);
-        await().during(Duration.ofMillis(100)).until(() -> sqs.requests().size() == 1);
-
-        sqs.refuse(null);
-        awaitRequests(2);
-        assertThat(sqs.latest().maxNumberOfMessages()).isEqualTo(10);
-    }
-
-    @Test
-    void payloadIsReadAsTheTypeThatTheHandlerTakes() {
-        container.setPayloadDeserializationType(Order.class);
-        start(options -> {});
-        awaitRequests(1);
-        sqs.answer(
-                0, message("m", "", 1).toBuilder().body("{\"number\":\"A-1\"}").build());
-
-        awaitHandled(1);
-        assertThat(handled).extracting(Message::getPayload).containsExactly(new Order("A-1"));
-    }
-
-    @Test
-    void messageCarriesTheAttributesOfItsQueueAndWhatChangesItsVisibility() {
-        start(options -> {});
-        awaitRequests(1);
-        sqs.answer(0, messages("m", 1));
-
-        awaitHandled(1);
-        assertThat(handled.get(0).getHeaders().get(SqsHeaders.SQS_QUEUE_ATTRIBUTES_HEADER, QueueAttributes.class))
-                .satisfies(queue -> {
-                    assertThat(queue.getQueueName()).isEqualTo("orders");
-                    assertThat(queue.getQueueAttribute(QueueAttributeName.VISIBILITY_TIMEOUT))
-                            .isEqualTo("30");
-                });
-        assertThat(handled.get(0).getHeaders()).containsKey(SqsHeaders.SQS_VISIBILITY_TIMEOUT_HEADER);
-    }
-
     /** As a server other than AWS may number its messages. */
     @Test
     void idThatIsNoUuidIsReadIfTheContainerSaysSo() {
@@ -274,17 +204,6 @@ class QueueConsumerTests {
 
         awaitHandled(1);
         assertThat(handled.get(0).getHeaders().getId()).isEqualTo(UUID.nameUUIDFromBytes("id-1".getBytes()));
-    }
-
-    @Test
-    void idThatIsNoUuidIsRefusedOtherwise() {
-        start(options -> {});
-        awaitRequests(1);
-        sqs.answer(0, message("bad", "", 1).toBuilder().messageId("id-1").build(), message("good", "", 1));
-
-        awaitHandled(1);
-        assertThat(handled).extracting(Message::getPayload).containsExactly("good");
-        assertThat(sqs.takeChanges()).containsOnlyKeys("bad");
     }
 
     @Test
@@ -335,46 +254,13 @@ class QueueConsumerTests {
     }
 
     @Test
-    void listenerThatIsStartedAgainPollsAgain() {
-        start(options -> {});
-        awaitRequests(1);
-        container.stop();
-        container.start();
-        awaitRequests(2);
-        sqs.answer(1, messages("m", 1));
-
-        awaitHandled(1);
-    }
-
-    @Test
     void nothingIsPolledBeforeClaimsAreKnownToBeKept() {
-        engine = new ListenerEngine(
-                engine.pipeline(),
-                deliveries,
-                engine.breakers(),
-                observer,
-                System::nanoTime,
-                engine.timer(),
-                audited -> {},
-                ListenerRig.START_LINE,
-                () -> {},
-                () -> {
-                    throw new InvalidListenerException("no table", "make one");
-                });
+        engine = ListenerRig.engine(deliveries, store, Runnable::run, () -> {}, () -> {
+            throw new InvalidListenerException("no table", "make one");
+        });
 
         assertThatThrownBy(() -> start(options -> {})).hasRootCauseInstanceOf(InvalidListenerException.class);
 
         assertThat(sqs.requests()).isEmpty();
-    }
-
-    @Test
-    void eachRequestAsksForWhatTheContainerIsConfiguredFor() {
-        start(options -> options.pollTimeout(Duration.ofMillis(2_900)).messageVisibility(Duration.ofSeconds(7)));
-        awaitRequests(1);
-
-        ReceiveMessageRequest request = sqs.latest();
-        assertThat(request.waitTimeSeconds()).isEqualTo(2);
-        assertThat(request.visibilityTimeout()).isEqualTo(7);
-        assertThat(request.messageAttributeNames()).contains("All");
     }
 }

@@ -14,13 +14,12 @@ import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObservers;
-import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.SubscriptionObserver;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
-import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.PollGate;
@@ -28,7 +27,6 @@ import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,8 +37,9 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.CsvSource;
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.OutputCaptureExtension;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.converter.MessageConversionException;
 import software.amazon.awssdk.services.sqs.model.GetQueueAttributesResponse;
@@ -57,27 +56,15 @@ class ReceiverTests {
 
     private final FakeClock clock = new FakeClock();
     private final FakeReceives sqs = new FakeReceives();
-    private Throwable unreadable = new MessageConversionException("unreadable");
     private final List<Subscription> subscribed = new ArrayList<>();
-    private @Nullable Error failing;
-    private final DeliveryObservers observer = new DeliveryObservers(List.of(new DeliveryObserver() {
+    private final DeliveryObservers observer = new DeliveryObservers(List.of(new SubscriptionObserver() {
         @Override
         public void subscribed(Subscription subscription) {
             subscribed.add(subscription);
         }
     }));
-    private final Renewer supervisor =
-            new Renewer(new ScriptedStore(), new RenewalSchedule(0.5, 0), observer, Runnable::run, clock, this::random);
-    private final Deliveries deliveries = ListenerRig.deliveries(
-            supervisor, observer, new RetryBackoff(Duration.ofSeconds(4), Duration.ofMinutes(5)), clock);
-
-    /** The renewal of a delivery that begins asks for it. */
-    private double random() {
-        if (failing != null) {
-            throw failing;
-        }
-        return 0;
-    }
+    private final Renewer renewer = ListenerRig.renewer(new ScriptedStore(), clock);
+    private final Deliveries deliveries = ListenerRig.deliveries(renewer, Duration.ofSeconds(4), clock);
 
     /** A queue that is polled, and whose messages are read. */
     private record Source(Subscription begun, Receiver receiver, MessageReader reader) {
@@ -138,7 +125,7 @@ class ReceiverTests {
 
     private Map<String, Integer> renewedAfter(Duration time) {
         clock.advance(time);
-        supervisor.tick();
+        renewer.tick();
         return sqs.takeChanges();
     }
 
@@ -154,19 +141,6 @@ class ReceiverTests {
 
         assertThat(renewedAfter(Duration.ofMillis(1_799))).isEmpty();
         assertThat(renewedAfter(Duration.ofMillis(1))).containsEntry("early9", 6);
-    }
-
-    @Test
-    void windowThatEndedWhileAnotherRequestOfItsPollWasSlowIsNeitherRenewedNorTakenForFresh(CapturedOutput output) {
-        Source source = start("orders", 6);
-        var poll = source.poll(20);
-        sqs.answer(0, messages("early", 10));
-        clock.advance(Duration.ofSeconds(10));
-        sqs.answer(1);
-        begin(source, poll);
-
-        assertThat(renewedAfter(Duration.ofSeconds(4))).isEmpty();
-        assertThat(output).contains("is lost: the message may be delivered again");
     }
 
     @Test
@@ -227,30 +201,10 @@ class ReceiverTests {
         assertThat(poll).isCompletedExceptionally();
     }
 
+    /** Awspring would keep the permits of the whole poll. */
     @Test
-    void attributesThatCannotBeAskedForAgainForAnErrorCostNoPollAndAreAskedForAgain() {
+    void messageWhoseConverterThrowsIsReturnedAndTheOthersOfItsPollAreHandled() {
         Source source = start("orders", 30);
-        sqs.answerReads(() -> {
-            throw new NoClassDefFoundError("io/tracing/Span");
-        });
-        clock.advance(Duration.ofMinutes(1));
-        var poll = source.poll(10);
-        sqs.answer(0, messages("m", 1));
-        assertThat(begin(source, poll)).hasSize(1);
-
-        sqs.answerReads(() -> CompletableFuture.completedFuture(attributes("20")));
-        clock.advance(Duration.ofMinutes(1));
-        source.poll(10);
-
-        assertThat(sqs.latest().visibilityTimeout()).isEqualTo(20);
-    }
-
-    /** As a converter in Kotlin throws checked exceptions, undeclared. Awspring would keep the permits of the whole poll. */
-    @ParameterizedTest
-    @MethodSource("unreadable")
-    void messageWhoseConverterThrowsIsReturnedAndTheOthersOfItsPollAreHandled(Exception unreadable) {
-        Source source = start("orders", 30);
-        this.unreadable = unreadable;
         var poll = source.poll(10);
         sqs.answer(0, message("first", "", 1), message("unreadable", "", 1), message("last", "", 1));
 
@@ -258,38 +212,13 @@ class ReceiverTests {
         assertThat(sqs.takeChanges()).containsOnlyKeys("unreadable");
     }
 
-    /** As when the virtual machine has no memory left for a meter. */
-    @Test
-    void messagesThatCrashWhileTheyAreReturnedAreAbandonedAndCostNoOtherOfTheirPoll() {
-        Source source = start("orders.fifo", 30);
-        var poll = source.poll(10);
-        sqs.answer(0, message("unreadable", "a", 1), message("a2", "a", 1), message("b1", "b", 1));
-        failing = new InternalError("simulated");
-
-        assertThat(payloads(source.reader().read(poll.join()))).containsExactly("b1");
-        assertThat(sqs.takeChanges()).isEmpty();
-        assertThat(supervisor.inFlight()).isZero();
-    }
-
-    static List<Exception> unreadable() {
-        return List.of(new IOException("checked, and undeclared"), new IllegalStateException("the converter's own"));
-    }
-
-    /** The rest of a group must not overtake it. */
-    @Test
-    void messageWhoseConverterCrashesIsAbandonedAndTheOthersOfItsPollAreHandled() {
-        Source source = start("orders.fifo", 30);
-        unreadable = new StackOverflowError("simulated");
-        var poll = source.poll(10);
-        sqs.answer(0, message("first", "", 1), message("unreadable", "a", 1), message("a2", "a", 1));
-
-        assertThat(begin(source, poll)).containsExactly("first");
-        assertThat(sqs.takeChanges()).containsOnlyKeys("a2");
-    }
-
     /** Polls a window of 30 s; the answer, of one message, takes a time. */
     private Source receiveAfter(Duration answered) {
-        Source source = start("orders", 30);
+        return receiveAfter(answered, POLL_TIMEOUT);
+    }
+
+    private Source receiveAfter(Duration answered, Duration pollTimeout) {
+        Source source = start("orders", 30, null, pollTimeout);
         var poll = source.poll(10);
         clock.advance(answered);
         sqs.answer(0, messages("m", 1));
@@ -298,41 +227,19 @@ class ReceiverTests {
     }
 
     /** SQS counts from when it sends the message. */
-    @Test
-    void windowCountsFromAMomentBeforeTheAnswer() {
-        receiveAfter(Duration.ofSeconds(5));
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({
+        "from a moment before the answer, 10000, 5000, 14800",
+        "no earlier than the request, 10000, 20, 14980",
+        "no later than the request's wait, 10000, 11000, 14000",
+        "no later than the whole seconds that it waits, 1900, 2000, 14000"
+    })
+    void windowCountsFromTheAnswerButNoLaterThanTheRequestsWait(
+            String rule, long pollTimeout, long answered, long renewed) {
+        receiveAfter(Duration.ofMillis(answered), Duration.ofMillis(pollTimeout));
 
-        assertThat(renewedAfter(Duration.ofMillis(14_799))).isEmpty();
+        assertThat(renewedAfter(Duration.ofMillis(renewed - 1))).isEmpty();
         assertThat(renewedAfter(Duration.ofMillis(1))).containsExactly(Map.entry("m0", 30));
-    }
-
-    @Test
-    void windowCountsNoEarlierThanTheRequest() {
-        receiveAfter(Duration.ofMillis(20));
-
-        assertThat(renewedAfter(Duration.ofMillis(14_979))).isEmpty();
-        assertThat(renewedAfter(Duration.ofMillis(1))).hasSize(1);
-    }
-
-    @Test
-    void windowCountsNoLaterThanTheRequestsWait() {
-        receiveAfter(POLL_TIMEOUT.plusSeconds(1));
-
-        assertThat(renewedAfter(Duration.ofMillis(13_999))).isEmpty();
-        assertThat(renewedAfter(Duration.ofMillis(1))).hasSize(1);
-    }
-
-    @Test
-    void windowCountsNoLaterThanTheWholeSecondsThatTheRequestWaits() {
-        Source source = start("orders", 30, null, Duration.ofMillis(1_900));
-        var poll = source.poll(10);
-        assertThat(sqs.latest().waitTimeSeconds()).isOne();
-        clock.advance(Duration.ofMillis(2_000));
-        sqs.answer(0, messages("m", 1));
-        begin(source, poll);
-
-        assertThat(renewedAfter(Duration.ofMillis(13_999))).isEmpty();
-        assertThat(renewedAfter(Duration.ofMillis(1))).hasSize(1);
     }
 
     /** A worker that was frozen in its poll, or whose SDK repeated the request, does not know when SQS sent the messages. */
@@ -351,17 +258,6 @@ class ReceiverTests {
         assertThat(renewedAfter(Duration.ofSeconds(20))).isEmpty();
         deliveries.endStop(source.begun());
         assertThat(sqs.takeChanges()).as("returned").isEmpty();
-    }
-
-    @Test
-    void pauseBetweenTheAnswerAndTheReadingOfItsMessagesCounts() {
-        Source source = start("orders", 30);
-        var poll = source.poll(10);
-        sqs.answer(0, messages("m", 1));
-        clock.advance(Duration.ofSeconds(16));
-        begin(source, poll);
-
-        assertThat(renewedAfter(Duration.ZERO)).hasSize(1);
     }
 
     @Test
@@ -397,27 +293,6 @@ class ReceiverTests {
         assertThat(subscribed).hasSize(2);
         assertThat(subscribed.get(1).window().length()).isEqualTo(Duration.ofSeconds(8));
         assertThat(List.of(before, tooEarly)).noneMatch(CompletableFuture::isDone);
-    }
-
-    @Test
-    void attributesThatTheAuditReadsCountAsReadByTheListener() {
-        Source source = start("orders", 30);
-        SqsQueue queue = (SqsQueue) subscribed.get(0).visibility();
-        clock.advance(Duration.ofSeconds(59));
-        setWindow(8);
-        queue.readAttributes(Duration.ofSeconds(2)).join();
-        source.poll(10);
-        assertThat(sqs.latest().visibilityTimeout()).isEqualTo(8);
-
-        setWindow(9);
-        clock.advance(Duration.ofSeconds(59));
-        source.poll(10);
-        assertThat(sqs.latest().visibilityTimeout()).isEqualTo(8);
-        clock.advance(Duration.ofSeconds(1));
-        source.poll(10);
-        assertThat(sqs.latest().visibilityTimeout()).isEqualTo(9);
-        assertThat(queue.attributes().number(QueueAttributeName.VISIBILITY_TIMEOUT))
-                .isEqualTo(9);
     }
 
     @Test
@@ -509,32 +384,6 @@ class ReceiverTests {
         assertThat(begin(source, poll)).isEmpty();
     }
 
-    /** As another server than AWS may answer. Awspring would keep the permits of the whole poll. */
-    @ParameterizedTest
-    @ValueSource(strings = {"orders", "orders.fifo"})
-    void messageWhoseReceiveCountIsNoNumberCostsNoOtherOfItsPoll(String queue) {
-        setMaxReceiveCount(3);
-        Source source = start(queue, 30);
-        var poll = source.poll(10);
-        sqs.answer(0, message("first", "a", 1), message("odd", "b", "many"), message("none", "c", ""));
-
-        assertThat(begin(source, poll)).containsExactly("first", "odd", "none");
-    }
-
-    /** Nothing renews the messages of the poll meanwhile. */
-    @Test
-    void policyIsAwaitedNoLongerThanAThirdOfTheWindow() {
-        setMaxReceiveCount(3);
-        Source brief = start("orders.fifo", 3);
-        brief.poll(10);
-        sqs.answer(0, message("m", "a", 3));
-        assertThat(sqs.patience()).isEqualTo(Duration.ofSeconds(1));
-
-        start("orders.fifo", 30).poll(10);
-        sqs.answer(1, message("m", "a", 3));
-        assertThat(sqs.patience()).isEqualTo(Duration.ofSeconds(2));
-    }
-
     /** With a fair queue, a group is a tenant: a sender that has a message of it fail must not use the others' receives up. */
     @Test
     void groupOfAStandardQueueKeepsNoOrder() {
@@ -551,14 +400,9 @@ class ReceiverTests {
         public Message<?> toMessagingMessage(
                 software.amazon.awssdk.services.sqs.model.Message message, @Nullable MessageConversionContext context) {
             if (message.body().equals("unreadable")) {
-                throw ReceiverTests.<RuntimeException>undeclared(unreadable);
+                throw new MessageConversionException("unreadable");
             }
             return super.toMessagingMessage(message, context);
         }
-    }
-
-    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-    private static <E extends Throwable> E undeclared(Throwable thrown) throws E {
-        throw (E) thrown;
     }
 }

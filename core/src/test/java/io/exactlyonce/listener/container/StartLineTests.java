@@ -86,14 +86,4 @@ class StartLineTests {
                         + " dead-letter queue after 3 receives, claims on DynamoDB table claims in eu-central-1,"
                         + " retention 1d12h");
     }
-
-    @Test
-    void leaseOfItsOwnIsRenewedByItsOwnLength() {
-        StartLine line =
-                new StartLine(() -> "db-1", Duration.ofDays(14), Duration.ofSeconds(20), new RenewalSchedule(0.5, 0.1));
-        Subscription orders =
-                new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
-
-        assertThat(line.describe(orders, listener("keyed"))).contains("lease 20s renewed every 10s");
-    }
 }

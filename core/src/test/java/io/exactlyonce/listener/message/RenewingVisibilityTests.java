@@ -3,11 +3,8 @@ package io.exactlyonce.listener.message;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.DeliveryObservers;
-import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.method.ListenerRig;
-import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.QueueVisibility.Change;
@@ -18,7 +15,6 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -28,24 +24,18 @@ import org.springframework.messaging.Message;
 class RenewingVisibilityTests {
 
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObservers observer = new DeliveryObservers(List.of());
-    private final Renewer renewer =
-            new Renewer(new ScriptedStore(), new RenewalSchedule(0.5, 0), observer, Runnable::run, clock, () -> 0);
-    private final Deliveries deliveries = ListenerRig.deliveries(
-            renewer, observer, new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5)), clock);
+
+    private final Renewer renewer = ListenerRig.renewer(new ScriptedStore(), clock);
+    private final Deliveries deliveries = ListenerRig.deliveries(renewer, Duration.ofSeconds(8), clock);
     private final List<List<Change>> requests = new ArrayList<>();
-    private CompletableFuture<Map<String, Result>> answer;
+
     private final Subscription orders =
             new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), changes -> {
                 requests.add(changes);
-                return answer == null
-                        ? CompletableFuture.completedFuture(changes.stream()
-                                .collect(Collectors.toMap(
-                                        Change::receiptHandle,
-                                        change -> change.receiptHandle().equals("refused")
-                                                ? Result.REFUSED
-                                                : Result.CHANGED)))
-                        : answer;
+                return CompletableFuture.completedFuture(changes.stream()
+                        .collect(Collectors.toMap(
+                                Change::receiptHandle,
+                                change -> change.receiptHandle().equals("refused") ? Result.REFUSED : Result.CHANGED)));
             });
 
     private Message<?> receive(String handle) {
@@ -74,24 +64,5 @@ class RenewingVisibilityTests {
         clock.advance(Duration.ofSeconds(20));
         renewer.tick();
         assertThat(requests).as("the longer one is not cut short").containsExactly(List.of(new Change("refused", 30)));
-    }
-
-    @Test
-    void messageThatIsBeingRenewedFollowsTheOthers() {
-        Message<?> renewed = receive("renewed");
-        answer = new CompletableFuture<>();
-        clock.advance(Duration.ofSeconds(15));
-        renewer.tick();
-        CompletableFuture<Map<String, Result>> renewal = answer;
-        answer = null;
-        requests.clear();
-
-        CompletableFuture<Void> changed =
-                RenewingVisibility.ofAll(List.of(renewed, receive("m1"))).changeToAsync(60);
-        assertThat(requests).containsExactly(List.of(new Change("m1", 60)));
-        renewal.complete(Map.of("renewed", Result.CHANGED));
-
-        assertThat(changed).isCompleted();
-        assertThat(requests).containsExactly(List.of(new Change("m1", 60)), List.of(new Change("renewed", 60)));
     }
 }

@@ -112,15 +112,4 @@ class ContainerSettingsTests {
         assertThat(batches.listener().isBatch()).isTrue();
         assertThat(batches.payloadTypesOfClass()).isEmpty();
     }
-
-    @Test
-    void methodsOfAnotherContainerAreNotItsOwn() {
-        ContainerSettings first = ListenerRig.settings(new Batches(), "batch");
-        ContainerSettings second = ListenerRig.settings(new Events(), "placed");
-
-        assertThat(first.listener().isBatch()).isTrue();
-        assertThat(second.listener().isBatch()).isFalse();
-        assertThatThrownBy(() -> ContainerSettings.begin().spec(received("text")))
-                .hasMessage("The container is not made yet");
-    }
 }

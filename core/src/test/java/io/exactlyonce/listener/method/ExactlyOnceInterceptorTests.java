@@ -15,18 +15,11 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
-import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.DeliveryObservers;
-import io.exactlyonce.delivery.OutcomePolicy;
-import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
-import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.renewal.RenewalSchedule;
-import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.io.IOException;
@@ -103,41 +96,20 @@ class ExactlyOnceInterceptorTests {
             failures.throwIfAny();
         }
 
-        @ExactlyOnceListener(queueNames = "orders", key = "#order", effects = Effects.DATABASE)
-        void fulfilInTransaction(String order, Claim claim) {
-            handled.add(order + " " + claim.key());
-        }
-
         @ExactlyOnceListener(queueNames = "orders", key = "#order")
         CompletionStage<Integer> fulfilLater(String order) {
             handled.add(order);
             return later;
         }
-
-        void other() {
-            handled.add("other");
-        }
     }
 
     private final ScriptedStore store = new ScriptedStore();
     private final FakeClock clock = new FakeClock();
-    private final DeliveryObservers noObserver = new DeliveryObservers(List.of());
-    private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5), () -> 0);
+
     private Executor storeThreads = Runnable::run;
-    private final DeliveryPipeline pipeline = new DeliveryPipeline(
-            ListenerRig.claims(store, task -> storeThreads.execute(task), clock),
-            new OutcomePolicy(new ClaimSettings("worker", null), backoff),
-            TestResults.writing(Object::toString),
-            noObserver,
-            clock,
-            Runnable::run);
-    private final Deliveries deliveries = ListenerRig.deliveries(
-            new Renewer(store, new RenewalSchedule(0.5, 0), noObserver, Runnable::run, clock, () -> 0),
-            noObserver,
-            backoff,
-            clock,
-            store,
-            task -> storeThreads.execute(task));
+    private final DeliveryPipeline pipeline = ListenerRig.pipeline(store, task -> storeThreads.execute(task), clock);
+    private final Deliveries deliveries =
+            ListenerRig.deliveries(ListenerRig.renewer(store, clock), Duration.ofSeconds(1), clock);
     private final Listener target = new Listener();
     private Listener proxy = proxy();
 
@@ -188,14 +160,13 @@ class ExactlyOnceInterceptorTests {
         settings.end();
         List<Message<?>> messages =
                 Arrays.stream(payloads).<Message<?>>map(this::received).toList();
-        messages.forEach(message -> settings.ask(ReceivedMessage.require(message)));
-        List<Delivery> begun = messages.stream()
-                .map(message -> ReceivedMessage.require(message).delivery())
-                .toList();
+        List<ReceivedMessage> received =
+                messages.stream().map(ReceivedMessage::require).toList();
+        received.forEach(settings::ask);
         if (settings.listener().transaction() == null) {
             Executor recording = storeThreads;
             storeThreads = Runnable::run;
-            pipeline.claim(begun).join();
+            pipeline.claim(ReceivedMessage.deliveries(received)).join();
             storeThreads = recording;
         }
         return handler.invoke(settings.listener().isBatch() ? new GenericMessage<>(messages) : messages.get(0));
@@ -245,15 +216,6 @@ class ExactlyOnceInterceptorTests {
         assertThat(store.completions())
                 .singleElement()
                 .satisfies(completion -> assertThat(completion.result()).isEqualTo("7"));
-    }
-
-    @Test
-    void duplicateOfAFutureHasEnded() throws Exception {
-        store.onClaim(() -> new AlreadyCompleted(null));
-
-        assertThat((CompletableFuture<?>) call("fulfilLater", "A-1")).isCompletedWithValue(null);
-
-        assertThat(target.handled).isEmpty();
     }
 
     /** It would otherwise be thrown, by a proxy that may not throw it. */
@@ -307,15 +269,6 @@ class ExactlyOnceInterceptorTests {
     }
 
     @Test
-    void callAfterAMessagesIsRefusedLikeAnyOther() throws Exception {
-        call("batch", "A-1");
-
-        assertThatIllegalStateException().isThrownBy(() -> proxy.batch(List.of("A-1"), null));
-
-        assertThat(target.handled).containsExactly("A-1 A-1");
-    }
-
-    @Test
     void batchHandlerIsGivenWhatItAcquiredWithItsClaims() throws Exception {
         store.onClaim(() -> new Acquired(1, 1, false));
         store.onClaim(() -> new AlreadyCompleted("7"));
@@ -325,13 +278,6 @@ class ExactlyOnceInterceptorTests {
         assertThat(target.handled).containsExactly("A-1 A-1", "A-3 A-3");
         assertThat(store.claims()).extracting(ClaimRequest::fingerprint).containsOnly(ClaimKey.sha256("body"));
         assertThat(store.completions()).hasSize(2).allMatch(completion -> completion.result() == null);
-    }
-
-    @Test
-    void claimOfATransactionIsThereWhenTheHandlerIsCalled() throws Exception {
-        call("fulfilInTransaction", "A-1");
-
-        assertThat(target.handled).containsExactly("A-1 A-1");
     }
 
     /** Trap: what a transaction called the handler with again was looked up among the arguments of the call before. */
@@ -381,27 +327,6 @@ class ExactlyOnceInterceptorTests {
 
         assertThat(target.handled).isEmpty();
         assertThat(store.completions()).hasSize(1);
-    }
-
-    @Test
-    void messageOfABatchWithoutAKeyIsToldInOneLineAndTheOthersAreHandled() throws Exception {
-        try (CapturedLog log = new CapturedLog()) {
-            call("batch", "A-1", " ", "A-3");
-            assertThat(log.text().strip().lines())
-                    .singleElement()
-                    .asString()
-                    .contains("ERROR", "of listener 'listener' on queue 'orders' is returned", "is blank");
-        }
-
-        assertThat(target.handled).containsExactly("A-1 A-1", "A-3 A-3");
-        assertThat(store.completions()).hasSize(2);
-    }
-
-    @Test
-    void otherMethodsAreLeftAlone() {
-        proxy.other();
-
-        assertThat(target.handled).containsExactly("other");
     }
 
     @Test

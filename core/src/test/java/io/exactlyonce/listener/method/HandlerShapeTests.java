@@ -13,15 +13,12 @@ import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.OutputCaptureExtension;
-import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.message.SnsEnvelope;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Method;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
@@ -157,20 +154,11 @@ class HandlerShapeTests {
 
     /** Each publication is in an envelope of its own, which would look like another payload. */
     @Test
-    void payloadOfAnSnsEnvelopeIsWhatWasPublished() {
+    void methodsThatTakeWhatAnSnsEnvelopeCarriesAreKnown() {
         assertThat(List.of("enveloped", "notification", "notifications", "notificationMessages", "envelopedBatch"))
                 .allMatch(name -> SnsEnvelope.isTakenBy(ListenerRig.method(Handlers.class, name)));
         assertThat(SnsEnvelope.isTakenBy(ListenerRig.method(Handlers.class, "withMode")))
                 .isFalse();
-        assertThat(SnsEnvelope.of(
-                        "{...}", TestResults.reading((json, type) -> Map.of("MessageId", "1", "Message", "o1"))))
-                .isEqualTo("o1");
-        assertThat(SnsEnvelope.of("raw", TestResults.reading((json, type) -> Map.of("order", "o1"))))
-                .isEqualTo("raw");
-        assertThat(SnsEnvelope.of("o1", TestResults.reading((json, type) -> {
-                    throw new IllegalArgumentException("no JSON");
-                })))
-                .isEqualTo("o1");
     }
 
     static class Sharing {

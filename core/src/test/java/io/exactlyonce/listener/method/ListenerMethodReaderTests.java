@@ -137,14 +137,8 @@ class ListenerMethodReaderTests {
         @ExactlyOnceListener(queueNames = "orders", timeout = "721m")
         void longTimeout(String order) {}
 
-        @ExactlyOnceListener(queueNames = "orders", timeout = "-5s")
-        void negativeTimeout(String order) {}
-
         @ExactlyOnceListener(queueNames = "orders", timeout = "300")
         void timeoutWithoutUnit(String order) {}
-
-        @ExactlyOnceListener(queueNames = "orders", timeout = "999999999999999999d")
-        void hugeTimeout(String order) {}
 
         @ExactlyOnceListener(queueNames = "orders", onAbandoned = AbandonedPolicy.RECONCILE)
         void reconciled(String order) {}
@@ -158,10 +152,6 @@ class ListenerMethodReaderTests {
 
         @ExactlyOnceListener(queueNames = "orders", onAbandoned = AbandonedPolicy.PARK, reconciler = "charges")
         void reconcilerWithoutUse(String order) {}
-
-        void notAnnotated(String order) {
-            privateMethod(order);
-        }
     }
 
     private final MockEnvironment properties = new MockEnvironment()
@@ -181,14 +171,7 @@ class ListenerMethodReaderTests {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "unreadableTimeout, 'soon'",
-        "shortTimeout, 999ms",
-        "longTimeout, 721m",
-        "negativeTimeout, -5s",
-        "timeoutWithoutUnit, 300",
-        "hugeTimeout, 999999999999999999d"
-    })
+    @CsvSource({"unreadableTimeout, 'soon'", "shortTimeout, 999ms", "longTimeout, 721m", "timeoutWithoutUnit, 300"})
     void timeoutOutOfBoundsIsRefusedWithValueAndRemedy(String method, String value) {
         assertThatThrownBy(() -> read(method))
                 .isInstanceOf(InvalidListenerException.class)
@@ -198,12 +181,8 @@ class ListenerMethodReaderTests {
     }
 
     @Test
-    void proxiedMethodIsRead() {
+    void keyAndScopeAreReadWithTheirPlaceholders() {
         assertThat(key("plain")).isEqualTo(new ClaimKey("orders", "A-1"));
-    }
-
-    @Test
-    void placeholdersInKeyAndScopeAreResolved() {
         assertThat(key("placeholders")).isEqualTo(new ClaimKey("fulfilment", "A-1"));
     }
 
@@ -214,29 +193,12 @@ class ListenerMethodReaderTests {
     }
 
     @Test
-    void onlyAnnotatedMethodsAreExactlyOnce() {
-        assertThat(ListenerDeclaration.isAnnotated(ListenerRig.method(Listeners.class, "plain")))
-                .isTrue();
-        assertThat(ListenerDeclaration.isAnnotated(ListenerRig.method(Listeners.class, "notAnnotated")))
-                .isFalse();
-        assertThat(ListenerDeclaration.find(Listeners.class, ListenerRig.method(Listeners.class, "notAnnotated")))
-                .isNull();
-    }
-
-    @Test
     void reconcilerOfAHandlerInOneTransactionIsRefused() {
         beans.addBean("charges", charges);
 
         assertThatThrownBy(() -> read("reconciledInOneTransaction"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("leaves no key in doubt");
-    }
-
-    @Test
-    void asynchronousHandlerInOneTransactionIsRefused() {
-        assertThatThrownBy(() -> read("asynchronousInOneTransaction"))
-                .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("bound to one thread");
     }
 
     @Test
@@ -278,6 +240,7 @@ class ListenerMethodReaderTests {
         "untypedBatch, does not say what the messages carry",
         "untypedMessages, does not say what the messages carry",
         "asynchronousBatch, asynchronous",
+        "asynchronousInOneTransaction, bound to one thread",
         "futureOfItsOwn, return a CompletableFuture of the work",
         "acknowledging, it takes an Acknowledgement",
         "badKey, does not parse"
@@ -305,16 +268,6 @@ class ListenerMethodReaderTests {
                 .hasMessageContaining("its scope (513 characters) must have at most 512 characters");
     }
 
-    @ParameterizedTest
-    @CsvSource({"0000, a NUL character", "D83D, half of a surrogate pair"})
-    void scopeThatCannotBeStoredIsRefused(String unit, String problem) {
-        properties.setProperty("scope", "a" + (char) Integer.parseInt(unit, 16) + "b");
-
-        assertThatThrownBy(() -> read("placeholders"))
-                .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("scope contains " + problem);
-    }
-
     @Test
     void containerFactoryThatPreparesNothingIsRefused() {
         beans.addBean(ExactlyOnceListener.CONTAINER_FACTORY, "prepares nothing");
@@ -330,11 +283,6 @@ class ListenerMethodReaderTests {
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("awspring's default")
                 .hasMessageContaining("@SqsListener off the method");
-    }
-
-    @Test
-    void listenersRunKeysAgainUnlessTheySayOtherwise() {
-        assertThat(doubt("plain")).isEqualTo(InDoubtPolicy.RERUN);
     }
 
     @Test
@@ -364,15 +312,6 @@ class ListenerMethodReaderTests {
         assertThatThrownBy(() -> doubt(method))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listeners." + method)
-                .hasMessageContaining("needs a bean of type io.exactlyonce.Reconciler");
-    }
-
-    @Test
-    void beanThatIsNoReconcilerIsRefused() {
-        beans.addBean("charges", "text");
-
-        assertThatThrownBy(() -> doubt("reconciledByName"))
-                .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("needs a bean of type io.exactlyonce.Reconciler");
     }
 

@@ -81,21 +81,12 @@ class ListenerMethodTests {
     }
 
     @Test
-    void keyIsWhatTheExpressionSays() {
+    void keyIsTheExpressionsElseTheMessageAttributeElseTheMessageId() {
         ReceivedMessage withAttribute = ListenerRig.received(ListenerRig.delivery(), "attribute", "body");
 
         assertThat(key(method("#parcel.number", null), withAttribute)).isEqualTo(new ClaimKey("orders", "P-7"));
-    }
-
-    @Test
-    void withoutExpressionTheKeyIsTheMessageAttribute() {
-        ReceivedMessage withAttribute = ListenerRig.received(ListenerRig.delivery(), "attribute", "body");
-
+        assertThat(key(method("#parcel.number", "shipping"), plain)).isEqualTo(new ClaimKey("shipping", "P-7"));
         assertThat(key(method(null, null), withAttribute)).isEqualTo(new ClaimKey("orders", "attribute"));
-    }
-
-    @Test
-    void withoutExpressionAndAttributeTheKeyIsTheMessageId() {
         assertThat(key(method(null, null), plain)).isEqualTo(new ClaimKey("orders", "message-id"));
     }
 
@@ -118,19 +109,10 @@ class ListenerMethodTests {
     }
 
     @Test
-    void scopeIsWhatTheAnnotationSays() {
-        assertThat(key(method("#parcel.number", "shipping"), plain)).isEqualTo(new ClaimKey("shipping", "P-7"));
-    }
-
-    @Test
-    void expressionWithoutAValueFailsTheDelivery() {
+    void expressionWithoutAValueOrThatFailsOnAMessageFailsTheDelivery() {
         assertThatThrownBy(() -> key(method("#parcel.nothing", null), plain))
                 .isInstanceOf(InvalidKeyException.class)
                 .hasMessageContaining("'#parcel.nothing' is null");
-    }
-
-    @Test
-    void expressionThatFailsOnAMessageFailsTheDelivery() {
         assertThatThrownBy(() -> key(method("#parcel.numbr", null), plain))
                 .isInstanceOf(InvalidKeyException.class)
                 .hasMessageContaining("'#parcel.numbr' failed on this message")

@@ -1,8 +1,6 @@
 package io.exactlyonce.listener.method;
 
-import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
-import io.awspring.cloud.sqs.listener.acknowledgement.AcknowledgementCallback;
 import io.awspring.cloud.sqs.support.resolver.BatchPayloadMethodArgumentResolver;
 import io.awspring.cloud.sqs.support.resolver.SnsNotificationArgumentResolver;
 import io.awspring.cloud.sqs.support.resolver.VisibilityHandlerMethodArgumentResolver;
@@ -37,11 +35,9 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -88,6 +84,8 @@ public final class ListenerRig {
 
     /** All listeners are enforced, unless they say otherwise. */
     static final ListenerModes ENFORCED = new ListenerModes(new MockEnvironment(), Mode.ENFORCE);
+
+    private static final DeliveryObservers NO_OBSERVER = new DeliveryObservers(List.of());
 
     private ListenerRig() {}
 
@@ -176,64 +174,76 @@ public final class ListenerRig {
     public static final StartLine START_LINE =
             new StartLine(() -> "memory", Duration.ofDays(18), null, new RenewalSchedule(0.5, 0.1));
 
-    /** Deliveries in flight, on a store that grants everything. */
-    public static Deliveries deliveries(
-            Renewer renewer, DeliveryObserver observer, RetryBackoff backoff, NanoClock clock) {
-        return deliveries(renewer, observer, backoff, clock, new ScriptedStore(), Runnable::run);
+    /** Renews at half a window, for nobody who watches. */
+    public static Renewer renewer(ScriptedStore store, NanoClock clock) {
+        return new Renewer(store, new RenewalSchedule(0.5, 0), NO_OBSERVER, Runnable::run, clock, () -> 0);
     }
 
-    /** @param threads on which the store is asked */
+    /** Deliveries in flight, on a store that grants everything. */
+    public static Deliveries deliveries(Renewer renewer, Duration backoff, NanoClock clock) {
+        return deliveries(renewer, NO_OBSERVER, backoff, clock, new ScriptedStore(), Runnable::run);
+    }
+
+    /**
+     * @param backoff the shortest
+     * @param threads on which the store is asked
+     */
     public static Deliveries deliveries(
             Renewer renewer,
             DeliveryObserver observer,
-            RetryBackoff backoff,
+            Duration backoff,
             NanoClock clock,
             ScriptedStore store,
             Executor threads) {
-        return new Deliveries(
-                renewer,
-                claims(store, threads, clock),
-                new OutcomePolicy(
-                        new ClaimSettings("worker", null),
-                        new RetryBackoff(backoff.initial(), backoff.longest(), () -> 0)),
-                observer,
-                clock,
-                10);
+        return new Deliveries(renewer, claims(store, threads, clock), policy(backoff), observer, clock, 10);
     }
 
-    static Claims claims(ScriptedStore store, Executor threads, NanoClock clock) {
+    static OutcomePolicy policy(Duration backoff) {
+        return new OutcomePolicy(
+                new ClaimSettings("worker", null), new RetryBackoff(backoff, Duration.ofMinutes(5), () -> 0));
+    }
+
+    private static Claims claims(ScriptedStore store, Executor threads, NanoClock clock) {
         return new Claims(store, new ExecutorClaimStore(store, threads), new FakeTimer(), clock);
     }
 
-    /** What containers' components are given, with a pipeline on a store that grants everything. */
-    public static ListenerEngine engine(Deliveries deliveries) {
-        return engine(deliveries, new ScriptedStore(), Runnable::run);
-    }
-
-    /** @param threads on which the store is asked */
-    public static ListenerEngine engine(Deliveries deliveries, ScriptedStore store, Executor threads) {
-        DeliveryObservers noObserver = new DeliveryObservers(List.of());
-        FakeClock clock = new FakeClock();
-        DeliveryPipeline pipeline = new DeliveryPipeline(
+    static DeliveryPipeline pipeline(ScriptedStore store, Executor threads, NanoClock clock) {
+        return new DeliveryPipeline(
                 claims(store, threads, clock),
-                new OutcomePolicy(
-                        new ClaimSettings("worker", null),
-                        new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5), () -> 0)),
+                policy(Duration.ofSeconds(8)),
                 TestResults.writing(Object::toString),
-                noObserver,
+                NO_OBSERVER,
                 clock,
                 Runnable::run);
+    }
+
+    /**
+     * What containers' components are given.
+     *
+     * @param threads on which the store is asked
+     */
+    public static ListenerEngine engine(Deliveries deliveries, ScriptedStore store, Executor threads) {
+        return engine(deliveries, store, threads, () -> {}, () -> {});
+    }
+
+    /**
+     * @param check run when the first container is made
+     * @param readiness run before anything is polled
+     */
+    public static ListenerEngine engine(
+            Deliveries deliveries, ScriptedStore store, Executor threads, Runnable check, Runnable readiness) {
+        FakeClock clock = new FakeClock();
         return new ListenerEngine(
-                pipeline,
+                pipeline(store, threads, clock),
                 deliveries,
                 new CircuitBreakers(clock),
-                noObserver,
+                NO_OBSERVER,
                 clock,
                 new FakeTimer(),
                 audited -> {},
                 START_LINE,
-                () -> {},
-                () -> {});
+                check,
+                readiness);
     }
 
     public static Delivery delivery() {
@@ -283,22 +293,5 @@ public final class ListenerRig {
                     throw new IllegalStateException();
                 },
                 ENFORCED);
-    }
-
-    /** A context that notes what is acknowledged, and confirms it at once. */
-    public static MessageProcessingContext<String> acknowledgingTo(Collection<Message<String>> acknowledged) {
-        return MessageProcessingContext.<String>create().setAcknowledgmentCallback(new AcknowledgementCallback<>() {
-            @Override
-            public CompletableFuture<Void> onAcknowledge(Message<String> each) {
-                acknowledged.add(each);
-                return CompletableFuture.completedFuture(null);
-            }
-
-            @Override
-            public CompletableFuture<Void> onAcknowledge(Collection<Message<String>> batch) {
-                acknowledged.addAll(batch);
-                return CompletableFuture.completedFuture(null);
-            }
-        });
     }
 }

@@ -10,14 +10,6 @@ import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.OutputCaptureExtension;
-import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.listener.message.PolledMessage;
-import io.exactlyonce.observed.ObservedClaims;
-import io.exactlyonce.observed.ObservedQueue;
-import io.exactlyonce.visibility.ScriptedStore;
-import io.exactlyonce.visibility.VisibilityWindow;
 import java.util.List;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
@@ -25,8 +17,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.messaging.Message;
-import org.springframework.messaging.support.MessageBuilder;
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.OutputCaptureExtension;
 
 /** Methods that are only observed: what enforcing would refuse runs, and is told. */
 @ExtendWith(OutputCaptureExtension.class)
@@ -65,9 +57,6 @@ class ObservedMethodsTests {
 
         @ExactlyOnceListener(queueNames = "orders", key = "#oder")
         void mistyped(String order) {}
-
-        @ExactlyOnceListener(queueNames = "orders", mode = "off")
-        void unknown(String order) {}
     }
 
     static final class Final {
@@ -82,23 +71,6 @@ class ObservedMethodsTests {
         assertThat(settings.isObserved()).isTrue();
         assertThat(settings.tellsItsEnd()).isTrue();
         assertThat(output).doesNotContain("only observed");
-        Message<String> message = MessageBuilder.withPayload("o1").build();
-        ScriptedStore store = new ScriptedStore();
-        ObservedClaims claims =
-                new ObservedClaims(store, new ClaimSettings("worker", null), () -> {}, List.of(), Runnable::run, 1);
-        claims.begin(settings.observed(
-                new ObservedQueue("fulfilment", "orders"),
-                message,
-                new PolledMessage(
-                        "orders",
-                        software.amazon.awssdk.services.sqs.model.Message.builder()
-                                .messageId("id")
-                                .body("body")
-                                .build()),
-                VisibilityWindow.ofSeconds(30)));
-        assertThat(store.claims()).hasSize(1);
-        assertThat(store.claims().get(0).key()).isEqualTo(new ClaimKey("orders", "o1"));
-        assertThat(store.claims().get(0).fingerprint()).isEqualTo(ClaimKey.sha256("body"));
     }
 
     @ParameterizedTest
@@ -143,12 +115,5 @@ class ObservedMethodsTests {
         assertThatThrownBy(() -> ListenerRig.observed(new Listeners(), "mistyped"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("names the unknown argument '#oder'");
-    }
-
-    @Test
-    void unknownModeStopsTheStart() {
-        assertThatThrownBy(() -> ListenerRig.observed(new Listeners(), "unknown"))
-                .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("mode = 'off' is none of 'enforce' and 'observe'");
     }
 }

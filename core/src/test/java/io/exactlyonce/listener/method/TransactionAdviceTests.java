@@ -2,6 +2,7 @@ package io.exactlyonce.listener.method;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.Mockito.mock;
 
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
@@ -18,15 +19,12 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionManager;
-import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
-import org.springframework.transaction.support.SimpleTransactionStatus;
 
 /** Which handlers may write in the transaction of their claim. */
 class TransactionAdviceTests {
@@ -55,14 +53,6 @@ class TransactionAdviceTests {
         @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
         void requiresNew(String order) {}
 
-        @Transactional(propagation = Propagation.NOT_SUPPORTED)
-        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
-        void notSupported(String order) {}
-
-        @Transactional(propagation = Propagation.NEVER)
-        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
-        void never(String order) {}
-
         @Transactional(isolation = Isolation.SERIALIZABLE)
         @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
         void serializable(String order) {}
@@ -89,21 +79,8 @@ class TransactionAdviceTests {
         void externalWithManager(String order) {}
     }
 
-    private static final class Manager implements PlatformTransactionManager {
-        @Override
-        public TransactionStatus getTransaction(TransactionDefinition definition) {
-            return new SimpleTransactionStatus();
-        }
-
-        @Override
-        public void commit(TransactionStatus status) {}
-
-        @Override
-        public void rollback(TransactionStatus status) {}
-    }
-
-    private final Manager first = new Manager();
-    private final Manager second = new Manager();
+    private final PlatformTransactionManager first = mock();
+    private final PlatformTransactionManager second = mock();
     private final DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
     private final List<String> created = new ArrayList<>();
 
@@ -122,7 +99,7 @@ class TransactionAdviceTests {
     private ListenerMethod read(String method, boolean transactionOutside) {
         ProxyFactory proxies = new ProxyFactory(new Listeners());
         proxies.setProxyTargetClass(true);
-        var claiming = new ExactlyOnceAdvisor(TransactionAdviceTests::noMessage, ListenerRig.ENFORCED);
+        var claiming = ListenerRig.advisor();
         var transactional = new DefaultPointcutAdvisor(new TransactionInterceptor(
                 (TransactionManager) first, new AnnotationTransactionAttributeSource(false)));
         proxies.addAdvisors(
@@ -135,29 +112,25 @@ class TransactionAdviceTests {
                 beans, ListenerRig.PreparingFactory.class, ListenerRig.ENFORCED, TestResults.NONE, transactions);
     }
 
-    private static <T> T noMessage() {
-        throw new AssertionError("no message came");
-    }
-
     private ClaimTransaction create(PlatformTransactionManager manager, boolean named) {
         created.add((manager == first ? "first" : "second") + (named ? " named" : ""));
         return transaction;
     }
 
-    private void onlyFirst() {
-        beans.registerSingleton("first", first);
-    }
-
-    private void both() {
-        onlyFirst();
-        beans.registerSingleton("second", second);
-        beans.registerSingleton("noManager", "text");
+    /** @param managers those of {@code first} and {@code second} that there are */
+    private void managers(String managers) {
+        if (managers.contains("first")) {
+            beans.registerSingleton("first", first);
+        }
+        if (managers.contains("second")) {
+            beans.registerSingleton("second", second);
+        }
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"plain", "required", "mandatory"})
     void handlerThatJoinsTheOnlyManagersTransactionIsTaken(String method) {
-        onlyFirst();
+        managers("first");
 
         read(method);
 
@@ -166,7 +139,7 @@ class TransactionAdviceTests {
 
     @Test
     void namedManagerIsTakenAmongSeveral() {
-        both();
+        managers("first second");
 
         read("sameManager");
         read("named");
@@ -175,54 +148,31 @@ class TransactionAdviceTests {
     }
 
     @ParameterizedTest
-    @CsvSource({
-        "requiresNew, propagation REQUIRES_NEW leaves the transaction, use propagation REQUIRED",
-        "notSupported, propagation NOT_SUPPORTED leaves the transaction, use propagation REQUIRED",
-        "never, propagation NEVER leaves the transaction, use propagation REQUIRED",
-        "serializable, cannot be applied any more, set the isolation level on the DataSource",
-        "readOnly, cannot be applied any more, leave them out",
-    })
-    void handlerThatWouldNotWriteInItsClaimsTransactionIsRefused(String method, String problem, String remedy) {
-        onlyFirst();
+    @CsvSource(delimiter = '|', textBlock = """
+            first        | requiresNew  | propagation REQUIRES_NEW leaves the transaction | use propagation REQUIRED
+            first        | serializable | cannot be applied any more | set the isolation level on the DataSource
+            first        | readOnly     | cannot be applied any more | leave them out
+            first second | otherManager | its transaction manager 'second' is not the one of the claim | the same one:
+            first second | plain        | expected single matching bean but found 2: first,second | name the one
+            none         | plain        | needs a bean of type org.springframework.transaction.PlatformTransactionManager | declare a
+            first        | missingManager      | named 'third'     | declare a JdbcTransactionManager
+            first        | wrongType           | named 'noManager' | declare a JdbcTransactionManager
+            first        | externalWithManager | "first" has no meaning with effects = EXTERNAL | leave it out
+            """)
+    void handlerWithoutItsClaimsTransactionIsRefused(String managers, String method, String problem, String remedy) {
+        managers(managers);
+        beans.registerSingleton("noManager", "text");
 
-        assertRefused(method, problem, remedy);
+        assertThatThrownBy(() -> read(method)).isInstanceOfSatisfying(InvalidListenerException.class, refused -> {
+            assertThat(refused.getMessage()).contains("Listeners." + method, problem);
+            assertThat(refused.remedy()).contains(remedy);
+        });
         assertThat(created).isEmpty();
     }
 
     @Test
-    void managerOfTheHandlerThatIsNotTheClaimsIsRefused() {
-        both();
-
-        assertRefused("otherManager", "its transaction manager 'second' is not the one of the claim", "the same one: ");
-    }
-
-    @Test
-    void severalManagersWithoutAPrimaryAreRefused() {
-        both();
-
-        assertRefused("plain", "expected single matching bean but found 2: first,second", "name the one");
-    }
-
-    @Test
-    void noManagerAtAllIsRefused() {
-        assertRefused(
-                "plain",
-                "needs a bean of type org.springframework.transaction.PlatformTransactionManager: No qualifying bean",
-                "declare a JdbcTransactionManager");
-    }
-
-    @ParameterizedTest
-    @CsvSource({"missingManager, third", "wrongType, noManager"})
-    void managerThatDoesNotExistIsRefused(String method, String name) {
-        both();
-
-        assertRefused(method, "effects = DATABASE needs a bean of type", "declare a JdbcTransactionManager");
-        assertThatThrownBy(() -> read(method)).hasMessageContaining("named '" + name + "'");
-    }
-
-    @Test
     void managerThatCannotHoldClaimsIsRefusedWithTheReason() {
-        onlyFirst();
+        managers("first");
         ListenerMethodReader unusable = reader((manager, named) -> {
             throw new UnsupportedTransactionException("it is another database", "use this one", null);
         });
@@ -236,13 +186,6 @@ class TransactionAdviceTests {
     }
 
     @Test
-    void externalEffectsTakeNoManager() {
-        onlyFirst();
-
-        assertRefused("externalWithManager", "\"first\" has no meaning with effects = EXTERNAL", "leave it out");
-    }
-
-    @Test
     void externalEffectsMayHaveTransactionsOfTheirOwn() {
         read("externalRequiresNew");
 
@@ -252,18 +195,11 @@ class TransactionAdviceTests {
     @ParameterizedTest
     @ValueSource(strings = {"required", "externalRequiresNew"})
     void transactionThatWouldBeginBeforeTheClaimIsRefused(String method) {
-        onlyFirst();
+        managers("first");
 
         assertThatThrownBy(() -> read(method, true))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("is begun before its key is claimed")
                 .hasMessageContaining("order above " + ExactlyOnceAdvisor.ORDER);
-    }
-
-    private void assertRefused(String method, String problem, String remedy) {
-        assertThatThrownBy(() -> read(method)).isInstanceOfSatisfying(InvalidListenerException.class, refused -> {
-            assertThat(refused.problem()).contains("Listeners." + method, problem);
-            assertThat(refused.remedy()).contains(remedy);
-        });
     }
 }
