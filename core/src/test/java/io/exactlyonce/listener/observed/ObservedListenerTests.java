@@ -7,7 +7,6 @@ import io.awspring.cloud.sqs.listener.AsyncMessageListener;
 import io.awspring.cloud.sqs.listener.ListenerExecutionFailedException;
 import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
-import io.awspring.cloud.sqs.listener.TaskExecutorAware;
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimEnd;
@@ -27,11 +26,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
-import org.springframework.core.task.SyncTaskExecutor;
-import org.springframework.core.task.TaskExecutor;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
@@ -51,12 +47,11 @@ class ObservedListenerTests {
     }
 
     /** Notes what it is given, and answers as a test says. */
-    private static final class Scripted implements AsyncMessageListener<String>, TaskExecutorAware {
+    private static final class Scripted implements AsyncMessageListener<String> {
 
         private final List<Object> given = new ArrayList<>();
         private CompletableFuture<Void> end = CompletableFuture.completedFuture(null);
         private @Nullable RuntimeException thrown;
-        private @Nullable TaskExecutor executor;
 
         @Override
         public CompletableFuture<Void> onMessage(Message<String> message) {
@@ -74,11 +69,6 @@ class ObservedListenerTests {
                 throw thrown;
             }
             return end;
-        }
-
-        @Override
-        public void setTaskExecutor(TaskExecutor taskExecutor) {
-            executor = taskExecutor;
         }
     }
 
@@ -108,7 +98,7 @@ class ObservedListenerTests {
     }
 
     private Observed listener(String method, boolean tellsItsEnd) {
-        ObservationCounter counter = new ObservationCounter() {
+        return listener(method, tellsItsEnd, 10, new ObservationCounter() {
             @Override
             public void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {
                 seen.add(queue.queue() + " " + key.scope() + "/" + key.key() + " " + outcome.tag());
@@ -118,20 +108,14 @@ class ObservedListenerTests {
             public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
                 seen.add(queue.queue() + " unobserved " + reason.tag());
             }
-        };
-        return listener(original, method, tellsItsEnd, counter, 10);
+        });
     }
 
-    private Observed listener(
-            AsyncMessageListener<String> called,
-            String method,
-            boolean tellsItsEnd,
-            ObservationCounter counter,
-            int most) {
+    private Observed listener(String method, boolean tellsItsEnd, int most, ObservationCounter counter) {
         ObservedClaims claims = new ObservedClaims(
                 store, new ClaimSettings("worker", null), () -> {}, List.of(counter), Runnable::run, most);
         return new Observed(new ObservedListener<>(
-                called,
+                original,
                 ListenerRig.observed(new Orders(), method),
                 claims,
                 new ObservedQueue("fulfilment", "orders"),
@@ -204,16 +188,6 @@ class ObservedListenerTests {
         assertThat(store.releases()).hasSize(1);
     }
 
-    @Test
-    void exceptionOfABatchListenerItselfIsThrownOnAsItIs() {
-        original.thrown = new IllegalStateException("rejected");
-
-        assertThatThrownBy(() -> listener("batch").onMessage(List.of(message("o1"))))
-                .isSameAs(original.thrown);
-
-        assertThat(store.releases()).hasSize(1);
-    }
-
     /** As where keys are claimed: what an interceptor puts in a message's place does not change its key. */
     @Test
     void keyIsOfTheMessageAsItWasPolled() {
@@ -224,15 +198,6 @@ class ObservedListenerTests {
                 MessageBuilder.withPayload("decrypted")
                         .copyHeaders(polled.getHeaders())
                         .build());
-
-        assertThat(seen).containsExactly("orders-eu orders-eu/O1 alone");
-    }
-
-    @Test
-    void keyIsReadLateWhereAnInterceptorChangedTheThread() {
-        Message<String> polled = message("o1");
-
-        listener.onMessage(polled);
 
         assertThat(seen).containsExactly("orders-eu orders-eu/O1 alone");
     }
@@ -289,23 +254,6 @@ class ObservedListenerTests {
     }
 
     @Test
-    void withoutAnExpressionTheAttributeIsTheKeyAndElseTheMessagesId() {
-        Observed keyed = listener("unnamed");
-
-        keyed.onMessage(message(
-                "o1",
-                Map.of(
-                        "ExactlyOnce-Key",
-                        MessageAttributeValue.builder()
-                                .dataType("String")
-                                .stringValue("A-1")
-                                .build())));
-        keyed.onMessage(message("o2"));
-
-        assertThat(seen).containsExactly("orders-eu orders-eu/A-1 alone", "orders-eu orders-eu/id-of-o2 alone");
-    }
-
-    @Test
     void messagesOfABatchAreObservedEach() {
         List<Message<String>> batch = List.of(message("o1"), message("o2"), message("o3"));
         Observed several = listener("batch");
@@ -345,40 +293,13 @@ class ObservedListenerTests {
     }
 
     @Test
-    void namesBeyondTheBatchFailAllOfIt() {
-        original.end = CompletableFuture.failedFuture(BatchItemFailures.of(0, 2));
-
-        listener("batch").onMessage(List.of(message("o1"), message("o2")));
-
-        assertThat(store.releases()).hasSize(2);
-    }
-
-    @Test
-    void listenerGetsItsThreadsAsItWould() {
-        SyncTaskExecutor threads = new SyncTaskExecutor();
-        listener.called().setTaskExecutor(threads);
-        assertThat(original.executor).isSameAs(threads);
-
-        AtomicReference<Object> given = new AtomicReference<>();
-        AsyncMessageListener<String> unaware = message -> {
-            given.set(message);
-            return CompletableFuture.completedFuture(null);
-        };
-        listener(unaware, "handle", true, new ObservationCounter() {}, 10)
-                .called()
-                .setTaskExecutor(threads);
-        assertThat(given.get()).isNull();
-    }
-
-    @Test
     void handlerIsCalledWhateverObserversThrow() {
-        ObservationCounter broken = new ObservationCounter() {
+        Observed observed = listener("handle", true, 0, new ObservationCounter() {
             @Override
             public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
                 throw new IllegalStateException("an observer's");
             }
-        };
-        Observed observed = listener(original, "handle", true, broken, 0);
+        });
         Message<String> bare = MessageBuilder.withPayload("bare").build();
         Message<String> beyondTheBound = message("o1");
 

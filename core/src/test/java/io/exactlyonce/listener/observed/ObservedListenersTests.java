@@ -16,6 +16,7 @@ import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMod
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.NeverAcknowledgementHandler;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.observed.ObservedClaims;
@@ -31,7 +32,6 @@ import org.springframework.core.task.SyncTaskExecutor;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.messaging.support.MessageBuilder;
-import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 
 class ObservedListenersTests {
 
@@ -44,16 +44,6 @@ class ObservedListenersTests {
     static class Orders {
         @ExactlyOnceListener(queueNames = "orders", key = "#order")
         void handle(String order) {}
-    }
-
-    private static final class NoClient implements SqsAsyncClient {
-        @Override
-        public String serviceName() {
-            return "sqs";
-        }
-
-        @Override
-        public void close() {}
     }
 
     /** Leaves its messages as they are, whatever mode its options say. */
@@ -95,7 +85,7 @@ class ObservedListenersTests {
                 new ObservedClaims(store, new ClaimSettings("worker", null), () -> {}, List.of(), Runnable::run, 10));
         ContainerSettings settings = ListenerRig.observed(new Orders(), "handle");
         return SqsMessageListenerContainerFactory.builder()
-                .sqsAsyncClient(new NoClient())
+                .sqsAsyncClient(new FakeReceives())
                 .build()
                 .createContainer(observing.prepare(endpoint, settings));
     }
