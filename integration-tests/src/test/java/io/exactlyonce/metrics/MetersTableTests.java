@@ -64,26 +64,4 @@ class MetersTableTests {
                 .hasSameSizeAs(ResourceBundle.getBundle("io.exactlyonce.metrics.meters")
                         .keySet());
     }
-
-    @Test
-    void scrapeBecomesRows() {
-        MetersTable table = MetersTable.of("""
-                # HELP exactly_once_a_seconds A timer
-                # TYPE exactly_once_a_seconds histogram
-                exactly_once_a_seconds_bucket{listener="l",le="+Inf"} 0
-                exactly_once_a_seconds_count{listener="l"} 0
-                # HELP exactly_once_a_seconds_max A timer
-                # TYPE exactly_once_a_seconds_max gauge
-                exactly_once_a_seconds_max{listener="l"} 0.0
-                # HELP jvm_threads Another's
-                # TYPE jvm_threads gauge
-                jvm_threads 3
-                """);
-
-        assertThat(table.markdown()).isEqualTo("""
-                | On `/actuator/prometheus` | Type | Labels | What it says |
-                |---|---|---|---|
-                | `exactly_once_a_seconds` | histogram | `listener` | A timer |
-                """);
-    }
 }

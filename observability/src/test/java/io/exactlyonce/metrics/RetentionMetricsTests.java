@@ -40,12 +40,4 @@ class RetentionMetricsTests {
                         "exactly_once_claims_oldest_seconds 3600.0",
                         "exactly_once_claims_parked 3.0");
     }
-
-    @Test
-    void emptyTableHasNoAge() {
-        metrics.surveyed(null, 0);
-
-        assertThat(registry.scrape().lines())
-                .contains("exactly_once_claims_oldest_seconds 0.0", "exactly_once_claims_parked 0.0");
-    }
 }

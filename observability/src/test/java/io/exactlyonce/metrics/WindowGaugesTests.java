@@ -60,20 +60,6 @@ class WindowGaugesTests {
         return registry.get(name).tag("quantile", quantile).gauge().value();
     }
 
-    /** Each takes the lock that deliveries take as they end. */
-    @Test
-    void gaugesOfAScrapeShareOneOutlook() {
-        subscribe();
-        delivered(Duration.ofSeconds(1), Duration.ofSeconds(15));
-        assertThat(value("exactly.once.window.utilization")).isCloseTo(0.5, within(0.02));
-
-        watch.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(45)));
-        assertThat(value("exactly.once.window.headroom")).isCloseTo(15, within(0.5));
-        time.add(Duration.ofSeconds(1));
-
-        assertThat(value("exactly.once.window.headroom")).isCloseTo(-15, within(1.5));
-    }
-
     @Test
     void recommendationsGoByTheirRules() {
         watch.subscribed(orders);
@@ -140,15 +126,6 @@ class WindowGaugesTests {
     private void subscribe() {
         watch.subscribed(orders);
         metrics.subscribed(orders);
-    }
-
-    @Test
-    void restartedListenerKeepsItsGauges() {
-        metrics.subscribed(orders);
-        int meters = registry.getMeters().size();
-        metrics.subscribed(orders.revised(VisibilityWindow.ofSeconds(60), null));
-
-        assertThat(registry.getMeters()).hasSize(meters);
     }
 
     private double recommended(String rule) {

@@ -41,14 +41,11 @@ final class LatencyFile {
     }
 
     private static double accept(String where, String[] parts, double before, Shape.Sink sink) {
-        if (parts.length != 2) {
+        double second = parts.length == 2 ? number(parts[0]) : Double.NaN;
+        double latency = parts.length == 2 ? number(parts[1]) : Double.NaN;
+        if (!Double.isFinite(second) || !Double.isFinite(latency) || latency < 0) {
             throw new IllegalArgumentException(
-                    where + "%d fields, not 2; write second,latency with decimal points".formatted(parts.length));
-        }
-        double second = number(where, "second", parts[0]);
-        double latency = number(where, "latency", parts[1]);
-        if (latency < 0) {
-            throw new IllegalArgumentException(where + "latency must be 0 s or longer");
+                    where + "write second,latency with decimal points, and a latency of 0 s or longer");
         }
         if (second < before) {
             throw new IllegalArgumentException(
@@ -58,15 +55,11 @@ final class LatencyFile {
         return second;
     }
 
-    private static double number(String where, String name, String text) {
+    private static double number(String text) {
         try {
-            double number = Double.parseDouble(text.strip());
-            if (Double.isFinite(number)) {
-                return number;
-            }
-        } catch (NumberFormatException notANumber) {
-            throw new IllegalArgumentException(where + name + " is no number", notANumber);
+            return Double.parseDouble(text.strip());
+        } catch (NumberFormatException none) {
+            return Double.NaN;
         }
-        throw new IllegalArgumentException(where + name + " must be finite");
     }
 }

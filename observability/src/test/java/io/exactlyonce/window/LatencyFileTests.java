@@ -37,15 +37,11 @@ class LatencyFileTests {
     @CsvSource(
             delimiter = '|',
             value = {
-                "1,2;3 | line 2 (3): 1 fields, not 2",
-                "1,2;3,4,5 | line 2 (3,4,5): 3 fields, not 2",
-                "1,2;3,x | line 2 (3,x): latency is no number",
-                "1,2;,4 | line 2 (,4): second is no number",
-                "1,2;3,NaN | line 2 (3,NaN): latency must be finite",
-                "1,2;3,-1 | line 2 (3,-1): latency must be 0 s or longer",
+                "1,2;3,4,5 | line 2 (3,4,5): write second,latency",
+                "1,2;3,x | line 2 (3,x): write second,latency",
+                "1,2;3,-1 | line 2 (3,-1): write second,latency",
                 "2,1;1,1 | line 2 (1,1): second must not be before the one above it (2.0); sort the file by time",
-                "second,latency | has no delivery",
-                "1,2;second,latency | line 2 (second,latency): second is no number"
+                "second,latency | has no delivery"
             })
     void badLineIsNamed(String lines, String message) throws IOException {
         Path file = Files.write(directory.resolve("bad.csv"), List.of(lines.split(";")));

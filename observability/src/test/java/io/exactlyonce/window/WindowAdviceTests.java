@@ -67,13 +67,6 @@ class WindowAdviceTests {
     }
 
     @Test
-    void shortestAdviceIsOneSecond() {
-        assertThat(WindowAdvice.of("pings", WINDOW, true, measure(300, () -> 0.002))
-                        .recommended())
-                .isEqualTo(Duration.ofSeconds(1));
-    }
-
-    @Test
     void withoutDeliveriesThereIsNoAdvice() {
         WindowAdvice advice = WindowAdvice.of("orders", WINDOW, true, measure(0, () -> 1));
 

@@ -1,7 +1,6 @@
 package io.exactlyonce.window;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.exactlyonce.window.WindowWarning.Kind;
 import java.time.Duration;
@@ -147,24 +146,6 @@ class WindowForesightTests {
         Outlook outlook = foresight.outlook(now);
         assertThat(outlook.window()).isEqualTo(Duration.ofSeconds(120));
         assertThat(outlook.shareBeyond()).isZero();
-    }
-
-    @Test
-    void timeThatStepsBackCountsAsNow() {
-        feed(100, i -> 5);
-
-        assertThat(foresight.record(now - 50 * SECOND, 5)).isNull();
-        assertThat(foresight.outlook(now).latencies().count()).isEqualTo(101);
-    }
-
-    @Test
-    void latencyMustBeATime() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> foresight.record(0, -1))
-                .withMessageContaining("-1.0 s");
-        assertThatIllegalArgumentException().isThrownBy(() -> foresight.record(0, Double.NaN));
-        assertThat(foresight.record(0, 1e12)).isNull();
-        assertThat(foresight.record(0, 0)).isNull();
     }
 
     @Test

@@ -112,25 +112,4 @@ class WindowWatchTests {
                 .containsExactly(WindowWarning.Kind.BREACHED, WindowWarning.Kind.RECOVERED);
         assertThat(watch.window(orders).outlook().window()).isEqualTo(Duration.ofSeconds(120));
     }
-
-    @Test
-    void handlersTimesAreKnownForFiveMinutes() {
-        watch.on(new DeliveryEvent.Handled(orders, Duration.ofSeconds(2)));
-        assertThat(watch.window(orders).handlers().count()).isOne();
-        assertThat(watch.window(orders).handlers().p95()).isBetween(Duration.ofMillis(1_900), Duration.ofMillis(2_100));
-
-        now.addAndGet(301 * SECOND);
-
-        assertThat(watch.window(orders).handlers().p95()).isZero();
-    }
-
-    @Test
-    void nothingIsRememberedByAnotherProcess() {
-        deliver(orders, 300, Duration.ofSeconds(35));
-
-        WindowWatch next = new WindowWatch(true, List.of(), now::get);
-        next.subscribed(orders);
-
-        assertThat(next.windows().get(0).outlook().latencies().count()).isZero();
-    }
 }
