@@ -18,8 +18,6 @@ import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.sql.SQLException;
 import java.util.List;
-import java.util.Objects;
-import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
@@ -32,7 +30,6 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
-import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.mock.env.MockEnvironment;
@@ -89,20 +86,12 @@ class ClaimTargetTests {
     }
 
     @Test
-    void applicationsDatabaseIsTheDefault() {
+    void urlForClaimsComesBeforeAServiceConnectionAndThatBeforeTheApplicationsProperties() {
         runner.run(
                 context -> assertThat(whatIsAsked(context)).contains("127.0.0.1:1/application", "spring.datasource"));
-    }
-
-    @Test
-    void serviceConnectionComesBeforeProperties() {
-        runner.withUserConfiguration(ServiceConnection.class)
-                .run(context -> assertThat(whatIsAsked(context)).contains("127.0.0.1:1/service"));
-    }
-
-    @Test
-    void urlForClaimsComesBeforeTheApplications() {
-        runner.withUserConfiguration(ServiceConnection.class)
+        ApplicationContextRunner connected = runner.withUserConfiguration(ServiceConnection.class);
+        connected.run(context -> assertThat(whatIsAsked(context)).contains("127.0.0.1:1/service"));
+        connected
                 .withPropertyValues("exactly-once.datasource.url=" + NOWHERE + "own")
                 .run(context -> assertThat(whatIsAsked(context))
                         .contains("127.0.0.1:1/own", "exactly-once.datasource.url, .username and .password"));
@@ -163,21 +152,14 @@ class ClaimTargetTests {
 
     @Test
     void leaseMustOutlastTheWaitForAConnectionOfAMarkedPool() {
-        AtomicReference<ConfigurableApplicationContext> started = new AtomicReference<>();
-        runner.withUserConfiguration(Marked.class)
-                .withInitializer(started::set)
-                .withPropertyValues("exactly-once.claim.lease=30s")
-                .run(context -> {
-                    FailureAnalysis analysis =
-                            FailureReport.of(Objects.requireNonNull(context.getStartupFailure()), started.get());
-                    assertThat(analysis.getDescription())
-                            .contains(
-                                    "exactly-once.claim.lease (30s) must be longer than",
-                                    "marked @ExactlyOnceDataSource (30s)");
-                    assertThat(analysis.getAction()).contains("connectionTimeout", "about 3s");
-                });
-        runner.withUserConfiguration(Marked.class)
-                .withPropertyValues("exactly-once.claim.lease=31s")
+        ApplicationContextRunner marked = runner.withUserConfiguration(Marked.class);
+
+        FailureAnalysis analysis = FailureReport.of(marked.withPropertyValues("exactly-once.claim.lease=30s"));
+
+        assertThat(analysis.getDescription())
+                .contains("exactly-once.claim.lease (30s) must be longer than", "marked @ExactlyOnceDataSource (30s)");
+        assertThat(analysis.getAction()).contains("connectionTimeout", "about 3s");
+        marked.withPropertyValues("exactly-once.claim.lease=31s")
                 .run(context -> assertThat(context).hasNotFailed());
     }
 

@@ -37,7 +37,6 @@ import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import io.exactlyonce.window.WindowObserver;
 import io.exactlyonce.window.WindowWarning;
-import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,7 +54,6 @@ import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
-import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationListener;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -82,66 +80,11 @@ class ExactlyOnceAutoConfigurationTests {
             .withPropertyValues("spring.datasource.url=jdbc:postgresql://127.0.0.1:1/nowhere");
 
     @Test
-    void startsWithoutMeters() {
-        runner.run(context -> assertThat(context).hasNotFailed().hasSingleBean(ListenerEngine.class));
-    }
-
-    @Test
-    void offersOperationsWithoutConnecting() {
-        runner.run(context -> assertThat(context).hasNotFailed().hasSingleBean(ExactlyOnceOperations.class));
-    }
-
-    @Test
-    void startsWithoutMicrometer() {
-        runner.withClassLoader(new FilteredClassLoader(MeterRegistry.class))
-                .run(context -> assertThat(context).hasNotFailed().hasSingleBean(DeliveryObservers.class));
-    }
-
-    @Test
-    void startsWithoutTheModuleThatObserves() {
-        runner.withClassLoader(new FilteredClassLoader(OBSERVABILITY))
-                .withBean(SimpleMeterRegistry.class)
-                .run(context -> assertThat(context)
-                        .hasNotFailed()
-                        .hasSingleBean(ListenerEngine.class)
-                        .doesNotHaveBean("exactlyOnceWindowWatch")
-                        .doesNotHaveBean("exactlyOnceQueueAudit"));
-    }
-
-    @Test
-    void withoutTheModuleOfPostgresqlAStoreOfTheApplicationsOwnIsUsed() {
-        new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(
-                        ExactlyOnceAutoConfiguration.class,
-                        ExactlyOnceObservabilityAutoConfiguration.class,
-                        ExactlyOnceActuatorAutoConfiguration.class))
-                .withClassLoader(new FilteredClassLoader(POSTGRES))
-                .withBean(ClaimStore.class, ScriptedStore::new)
-                .withBean(SimpleMeterRegistry.class)
-                .run(context -> assertThat(context)
-                        .hasNotFailed()
-                        .hasSingleBean(ListenerEngine.class)
-                        .hasSingleBean(DeliveryMetrics.class));
-    }
-
-    @ParameterizedTest
-    @ValueSource(strings = {"postgresql", "dynamodb"})
-    void storeWhoseModuleIsMissingStopsTheStart(String store) {
-        runner.withClassLoader(new FilteredClassLoader(POSTGRES))
-                .withPropertyValues("exactly-once.claim.store=" + store)
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .rootCause()
-                        .isInstanceOfSatisfying(
-                                InvalidPropertyException.class,
-                                missing -> assertThat(missing.problem() + missing.remedy())
-                                        .contains("exactly-once.claim.store is " + store)
-                                        .contains("add io.exactlyonce:exactly-once-" + store.replace("sql", ""))));
-    }
-
-    @Test
-    void applicationsOwnDataSourceStaysTheOnlyOne() {
+    void startsWithoutConnectingAndWithoutMetersAndLeavesTheApplicationsDataSourceTheOnlyOne() {
         runner.run(context -> assertThat(context)
+                .hasNotFailed()
+                .hasSingleBean(ListenerEngine.class)
+                .hasSingleBean(ExactlyOnceOperations.class)
                 .hasSingleBean(DataSource.class)
                 .hasSingleBean(ClaimPool.class)
                 .hasSingleBean(JdbcTemplate.class));

@@ -1,9 +1,13 @@
 package io.exactlyonce.autoconfigure;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.core.env.Environment;
 import org.springframework.core.io.support.SpringFactoriesLoader;
@@ -13,6 +17,15 @@ import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolve
 final class FailureReport {
 
     private FailureReport() {}
+
+    /** Of an application whose start fails. */
+    static FailureAnalysis of(ApplicationContextRunner application) {
+        AtomicReference<ConfigurableApplicationContext> started = new AtomicReference<>();
+        AtomicReference<Throwable> failure = new AtomicReference<>();
+        application.withInitializer(started::set).run(context -> failure.set(context.getStartupFailure()));
+        assertThat(failure.get()).isNotNull();
+        return of(failure.get(), started.get());
+    }
 
     static FailureAnalysis of(Throwable failure, ConfigurableApplicationContext context) {
         ArgumentResolver arguments = ArgumentResolver.of(BeanFactory.class, context.getBeanFactory())

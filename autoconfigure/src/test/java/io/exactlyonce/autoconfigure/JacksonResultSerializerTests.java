@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.annotation.JsonTypeInfo;
-import io.exactlyonce.delivery.StoredResults;
 import java.math.BigInteger;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.util.unit.DataSize;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.DefaultTyping;
@@ -39,21 +37,6 @@ class JacksonResultSerializerTests {
         assertThat(results.fromJson(
                         "[1,2]", Receipt.class.getDeclaredMethod("amounts").getGenericReturnType()))
                 .isEqualTo(List.of(1, 2));
-    }
-
-    @Test
-    void resultOfAnotherTypeIsRefused() {
-        assertThatThrownBy(() -> results.fromJson("\"text\"", Receipt.class)).isInstanceOf(JacksonException.class);
-        assertThatThrownBy(() -> results.fromJson("\"text\"", Integer.class)).isInstanceOf(JacksonException.class);
-    }
-
-    @Test
-    void tooLargeAResultIsRefused() {
-        StoredResults stored =
-                new StoredResults(results, DataSize.ofKilobytes(1).toBytes());
-
-        assertThatThrownBy(() -> stored.write("x".repeat(1_023)))
-                .hasMessageContaining("exactly-once.claim.max-result-size (1024 bytes)");
     }
 
     /** Even where the application's own mapper allows it. */

@@ -5,8 +5,7 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 import io.exactlyonce.claim.ClaimBackend;
-import io.exactlyonce.renewal.RenewalObserver;
-import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedGate;
@@ -26,8 +25,7 @@ class ClaimHealthIndicatorTests {
 
     private final ClaimBackend backend = mock();
     private final FakeClock clock = new FakeClock();
-    private final Renewer supervisor = new Renewer(
-            new ScriptedStore(), new RenewalSchedule(0.5, 0), new RenewalObserver() {}, Runnable::run, clock, () -> 0);
+    private final Renewer renewer = ListenerRig.renewer(new ScriptedStore(), clock);
     private final ListenerStates listeners = new ListenerStates();
     private final ScriptedGate gate = new ScriptedGate("claims");
     private final Subscription orders = new Subscription(
@@ -39,7 +37,7 @@ class ClaimHealthIndicatorTests {
     }
 
     private Health health() {
-        return new ClaimHealthIndicator(backend, supervisor, listeners).health();
+        return new ClaimHealthIndicator(backend, renewer, listeners).health();
     }
 
     @Test
@@ -55,7 +53,7 @@ class ClaimHealthIndicatorTests {
         clock.advance(Duration.ofMillis(2_001));
         assertThat(health().getStatus()).isEqualTo(Status.DOWN);
         assertThat(health().getDetails()).containsEntry("renewalsLookedForBeforeMillis", 2_001L);
-        supervisor.tick();
+        renewer.tick();
         assertThat(health().getStatus()).isEqualTo(Status.UP);
     }
 

@@ -95,30 +95,15 @@ class DeadLetterRedriveTests {
     }
 
     @Test
-    void serverThatSaysNothingOfWhyIsToldByItsStatus() {
+    void failureThatGivesNoReasonIsToldByItsStatusOrItsTypeAlone() {
         assertThat(refused(SqsException.builder().statusCode(501).build()).reason())
                 .isEqualTo("SQS answered with status 501");
-    }
-
-    @Test
-    void failureThatIsNoAnswerIsToldByItsTypeAlone() {
         assertThat(refused(SdkClientException.create("proxy http://shop:hunter2@proxy refused"))
                         .reason())
                 .endsWith(": SdkClientException")
                 .doesNotContain("hunter2");
         assertThat(refused(ApiCallTimeoutException.create(5_000)).reason())
                 .isEqualTo("no answer within 5 s: it may have begun");
-    }
-
-    @Test
-    void clientThatThrowsIsARefusalToo() {
-        sqs.moves = source -> {
-            throw new IllegalStateException("the client is closed");
-        };
-
-        assertThat(redrive.start(List.of(subscribed("orders", sqs))).refused())
-                .singleElement()
-                .matches(refusal -> refusal.reason().endsWith("IllegalStateException"));
     }
 
     @Test
