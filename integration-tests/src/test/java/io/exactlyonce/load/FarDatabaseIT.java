@@ -14,7 +14,6 @@ import io.exactlyonce.testing.TestApplication;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
@@ -111,25 +110,17 @@ class FarDatabaseIT {
             Footprint selling = Footprint.begin();
             await().atMost(Duration.ofMinutes(3)).until(() -> SQS.size(sales) == 0);
             Duration sold = selling.time();
-            await().pollInterval(Duration.ofSeconds(1))
-                    .during(HANDLING)
-                    .atMost(HANDLING.plusSeconds(20))
-                    .until(() -> heldOrders() == ORDERS);
+            Trial.hold(HANDLING, () -> heldOrders() == ORDERS);
             held.release();
             await().atMost(Duration.ofSeconds(60)).until(() -> SQS.size(orders) == 0);
 
-            assertThat(held.runs())
-                    .hasSize(ORDERS)
-                    .allSatisfy((order, runs) -> assertThat(runs).as(order).isEqualTo(1));
+            held.assertEachOnce(ORDERS);
             assertThat(database.queryForList("SELECT name FROM sale", String.class))
                     .containsExactlyInAnyOrderElementsOf(IntStream.range(0, SALES)
                             .mapToObj(number -> "sale-" + number)
                             .toList());
             assertThat(SQS.size(deadLetters)).isZero();
-            for (String listener : List.of("orders", "sales")) {
-                assertThat(Trial.lost(application, listener, "lease")).isZero();
-                assertThat(Trial.lost(application, listener, "window")).isZero();
-            }
+            Trial.assertNothingLost(application, "orders", "sales");
             assertThat(application.bean(SqsRequests.class).mostReceives()).isEqualTo(1);
             Trial.note(
                     "5-far-database",

@@ -1,5 +1,7 @@
 package io.exactlyonce.load;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
@@ -26,6 +28,13 @@ final class HeldOrders {
     /** Returns how often each order was handled. */
     Map<String, Integer> runs() {
         return runs;
+    }
+
+    /** Asserts that there were so many orders, and that each was handled once. */
+    void assertEachOnce(int orders) {
+        assertThat(runs)
+                .hasSize(orders)
+                .allSatisfy((order, times) -> assertThat(times).as(order).isEqualTo(1));
     }
 
     /** Lets some go of those that are at work. */

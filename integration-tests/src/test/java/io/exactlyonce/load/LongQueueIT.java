@@ -158,8 +158,7 @@ class LongQueueIT {
             assertThat(listener.notOnce()).isZero();
             assertThat(listener.old()).isZero();
             assertThat(sqs.size(deadLetters)).isZero();
-            assertThat(Trial.lost(application, "orders", "window")).isZero();
-            assertThat(Trial.lost(application, "orders", "lease")).isZero();
+            Trial.assertNothingLost(application, "orders");
             assertThat(count("SELECT count(*) FROM exactly_once_claim WHERE status = 'COMPLETED'"))
                     .isEqualTo((long) ROWS - EXPIRED + fresh);
             assertThat(count("SELECT count(*) FROM exactly_once_claim")).isEqualTo((long) ROWS - EXPIRED + fresh);

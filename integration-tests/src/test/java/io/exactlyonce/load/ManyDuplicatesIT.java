@@ -133,10 +133,7 @@ class ManyDuplicatesIT {
     private void run(Where where) throws Exception {
         Senders.send(SQS, queue, MESSAGES, number -> "order");
         await().atMost(Duration.ofSeconds(60)).until(() -> waiting() == MESSAGES - 1);
-        await().pollInterval(Duration.ofSeconds(1))
-                .during(HELD)
-                .atMost(HELD.plusSeconds(20))
-                .until(() -> waiting() == MESSAGES - 1);
+        Trial.hold(HELD, () -> waiting() == MESSAGES - 1);
         consumers.forEach(consumer -> consumer.bean(where.listener).finish());
         await().atMost(Duration.ofSeconds(60)).until(() -> SQS.size(queue) == 0);
 
@@ -144,8 +141,7 @@ class ManyDuplicatesIT {
         int received = 0;
         for (TestApplication consumer : consumers) {
             received += consumer.bean(SqsRequests.class).received().size();
-            assertThat(Trial.lost(consumer, "orders", "window")).isZero();
-            assertThat(Trial.lost(consumer, "orders", "lease")).isZero();
+            Trial.assertNothingLost(consumer, "orders");
         }
         assertThat(received).isEqualTo(MESSAGES);
     }

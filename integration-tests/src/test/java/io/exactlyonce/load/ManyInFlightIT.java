@@ -90,21 +90,15 @@ class ManyInFlightIT {
             await().atMost(Duration.ofMinutes(2)).until(() -> orders.runs().size() == MESSAGES);
             int before = changes(requests);
 
-            await().pollInterval(Duration.ofSeconds(1))
-                    .during(HELD)
-                    .atMost(HELD.plusSeconds(30))
-                    .until(() -> application.claims("HELD") == MESSAGES);
+            Trial.hold(HELD, () -> application.claims("HELD") == MESSAGES);
             double perMinute = (changes(requests) - before) * 60.0 / HELD.toSeconds();
             long bytes = footprint.heapBytes();
             orders.release();
             await().atMost(Duration.ofMinutes(1)).until(() -> SQS.size(queue) == 0);
 
-            assertThat(orders.runs())
-                    .hasSize(MESSAGES)
-                    .allSatisfy((order, runs) -> assertThat(runs).as(order).isEqualTo(1));
+            orders.assertEachOnce(MESSAGES);
             assertThat(application.claims("COMPLETED")).isEqualTo(MESSAGES);
-            assertThat(Trial.lost(application, "orders", "window")).isZero();
-            assertThat(Trial.lost(application, "orders", "lease")).isZero();
+            Trial.assertNothingLost(application, "orders");
             assertThat(requests.mostReceives()).isEqualTo(1);
             assertThat(SQS.size(deadLetters)).isZero();
             // One timer for each message would send two for each window.

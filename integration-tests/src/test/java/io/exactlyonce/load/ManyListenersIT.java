@@ -217,17 +217,12 @@ class ManyListenersIT {
             Senders.send(SQS, queue, MESSAGES_EACH, number -> queue + number);
         }
         await().atMost(Duration.ofSeconds(60)).until(() -> orders.runs().size() == messages);
-        await().pollInterval(Duration.ofSeconds(1))
-                .during(HELD)
-                .atMost(HELD.plusSeconds(20))
-                .until(() -> application.claims("HELD") == messages);
+        Trial.hold(HELD, () -> application.claims("HELD") == messages);
         orders.release();
         await().atMost(Duration.ofSeconds(60))
                 .until(() -> queues.stream().mapToInt(SQS::size).sum() == 0);
 
-        assertThat(orders.runs())
-                .hasSize(messages)
-                .allSatisfy((order, runs) -> assertThat(runs).as(order).isEqualTo(1));
+        orders.assertEachOnce(messages);
         assertThat(application.claims("COMPLETED")).isEqualTo(messages);
         assertThat(SQS.size(deadLetters)).isZero();
         assertThat(lost(application)).isZero();

@@ -95,11 +95,9 @@ class ThrottledQueueIT {
             sqs.throttle(true);
             // The results of some are there before SQS is: their deletes fail, and they come again.
             shop.hasty().release(MESSAGES / 10);
-            await().pollInterval(Duration.ofSeconds(1))
-                    .during(THROTTLED)
-                    .atMost(THROTTLED.plusSeconds(10))
-                    .until(() -> Trial.lost(application, "patient", "lease") + Trial.lost(application, "hasty", "lease")
-                            == 0);
+            Trial.hold(
+                    THROTTLED,
+                    () -> Trial.lost(application, "patient", "lease") + Trial.lost(application, "hasty", "lease") == 0);
             int refused = sqs.refused();
             int refusedRenewals = sqs.refused(ChangeMessageVisibilityBatchRequest.class);
             sqs.throttle(false);
@@ -112,12 +110,8 @@ class ThrottledQueueIT {
             shop.patient().release();
             await().atMost(renewal.plusSeconds(30)).until(() -> SQS.size(patient) == 0);
 
-            assertThat(shop.patient().runs())
-                    .hasSize(MESSAGES)
-                    .allSatisfy((order, runs) -> assertThat(runs).as(order).isEqualTo(1));
-            assertThat(shop.hasty().runs())
-                    .hasSize(MESSAGES)
-                    .allSatisfy((order, runs) -> assertThat(runs).as(order).isEqualTo(1));
+            shop.patient().assertEachOnce(MESSAGES);
+            shop.hasty().assertEachOnce(MESSAGES);
             assertThat(application.claims("COMPLETED")).isEqualTo(2 * MESSAGES);
             assertThat(SQS.size(deadLetters)).isZero();
             assertThat(Trial.lost(application, "patient", "window")).isZero();

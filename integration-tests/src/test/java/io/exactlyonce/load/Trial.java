@@ -1,10 +1,15 @@
 package io.exactlyonce.load;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
 import io.exactlyonce.testing.TestApplication;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,6 +47,22 @@ final class Trial {
             throw new UncheckedIOException(failure);
         }
         log.info("{}", row.strip());
+    }
+
+    /** Waits for a time in which something holds from soon after its beginning. */
+    static void hold(Duration time, Callable<Boolean> what) {
+        await().pollInterval(Duration.ofSeconds(1))
+                .during(time)
+                .atMost(time.plusSeconds(30))
+                .until(what);
+    }
+
+    /** Asserts that no window and no lease of some listeners was lost. */
+    static void assertNothingLost(TestApplication application, String... listeners) {
+        for (String listener : listeners) {
+            assertThat(lost(application, listener, "window")).isZero();
+            assertThat(lost(application, listener, "lease")).isZero();
+        }
     }
 
     /** Returns how many renewals of a listener's windows, or of its leases, have lost them. */

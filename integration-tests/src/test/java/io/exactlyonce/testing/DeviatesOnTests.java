@@ -3,7 +3,6 @@ package io.exactlyonce.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
-import io.exactlyonce.servers.LocalSqs;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -45,13 +44,6 @@ class DeviatesOnTests {
                 .isEqualTo(SqsProduct.LOCALSTACK);
         assertThat(productOf(Map.of("/moto-api/", "<title>Moto</title>"))).isEqualTo(SqsProduct.MOTO);
         assertThat(productOf(Map.of())).isEqualTo(SqsProduct.UNKNOWN);
-    }
-
-    @Test
-    void elasticMqByAddressIsTakenForNoOther() {
-        try (LocalSqs server = LocalSqs.start()) {
-            assertThat(SqsProduct.at(server.getEndpoint())).isEqualTo(SqsProduct.UNKNOWN);
-        }
     }
 
     private static SqsProduct productOf(Map<String, String> pages) throws IOException {
