@@ -1,12 +1,10 @@
 package io.exactlyonce.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 
 class ExactlyOnceContainerFactoryConfigurerTests {
@@ -22,11 +20,5 @@ class ExactlyOnceContainerFactoryConfigurerTests {
 
         beans.addBean(EndpointRegistrar.DEFAULT_LISTENER_CONTAINER_FACTORY_BEAN_NAME, usual);
         assertThat(ExactlyOnceContainerFactoryConfigurer.original(beans)).isSameAs(usual);
-    }
-
-    @Test
-    void missingContainerFactoryIsMissed() {
-        assertThatThrownBy(() -> ExactlyOnceContainerFactoryConfigurer.original(new StaticListableBeanFactory()))
-                .isInstanceOf(NoSuchBeanDefinitionException.class);
     }
 }

@@ -62,36 +62,12 @@ public final class HostileMessages {
             SECRET.repeat(100),
             "x".repeat(100_000));
 
-    private static final List<String> NAMES = List.of(
-            "ExactlyOnce-Key",
-            "ExactlyOnce_ReceivedMessage",
-            "JavaType",
-            "contentType",
-            "id",
-            "timestamp",
-            "replyChannel",
-            "errorChannel",
-            "nativeHeaders",
-            "AcknowledgementCallback",
-            "micrometer.observation",
-            "traceparent",
-            "tracestate",
-            "baggage",
-            "tenant",
-            "Sqs_ReceiptHandle",
-            "Sqs_SourceData",
-            "Sqs_QueueName",
-            "Sqs_QueueUrl",
-            "Sqs_QueueAttributes",
-            "Sqs_VisibilityTimeout",
-            "Sqs_ReceivedAt",
-            "Sqs_RawMessageId",
-            "Sqs_Delay",
-            "Sqs_Msa_ApproximateReceiveCount",
-            "Sqs_Msa_MessageGroupId",
-            "Sqs_Msa_SenderId",
-            "spring.json",
-            "x");
+    private static final List<String> NAMES = List.of("""
+            ExactlyOnce-Key ExactlyOnce_ReceivedMessage JavaType contentType id timestamp replyChannel errorChannel
+            nativeHeaders AcknowledgementCallback micrometer.observation traceparent tracestate baggage tenant
+            Sqs_ReceiptHandle Sqs_SourceData Sqs_QueueName Sqs_QueueUrl Sqs_QueueAttributes Sqs_VisibilityTimeout
+            Sqs_ReceivedAt Sqs_RawMessageId Sqs_Delay Sqs_Msa_ApproximateReceiveCount Sqs_Msa_MessageGroupId
+            Sqs_Msa_SenderId spring.json x""".split("\\s+"));
 
     private final Random random;
 

@@ -20,6 +20,7 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import io.micrometer.observation.tck.TestObservationRegistry;
+import io.micrometer.observation.tck.TestObservationRegistryAssert.TestObservationRegistryAssertReturningObservationContextAssert;
 import io.micrometer.observation.transport.ReceiverContext;
 import java.time.Duration;
 import java.util.List;
@@ -73,34 +74,28 @@ class DeliveryObservationsTests {
         return message;
     }
 
+    private TestObservationRegistryAssertReturningObservationContextAssert assertThatObservation(String name) {
+        return assertThat(registry).hasObservationWithNameEqualTo(name).that();
+    }
+
     @Test
     void handlerAndCompletionAreObservedWithinTheMessage() {
         Observation message = handle();
-        assertThat(registry)
-                .hasObservationWithNameEqualTo("exactly.once.complete")
-                .that()
-                .hasBeenStarted()
-                .isNotStopped();
+        assertThatObservation("exactly.once.complete").hasBeenStarted().isNotStopped();
         delivery.step(DeliveryState.HANDLED, DeliveryState.RECORDED);
         delivery.leave();
         message.stop();
 
-        assertThat(registry)
-                .hasObservationWithNameEqualTo("exactly.once.handle")
-                .that()
+        assertThatObservation("exactly.once.handle")
                 .hasParentObservationEqualTo(message)
                 .hasLowCardinalityKeyValue("exactly.once.listener", "fulfilment")
                 .hasHighCardinalityKeyValue("exactly.once.key", KEY.toString())
                 .hasBeenStopped();
-        assertThat(registry)
-                .hasObservationWithNameEqualTo("exactly.once.complete")
-                .that()
+        assertThatObservation("exactly.once.complete")
                 .hasParentObservationEqualTo(message)
                 .hasLowCardinalityKeyValue("exactly.once.recorded", "true")
                 .hasBeenStopped();
-        assertThat(registry)
-                .hasObservationWithNameEqualTo("charge")
-                .that()
+        assertThatObservation("charge")
                 .hasParentObservationContextMatching(parent -> parent.getName().equals("exactly.once.handle"));
     }
 
@@ -111,9 +106,7 @@ class DeliveryObservationsTests {
         delivery.step(DeliveryState.HANDLED, DeliveryState.ABANDONED);
         delivery.gone().complete(false);
 
-        assertThat(registry)
-                .hasObservationWithNameEqualTo("exactly.once.complete")
-                .that()
+        assertThatObservation("exactly.once.complete")
                 .hasLowCardinalityKeyValue("exactly.once.recorded", "false")
                 .hasBeenStopped();
         delivery.leave();
@@ -146,10 +139,7 @@ class DeliveryObservationsTests {
         Delivery untraced = new Delivery(orders, "m2", "r", 1, 0);
         untraced.ask(SPEC, "", true);
         ClaimScope claiming = observations.claiming(List.of(delivery, untraced));
-        assertThat(registry)
-                .hasObservationWithNameEqualTo("exactly.once.claim")
-                .that()
-                .isNotStopped();
+        assertThatObservation("exactly.once.claim").isNotStopped();
         claiming.end(
                 List.of(new ClaimOutcome.Acquired(1, 1, false), new ClaimOutcome.HeldElsewhere(Duration.ofSeconds(1))),
                 null);
@@ -184,9 +174,7 @@ class DeliveryObservationsTests {
             observations.claiming(List.of(delivery)).end(List.of(new ClaimOutcome.Parked()), null);
         }
 
-        assertThat(registry)
-                .hasObservationWithNameEqualTo("exactly.once.claim")
-                .that()
+        assertThatObservation("exactly.once.claim")
                 .hasParentObservationEqualTo(message)
                 .hasLowCardinalityKeyValue("exactly.once.outcome", "parked")
                 .hasBeenStopped();
@@ -198,9 +186,7 @@ class DeliveryObservationsTests {
                 .claiming(List.of(delivery))
                 .end(List.of(), new ClaimStoreUnavailableException("away", new IllegalStateException()));
 
-        assertThat(registry)
-                .hasObservationWithNameEqualTo("exactly.once.claim")
-                .that()
+        assertThatObservation("exactly.once.claim")
                 .hasLowCardinalityKeyValue("exactly.once.outcome", "unanswered")
                 .hasError()
                 .hasBeenStopped();

@@ -7,8 +7,10 @@ import static org.mockito.Mockito.when;
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.method.ListenerRig;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 import org.springframework.aot.generate.GenerationContext;
 import org.springframework.aot.hint.RuntimeHints;
@@ -101,50 +103,44 @@ class RuntimeHintsTests {
     }
 
     @Test
-    void listenersPayloadsAndResultsAreReflectedUpon() throws NoSuchMethodException {
+    void listenersPayloadsAndResultsAreReflectedUpon() {
         RuntimeHints hints = hints(Listeners.class);
 
         assertThat(hints)
-                .matches(RuntimeHintsPredicates.reflection()
-                        .onMethodInvocation(Listeners.class.getDeclaredMethod("one", Order.class, Claim.class)))
+                .matches(invoking(Listeners.class, "one"))
                 .matches(RuntimeHintsPredicates.reflection()
                         .onConstructorInvocation(Order.class.getDeclaredConstructors()[0]))
-                .matches(RuntimeHintsPredicates.reflection()
-                        .onMethodInvocation(Customer.class.getDeclaredMethod("name")))
-                .matches(RuntimeHintsPredicates.reflection()
-                        .onMethodInvocation(Receipt.class.getDeclaredMethod("number")));
-        assertThat(RuntimeHintsPredicates.reflection()
-                        .onMethodInvocation(Listeners.class.getDeclaredMethod("other", Receipt.class)))
-                .rejects(hints);
+                .matches(invoking(Customer.class, "name"))
+                .matches(invoking(Receipt.class, "number"));
+        assertThat(invoking(Listeners.class, "other")).rejects(hints);
     }
 
     @Test
-    void payloadsOfBatchesAreReflectedUpon() throws NoSuchMethodException {
+    void payloadsOfBatchesAreReflectedUpon() {
         assertThat(hints(Batches.class))
-                .matches(RuntimeHintsPredicates.reflection()
-                        .onMethodInvocation(Batches.class.getDeclaredMethod("many", List.class, List.class)))
-                .matches(RuntimeHintsPredicates.reflection()
-                        .onMethodInvocation(Customer.class.getDeclaredMethod("name")));
+                .matches(invoking(Batches.class, "many"))
+                .matches(invoking(Customer.class, "name"));
     }
 
     @Test
-    void handlersOfAClassAreReflectedUpon() throws NoSuchMethodException {
+    void handlersOfAClassAreReflectedUpon() {
         assertThat(hints(OfClass.class))
-                .matches(RuntimeHintsPredicates.reflection()
-                        .onMethodInvocation(OfClass.class.getDeclaredMethod("placed", Placed.class)))
-                .matches(RuntimeHintsPredicates.reflection()
-                        .onMethodInvocation(Placed.class.getDeclaredMethod("orderId")));
+                .matches(invoking(OfClass.class, "placed"))
+                .matches(invoking(Placed.class, "orderId"));
     }
 
     @Test
-    void payloadThatIsGenericInItselfIsReflectedUponOnce() throws NoSuchMethodException {
-        assertThat(hints(OfItself.class))
-                .matches(RuntimeHintsPredicates.reflection().onMethodInvocation(Event.class.getDeclaredMethod("id")));
+    void payloadThatIsGenericInItselfIsReflectedUponOnce() {
+        assertThat(hints(OfItself.class)).matches(invoking(Event.class, "id"));
     }
 
     @Test
     void otherBeansAreLeftAlone() {
         assertThat(contribution(NoListener.class)).isNull();
+    }
+
+    private static Predicate<RuntimeHints> invoking(Class<?> type, String method) {
+        return RuntimeHintsPredicates.reflection().onMethodInvocation(ListenerRig.method(type, method));
     }
 
     private static RuntimeHints hints(Class<?> listener) {

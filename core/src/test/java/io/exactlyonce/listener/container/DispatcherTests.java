@@ -82,18 +82,6 @@ class DispatcherTests {
     }
 
     @Test
-    void handledMessageIsDeletedAndHoldsNothing() {
-        DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
-
-        rig.arrive("m1", "m2");
-
-        assertThat(rig.handled).containsExactly(List.of("m1"), List.of("m2"));
-        assertThat(rig.sqs.deletes()).containsExactly(List.of("m1"), List.of("m2"));
-        assertThat(rig.isAtAnEnd()).isTrue();
-        assertThat(rig.renewer.inFlight()).isZero();
-    }
-
-    @Test
     void pollIsClaimedInOneCallAndOnlyWhatAcquiredItsKeyTakesAThread() {
         DispatcherRig rig = withoutThreads(new DispatcherRig(new Reruns(), "orders"));
         rig.holdStore();

@@ -149,14 +149,6 @@ class MessageDeleterTests {
         assertThat(renewer.inFlight()).isZero();
     }
 
-    @Test
-    void deleteIsSentAtOnceWhereNothingIsUnderWay() {
-        delete(deleter, "handle");
-
-        assertThat(sqs.deletes()).hasSize(1);
-        assertThat(acknowledged).containsExactly("handle");
-    }
-
     /** To be told of as deleted, it would be renewed no more for nothing: it comes again in any case. */
     @Test
     void entryThatTheQueueRefusesIsNotTakenForDeletedAndTheOthersAre() {
@@ -186,38 +178,13 @@ class MessageDeleterTests {
         assertThat(failed).isEmpty();
         assertThat(renewer.inFlight()).isOne();
         timer.run();
+        sqs.answerDeletes(FakeReceives::deleted);
         timer.run();
         assertThat(sqs.deletes())
                 .containsExactly(List.of("failing", "deleted"), List.of("failing"), List.of("failing"));
-    }
-
-    @Test
-    void entryThatFailsForNowIsDeletedByALaterRequest() {
-        sqs.answerDeletes(() -> failed("InternalError", false, "1"));
-        timer.hold();
-        delete(deleter, "deleted", "failing");
-
-        sqs.answerDeletes(FakeReceives::deleted);
-        timer.run();
-
-        assertThat(succeeded).extracting(Collection::size).containsExactly(1, 1);
         assertThat(acknowledged).containsExactly("deleted", "failing");
+        assertThat(succeeded).extracting(Collection::size).containsExactly(1, 1);
         assertThat(renewer.inFlight()).isZero();
-    }
-
-    @Test
-    void renewalUnderWayIsAwaitedBeforeAnEntryIsSentAgain() {
-        sqs.answerDeletes(() -> failed("InternalError", false, "0"));
-        timer.hold();
-        delete(deleter, "failing");
-        clock.advance(Duration.ofSeconds(15));
-        renewer.tick();
-
-        timer.run();
-        assertThat(sqs.deletes()).hasSize(1);
-        renewed.complete(Map.of("failing", Result.CHANGED));
-
-        assertThat(sqs.deletes()).hasSize(2);
     }
 
     @Test
@@ -380,16 +347,5 @@ class MessageDeleterTests {
 
         assertThat(sqs.deletes()).containsExactlyInAnyOrder(List.of("first"), List.of("late"));
         assertThat(acknowledged).containsExactlyInAnyOrder("first", "late");
-    }
-
-    @Test
-    void interruptEndsTheWait() {
-        sqs.answerDeletes(CompletableFuture::new);
-        delete(gathering, "first");
-        Thread.currentThread().interrupt();
-
-        gathering.flush(LONG);
-
-        assertThat(Thread.interrupted()).isTrue();
     }
 }

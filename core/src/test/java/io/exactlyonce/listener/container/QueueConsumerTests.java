@@ -207,39 +207,6 @@ class QueueConsumerTests {
     }
 
     @Test
-    void listenerThatStopsWaitsForItsHandlersAndTheirDeletes() throws Exception {
-        start(options -> options.listenerShutdownTimeout(Duration.ofSeconds(20)));
-        awaitRequests(1);
-        sqs.answer(0, message("slow", "", 1));
-        awaitHandled(1);
-        awaitRequests(2);
-        CompletableFuture<Void> stopped = CompletableFuture.runAsync(container::stop);
-        await().during(Duration.ofMillis(100)).until(() -> !stopped.isDone());
-
-        sqs.answer(1);
-        mayEnd.complete(null);
-
-        stopped.get();
-        assertThat(sqs.deletes()).containsExactly(List.of("slow"));
-        assertThat(renewer.inFlight()).isZero();
-    }
-
-    @Test
-    void messagesThatArriveWhileTheListenerStopsAreVisibleAtOnce() {
-        start(options -> options.listenerShutdownTimeout(Duration.ofSeconds(20)));
-        awaitRequests(1);
-        CompletableFuture<Void> stopped = CompletableFuture.runAsync(container::stop);
-        await().until(() -> !container.isRunning());
-        await().during(Duration.ofMillis(100)).until(() -> !stopped.isDone());
-
-        sqs.answer(0, messages("m", 1));
-
-        stopped.join();
-        assertThat(handled).isEmpty();
-        assertThat(sqs.takeChanges()).containsEntry("m0", 0);
-    }
-
-    @Test
     void messagesThatArriveAfterTheListenerHasStoppedAreVisibleAtOnce(CapturedOutput output) {
         start(options -> {});
         awaitRequests(1);

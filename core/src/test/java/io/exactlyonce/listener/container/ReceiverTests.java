@@ -333,23 +333,6 @@ class ReceiverTests {
                 .build();
     }
 
-    /** With one and the same id a later receive would get the earlier one's messages. */
-    @Test
-    void receivesOfAFifoQueueCanBeRepeatedWhenTheirAnswerIsLostEachByAnIdOfItsOwn() {
-        Source fifo = start("orders.fifo", 30);
-        fifo.poll(20);
-        sqs.answer(0, messages("m", 10));
-        fifo.poll(10);
-        assertThat(sqs.requests())
-                .hasSize(3)
-                .extracting(ReceiveMessageRequest::receiveRequestAttemptId)
-                .doesNotContainNull()
-                .doesNotHaveDuplicates();
-
-        start("orders", 30).poll(10);
-        assertThat(sqs.latest().receiveRequestAttemptId()).isNull();
-    }
-
     private List<String> begunAfterAnUnreadableHeadOnReceive(int receive) {
         Source source = start("orders.fifo", 30);
         setMaxReceiveCount(10);

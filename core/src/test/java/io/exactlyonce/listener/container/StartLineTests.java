@@ -24,9 +24,6 @@ class StartLineTests {
         @ExactlyOnceListener(queueNames = "orders", key = "#order.orderId")
         void keyed(Order order) {}
 
-        @ExactlyOnceListener(queueNames = "orders")
-        void unkeyed(Order order) {}
-
         @ExactlyOnceListener(
                 queueNames = "orders",
                 key = "#payload.orderId",
@@ -50,18 +47,6 @@ class StartLineTests {
         assertThat(usual.describe(orders, listener("keyed")))
                 .isEqualTo("queue orders, key #order.orderId, window 30s renewed every 15s,"
                         + " dead-letter queue after 5 receives, claims on db-1:5432/shop (primary), retention 14d");
-    }
-
-    @Test
-    void lineSaysWhatIsMissing() {
-        Subscription orders =
-                new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(43_200), new ScriptedQueue());
-
-        assertThat(usual.describe(orders, listener("unkeyed")))
-                .contains(
-                        "key of the message attribute ExactlyOnce-Key, else the SQS message id, which covers redelivery only")
-                .contains("window 12h renewed every 6h")
-                .contains("no dead-letter queue");
     }
 
     @Test

@@ -30,7 +30,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
@@ -55,7 +54,7 @@ class ExactlyOnceInterceptorTests {
         final List<String> handled = new ArrayList<>();
         Listener self = this;
 
-        @Nullable CompletableFuture<Integer> later = new CompletableFuture<>();
+        @Nullable CompletableFuture<Integer> later;
 
         @ExactlyOnceListener(queueNames = "orders", key = "#order")
         int fulfil(String order, Claim claim) {
@@ -106,8 +105,7 @@ class ExactlyOnceInterceptorTests {
     private final ScriptedStore store = new ScriptedStore();
     private final FakeClock clock = new FakeClock();
 
-    private Executor storeThreads = Runnable::run;
-    private final DeliveryPipeline pipeline = ListenerRig.pipeline(store, task -> storeThreads.execute(task), clock);
+    private final DeliveryPipeline pipeline = ListenerRig.pipeline(store, Runnable::run, clock);
     private final Deliveries deliveries =
             ListenerRig.deliveries(ListenerRig.renewer(store, clock), Duration.ofSeconds(1), clock);
     private final Listener target = new Listener();
@@ -164,10 +162,7 @@ class ExactlyOnceInterceptorTests {
                 messages.stream().map(ReceivedMessage::require).toList();
         received.forEach(settings::ask);
         if (settings.listener().transaction() == null) {
-            Executor recording = storeThreads;
-            storeThreads = Runnable::run;
             pipeline.claim(ReceivedMessage.deliveries(received)).join();
-            storeThreads = recording;
         }
         return handler.invoke(settings.listener().isBatch() ? new GenericMessage<>(messages) : messages.get(0));
     }
@@ -200,24 +195,6 @@ class ExactlyOnceInterceptorTests {
         assertThat(target.handled).isEmpty();
     }
 
-    @Test
-    void futureEndsWithItsHandlersAndTheCompletionIsRecordedBehindIt() throws Exception {
-        List<Runnable> completions = new ArrayList<>();
-        storeThreads = completions::add;
-        CompletableFuture<?> returned = (CompletableFuture<?>) call("fulfilLater", "A-1");
-        assertThat(ListenerCall.take()).isNull();
-        assertThat(returned).isNotDone();
-
-        target.later.complete(7);
-        assertThat(returned).isCompleted();
-        assertThat(store.completions()).isEmpty();
-        completions.remove(0).run();
-
-        assertThat(store.completions())
-                .singleElement()
-                .satisfies(completion -> assertThat(completion.result()).isEqualTo("7"));
-    }
-
     /** It would otherwise be thrown, by a proxy that may not throw it. */
     @Test
     void futureThatHasFailedAlreadyIsAnsweredWithAFailedFuture() throws Exception {
@@ -236,8 +213,6 @@ class ExactlyOnceInterceptorTests {
 
     @Test
     void noFutureIsAFailure() {
-        target.later = null;
-
         assertThatIllegalStateException()
                 .isThrownBy(() -> call("fulfilLater", "A-1"))
                 .withMessageContaining("Listener.fulfilLater returned null instead of a future");

@@ -75,30 +75,10 @@ class ObservedListenerTests {
     private final ScriptedStore store = new ScriptedStore();
     private final List<String> seen = new ArrayList<>();
     private final Scripted original = new Scripted();
-    private final Observed listener = listener("handle");
+    private final ObservedListener<String> listener = listener("handle");
 
-    /** As a container has them. */
-    private record Observed(ObservedListener<String> called) {
-
-        void intercept(Message<String> polled) {
-            assertThat(called.intercept(polled)).isCompletedWithValueMatching(same -> same == polled);
-        }
-
-        CompletableFuture<Void> onMessage(Message<String> message) {
-            return called.onMessage(message);
-        }
-
-        CompletableFuture<Void> onMessage(Collection<Message<String>> messages) {
-            return called.onMessage(messages);
-        }
-    }
-
-    private Observed listener(String method) {
-        return listener(method, true);
-    }
-
-    private Observed listener(String method, boolean tellsItsEnd) {
-        return listener(method, tellsItsEnd, 10, new ObservationCounter() {
+    private ObservedListener<String> listener(String method) {
+        return listener(method, 10, new ObservationCounter() {
             @Override
             public void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {
                 seen.add(queue.queue() + " " + key.scope() + "/" + key.key() + " " + outcome.tag());
@@ -111,16 +91,16 @@ class ObservedListenerTests {
         });
     }
 
-    private Observed listener(String method, boolean tellsItsEnd, int most, ObservationCounter counter) {
+    private ObservedListener<String> listener(String method, int most, ObservationCounter counter) {
         ObservedClaims claims = new ObservedClaims(
                 store, new ClaimSettings("worker", null), () -> {}, List.of(counter), Runnable::run, most);
-        return new Observed(new ObservedListener<>(
+        return new ObservedListener<>(
                 original,
                 ListenerRig.observed(new Orders(), method),
                 claims,
                 new ObservedQueue("fulfilment", "orders"),
                 VisibilityWindow.ofSeconds(30),
-                () -> tellsItsEnd));
+                () -> true);
     }
 
     private static Message<String> message(String payload) {
@@ -144,7 +124,7 @@ class ObservedListenerTests {
 
     /** As awspring calls it, with an interceptor of the application's own in between. */
     private CompletableFuture<Void> handle(Message<String> polled, Message<String> intercepted) {
-        listener.intercept(polled);
+        assertThat(listener.intercept(polled)).isCompletedWithValueMatching(same -> same == polled);
         return listener.onMessage(intercepted);
     }
 
@@ -239,7 +219,7 @@ class ObservedListenerTests {
 
     @Test
     void keyThatCannotBeReadIsCountedAndTheHandlerCalled() {
-        Observed keyed = listener("unnamed");
+        ObservedListener<String> keyed = listener("unnamed");
         Message<String> binary = message(
                 "o1",
                 Map.of(
@@ -256,8 +236,8 @@ class ObservedListenerTests {
     @Test
     void messagesOfABatchAreObservedEach() {
         List<Message<String>> batch = List.of(message("o1"), message("o2"), message("o3"));
-        Observed several = listener("batch");
-        assertThat(several.called().intercept(batch)).isCompletedWithValueMatching(same -> same == batch);
+        ObservedListener<String> several = listener("batch");
+        assertThat(several.intercept(batch)).isCompletedWithValueMatching(same -> same == batch);
 
         several.onMessage(batch);
 
@@ -294,7 +274,7 @@ class ObservedListenerTests {
 
     @Test
     void handlerIsCalledWhateverObserversThrow() {
-        Observed observed = listener("handle", true, 0, new ObservationCounter() {
+        ObservedListener<String> observed = listener("handle", 0, new ObservationCounter() {
             @Override
             public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
                 throw new IllegalStateException("an observer's");
@@ -307,21 +287,5 @@ class ObservedListenerTests {
         assertThat(observed.onMessage(beyondTheBound)).isSameAs(original.end);
 
         assertThat(original.given).containsExactly(bare, beyondTheBound);
-    }
-
-    /** A handler that acknowledges by hand, and has not: its message comes again, and enforced it must be handled then. */
-    @Test
-    void handlerThatMayHaveLeftItsWorkUndoneCompletesNoKey() {
-        Observed manual = listener("handle", false);
-
-        manual.onMessage(message("o1"));
-        original.end = CompletableFuture.failedFuture(new UnsupportedOperationException());
-        manual.onMessage(message("o2"));
-
-        assertThat(store.completions()).isEmpty();
-        assertThat(store.releases())
-                .extracting(ClaimEnd.Released::error)
-                .containsExactly(IllegalStateException.class.getName(), UnsupportedOperationException.class.getName());
-        assertThat(seen).containsExactly("orders-eu orders-eu/O1 alone", "orders-eu orders-eu/O2 alone");
     }
 }
