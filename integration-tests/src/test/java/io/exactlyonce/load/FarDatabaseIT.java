@@ -43,21 +43,16 @@ class FarDatabaseIT {
 
     private static final SqsServer SQS = SqsServer.shared();
 
-    static class Shop {
-        private final HeldOrders orders = new HeldOrders();
+    static class Shop extends HeldOrders {
         private final JdbcTemplate jdbc;
 
         Shop(JdbcTemplate jdbc) {
             this.jdbc = jdbc;
         }
 
-        HeldOrders orders() {
-            return orders;
-        }
-
         @ExactlyOnceListener(id = "orders", queueNames = "${test.orders}", key = "#order")
         CompletableFuture<Void> order(String order) {
-            return orders.handle(order);
+            return handle(order);
         }
 
         @ExactlyOnceListener(id = "sales", queueNames = "${test.sales}", key = "#sale", effects = Effects.DATABASE)
@@ -102,7 +97,7 @@ class FarDatabaseIT {
                     .hasValueSatisfying(
                             opening -> assertThat(opening).isGreaterThan(DISTANCE_AT_THE_START.multipliedBy(4)));
             far.moveTo(DISTANCE);
-            HeldOrders held = application.bean(Shop.class).orders();
+            HeldOrders held = application.bean(Shop.class);
             Senders.send(SQS, orders, ORDERS, number -> "order-" + number);
             // Each twice.
             Senders.send(SQS, sales, 2 * SALES, number -> "sale-" + number / 2);

@@ -9,7 +9,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** Handlers that take no thread, and end when the test lets them go. */
-final class HeldOrders {
+class HeldOrders {
 
     private final Map<String, Integer> runs = new ConcurrentHashMap<>();
     private final Queue<CompletableFuture<Void>> held = new ConcurrentLinkedQueue<>();

@@ -38,16 +38,10 @@ class ManyInFlightIT {
 
     private static final SqsServer SQS = SqsServer.shared();
 
-    static class Listener {
-        private final HeldOrders orders = new HeldOrders();
-
-        HeldOrders orders() {
-            return orders;
-        }
-
+    static class Listener extends HeldOrders {
         @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
-        CompletableFuture<Void> handle(String order) {
-            return orders.handle(order);
+        CompletableFuture<Void> order(String order) {
+            return handle(order);
         }
     }
 
@@ -85,7 +79,7 @@ class ManyInFlightIT {
         Senders.send(SQS, queue, MESSAGES, number -> "order-" + number);
         Footprint footprint = Footprint.begin();
         try (TestApplication application = start()) {
-            HeldOrders orders = application.bean(Listener.class).orders();
+            HeldOrders orders = application.bean(Listener.class);
             SqsRequests requests = application.bean(SqsRequests.class);
             await().atMost(Duration.ofMinutes(2)).until(() -> orders.runs().size() == MESSAGES);
             int before = changes(requests);

@@ -38,26 +38,17 @@ class ThrottledQueueIT {
 
     private static final SqsServer SQS = SqsServer.shared();
 
-    static class Shop {
-        private final HeldOrders patient = new HeldOrders();
-        private final HeldOrders hasty = new HeldOrders();
-
-        HeldOrders patient() {
-            return patient;
-        }
-
-        HeldOrders hasty() {
-            return hasty;
-        }
-
+    static class Patient extends HeldOrders {
         @ExactlyOnceListener(id = "patient", queueNames = "${test.patient}", key = "#order")
-        CompletableFuture<Void> handlePatiently(String order) {
-            return patient.handle(order);
+        CompletableFuture<Void> order(String order) {
+            return handle(order);
         }
+    }
 
+    static class Hasty extends HeldOrders {
         @ExactlyOnceListener(id = "hasty", queueNames = "${test.hasty}", key = "#order")
-        CompletableFuture<Void> handleHastily(String order) {
-            return hasty.handle(order);
+        CompletableFuture<Void> order(String order) {
+            return handle(order);
         }
     }
 
@@ -78,23 +69,25 @@ class ThrottledQueueIT {
                         hasty,
                         "spring.cloud.aws.sqs.listener.max-concurrent-messages",
                         String.valueOf(MESSAGES)),
-                Shop.class,
+                Patient.class,
+                Hasty.class,
                 ThrottledSqs.class,
                 SqsRequests.class)) {
-            Shop shop = application.bean(Shop.class);
+            HeldOrders patientOrders = application.bean(Patient.class);
+            HeldOrders hastyOrders = application.bean(Hasty.class);
             ThrottledSqs sqs = application.bean(ThrottledSqs.class);
             Senders.send(SQS, patient, MESSAGES, number -> "patient-" + number);
             Senders.send(SQS, hasty, MESSAGES, number -> "hasty-" + number);
             await().atMost(Duration.ofSeconds(60))
                     .until(() ->
-                            shop.patient().runs().size() + shop.hasty().runs().size() == 2 * MESSAGES);
+                            patientOrders.runs().size() + hastyOrders.runs().size() == 2 * MESSAGES);
             // So that the first renewals of the long windows are due while SQS throttles.
             Duration early = Duration.ofMillis((long) (0.4 * LONG_WINDOW_SECONDS * 1e3));
             await().pollDelay(early).atMost(early.plusSeconds(20)).until(() -> claimed(application) == 2 * MESSAGES);
 
             sqs.throttle(true);
             // The results of some are there before SQS is: their deletes fail, and they come again.
-            shop.hasty().release(MESSAGES / 10);
+            hastyOrders.release(MESSAGES / 10);
             Trial.hold(
                     THROTTLED,
                     () -> Trial.lost(application, "patient", "lease") + Trial.lost(application, "hasty", "lease") == 0);
@@ -102,16 +95,16 @@ class ThrottledQueueIT {
             int refusedRenewals = sqs.refused(ChangeMessageVisibilityBatchRequest.class);
             sqs.throttle(false);
             double lost = Trial.lost(application, "hasty", "window");
-            shop.hasty().release();
+            hastyOrders.release();
             await().atMost(Duration.ofSeconds(60)).until(() -> SQS.size(hasty) == 0);
             Duration renewal = Duration.ofSeconds(LONG_WINDOW_SECONDS / 2);
             assertThat(Trial.lost(application, "patient", "window")).isZero();
             assertThat(claimed(application)).isEqualTo(2 * MESSAGES);
-            shop.patient().release();
+            patientOrders.release();
             await().atMost(renewal.plusSeconds(30)).until(() -> SQS.size(patient) == 0);
 
-            shop.patient().assertEachOnce(MESSAGES);
-            shop.hasty().assertEachOnce(MESSAGES);
+            patientOrders.assertEachOnce(MESSAGES);
+            hastyOrders.assertEachOnce(MESSAGES);
             assertThat(application.claims("COMPLETED")).isEqualTo(2 * MESSAGES);
             assertThat(SQS.size(deadLetters)).isZero();
             assertThat(Trial.lost(application, "patient", "window")).isZero();

@@ -3,21 +3,17 @@ package io.exactlyonce.testing;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
-import java.sql.Driver;
 import java.sql.DriverManager;
-import java.sql.DriverPropertyInfo;
 import java.sql.SQLException;
 import java.util.Properties;
 import java.util.function.UnaryOperator;
-import java.util.logging.Logger;
 
 /**
  * PostgreSQL's JDBC driver in front of itself, for as long as this is open: it prepares other statements than it is asked
  * to. So a test runs as it is, on statements that it does not know of.
  */
-public final class RewritingDriver implements Driver, AutoCloseable {
+public final class RewritingDriver extends org.postgresql.Driver implements AutoCloseable {
 
-    private final Driver original = new org.postgresql.Driver();
     private final UnaryOperator<String> rewriting;
     private volatile boolean open = true;
 
@@ -29,7 +25,7 @@ public final class RewritingDriver implements Driver, AutoCloseable {
     public static RewritingDriver open(UnaryOperator<String> rewriting) throws SQLException {
         RewritingDriver driver = new RewritingDriver(rewriting);
         // DriverManager asks in the order of registration.
-        org.postgresql.Driver.deregister();
+        deregister();
         DriverManager.registerDriver(driver);
         return driver;
     }
@@ -39,12 +35,12 @@ public final class RewritingDriver implements Driver, AutoCloseable {
         // A pool of another test's may keep a connection that it opened meanwhile.
         open = false;
         DriverManager.deregisterDriver(this);
-        org.postgresql.Driver.register();
+        register();
     }
 
     @Override
     public Connection connect(String url, Properties info) throws SQLException {
-        Connection connection = original.connect(url, info);
+        Connection connection = super.connect(url, info);
         return connection == null ? null : rewriting(connection);
     }
 
@@ -60,35 +56,5 @@ public final class RewritingDriver implements Driver, AutoCloseable {
                         throw failure.getCause();
                     }
                 });
-    }
-
-    @Override
-    public boolean acceptsURL(String url) throws SQLException {
-        return original.acceptsURL(url);
-    }
-
-    @Override
-    public DriverPropertyInfo[] getPropertyInfo(String url, Properties info) throws SQLException {
-        return original.getPropertyInfo(url, info);
-    }
-
-    @Override
-    public int getMajorVersion() {
-        return original.getMajorVersion();
-    }
-
-    @Override
-    public int getMinorVersion() {
-        return original.getMinorVersion();
-    }
-
-    @Override
-    public boolean jdbcCompliant() {
-        return original.jdbcCompliant();
-    }
-
-    @Override
-    public Logger getParentLogger() {
-        return Logger.getLogger("org.postgresql");
     }
 }
