@@ -2,10 +2,12 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.audit.AuditMode;
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.delivery.MismatchPolicy;
-import io.exactlyonce.primary.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;

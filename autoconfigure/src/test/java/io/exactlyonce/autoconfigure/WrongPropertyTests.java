@@ -3,6 +3,8 @@ package io.exactlyonce.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.example.shop.ShopProperties;
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.OutputCaptureExtension;
 import java.util.Arrays;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -17,8 +19,6 @@ import org.springframework.boot.context.properties.EnableConfigurationProperties
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import io.exactlyonce.CapturedOutput;
-import io.exactlyonce.OutputCaptureExtension;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;

@@ -5,10 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.exactlyonce.AbandonedPolicy;
-import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
-import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimEnd;

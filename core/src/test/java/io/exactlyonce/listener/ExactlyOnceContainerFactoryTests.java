@@ -256,7 +256,7 @@ class ExactlyOnceContainerFactoryTests {
         ScriptedStore store = new ScriptedStore();
         Deliveries deliveries = ListenerRig.deliveries(ListenerRig.renewer(store, clock), Duration.ofSeconds(1), clock);
         ListenerEngine engine = ListenerRig.engine(deliveries, store, Runnable::run, check, readiness);
-        return new ExactlyOnceContainerFactoryConfigurer(environment, engine, observing(), queues)
+        return new ExactlyOnceContainerFactoryConfigurer(environment, false, engine, observing(), queues)
                 .prepare(original.build());
     }
 

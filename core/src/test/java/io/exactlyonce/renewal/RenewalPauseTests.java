@@ -12,8 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import io.exactlyonce.CapturedOutput;
-import io.exactlyonce.OutputCaptureExtension;
 
 /** The JVM or its machine is paused. */
 @ExtendWith(OutputCaptureExtension.class)

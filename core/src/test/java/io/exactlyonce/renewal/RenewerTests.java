@@ -26,8 +26,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import io.exactlyonce.CapturedOutput;
-import io.exactlyonce.OutputCaptureExtension;
 
 /** Windows last 30 s, and are renewed each 15 s; leases last 20 s, and are renewed each 10 s. */
 @ExtendWith(OutputCaptureExtension.class)

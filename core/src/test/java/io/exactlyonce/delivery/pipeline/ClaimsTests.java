@@ -26,8 +26,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
-import io.exactlyonce.CapturedOutput;
-import io.exactlyonce.OutputCaptureExtension;
 
 /** Calls that are repeated, and given up. */
 @ExtendWith(OutputCaptureExtension.class)

@@ -101,7 +101,7 @@ class DeliveriesTests {
                 crash -> deliveries.abandon(List.of(claimed, received)));
         rig.tickFor(Duration.ofSeconds(25));
 
-        assertThat(output.getAll()).containsOnlyOnce("poll of orders crashed");
+        assertThat(output.getOut()).containsOnlyOnce("poll of orders crashed");
         assertThat(List.of(claimed, received))
                 .allMatch(each -> each.state() == DeliveryState.ABANDONED)
                 .allMatch(each -> each.left().isDone())

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.tuple;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;

@@ -332,6 +332,6 @@ class WaitingRoomTests {
         assertThat(output.getOut().split("raise maxReceiveCount", -1)).hasSize(warnings + 1);
         rig.clock.advance(Duration.ofMinutes(1));
         waitFor(DeliveryRig.KEY, null, rig.receive(fiveReceives, "three", receiveCount));
-        assertThat(output.getAll().split("raise maxReceiveCount", -1)).hasSize(2 * warnings + 1);
+        assertThat(output.getOut().split("raise maxReceiveCount", -1)).hasSize(2 * warnings + 1);
     }
 }

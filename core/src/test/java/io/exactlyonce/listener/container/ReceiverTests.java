@@ -14,7 +14,6 @@ import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObservers;
-import io.exactlyonce.delivery.SubscriptionObserver;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.message.MessageConversion;
@@ -38,8 +37,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import io.exactlyonce.CapturedOutput;
-import io.exactlyonce.OutputCaptureExtension;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.converter.MessageConversionException;
 import software.amazon.awssdk.services.sqs.model.GetQueueAttributesResponse;
@@ -57,7 +54,7 @@ class ReceiverTests {
     private final FakeClock clock = new FakeClock();
     private final FakeReceives sqs = new FakeReceives();
     private final List<Subscription> subscribed = new ArrayList<>();
-    private final DeliveryObservers observer = new DeliveryObservers(List.of(new SubscriptionObserver() {
+    private final DeliveryObservers observer = new DeliveryObservers(List.of(new DeliveryObserver() {
         @Override
         public void subscribed(Subscription subscription) {
             subscribed.add(subscription);

@@ -13,6 +13,7 @@ import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.message.SnsEnvelope;
 import java.lang.annotation.Retention;

@@ -10,6 +10,7 @@ import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.OutputCaptureExtension;
 import java.util.List;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
@@ -17,8 +18,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import io.exactlyonce.CapturedOutput;
-import io.exactlyonce.OutputCaptureExtension;
 
 /** Methods that are only observed: what enforcing would refuse runs, and is told. */
 @ExtendWith(OutputCaptureExtension.class)
