@@ -92,43 +92,46 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
         return transaction;
     }
 
-    public static final ClaimKey KEY = new ClaimKey("orders", "A-1");
+    public static final ClaimKey KEY = key("A-1");
     public static final Duration WINDOW = Duration.ofSeconds(30);
 
     public final FakeClock clock = new FakeClock();
+    public final FakeTimer timer = new FakeTimer();
     public final ScriptedQueue queue = new ScriptedQueue();
     public final ScriptedStore store = new ScriptedStore();
     public final CircuitBreakers breakers = new CircuitBreakers(clock);
     public final CircuitBreaker breaker = breakers.of(null);
     public final Subscription orders = subscription("orders", queue);
+    public final Renewer renewer = new Renewer(store, new RenewalSchedule(0.5, 0), this, Runnable::run, clock, () -> 0);
+    public Executor storeThreads = Runnable::run;
+
+    // What has happened, as far as observers learn of it.
     public final List<String> asked = new ArrayList<>();
-    public final List<ClaimKey> parked = new ArrayList<>();
+    public final List<Boolean> awaited = new ArrayList<>();
     public final List<ClaimOutcome> outcomes = new ArrayList<>();
+    public final List<ClaimKey> parked = new ArrayList<>();
+    public final List<Subscription> lost = new ArrayList<>();
+    public final List<ClaimKey> claimsLost = new ArrayList<>();
+    public final List<Result> renewalsOfLeases = new ArrayList<>();
+    public final List<String> handlerScopes = new ArrayList<>();
     public final List<Duration> handled = new CopyOnWriteArrayList<>();
-    public final List<Duration> delivered = new CopyOnWriteArrayList<>();
     public final List<Subscription> timedOut = new ArrayList<>();
+    public final List<DeliveryState> settled = new ArrayList<>();
+    public final List<Delivery> deleted = new ArrayList<>();
+    public final List<Duration> delivered = new CopyOnWriteArrayList<>();
+    public final List<Subscription> runOut = new ArrayList<>();
+
+    // What happens then.
     public Runnable whenClaimed = () -> {};
     public Runnable whenHandled = () -> {};
-    public final List<String> handlerScopes = new ArrayList<>();
-    public final List<Boolean> awaited = new ArrayList<>();
-    public final Renewer renewer = new Renewer(store, new RenewalSchedule(0.5, 0), this, Runnable::run, clock, () -> 0);
+    public Runnable whenReceivesRunOut = () -> {};
 
     private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5), () -> 0);
     private final int mostWaiting;
-    private @Nullable Deliveries made;
-    public Executor storeThreads = Runnable::run;
-    public final FakeTimer timer = new FakeTimer();
-    public final List<ClaimKey> claimsLost = new ArrayList<>();
-    public final List<Result> renewalsOfLeases = new ArrayList<>();
-    public final List<Subscription> lost = new ArrayList<>();
-    public final List<DeliveryState> settled = new ArrayList<>();
-    public final List<Subscription> runOut = new ArrayList<>();
-    public Runnable whenReceivesRunOut = () -> {};
-    public final List<Delivery> deleted = new ArrayList<>();
-
     private StoredResults results = TestResults.writing(result -> "\"" + result + "\"");
     private Duration lease = Duration.ofSeconds(20);
     private MismatchPolicy onMismatch = MismatchPolicy.REFUSE;
+    private @Nullable Deliveries made;
 
     public DeliveryRig() {
         this(1_000);
@@ -136,37 +139,6 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
 
     public DeliveryRig(int mostWaiting) {
         this.mostWaiting = mostWaiting;
-    }
-
-    /** Made when it is first asked for, on the terms that are set by then. */
-    public Deliveries deliveries() {
-        if (made == null) {
-            made = new Deliveries(renewer, claims(), policy(), this, clock, mostWaiting);
-        }
-        return made;
-    }
-
-    /** Returns the deliveries that wait for keys. */
-    public WaitingRoom waiting() {
-        return deliveries().waiting();
-    }
-
-    /** Returns a subscription to a queue that gives a message up after so many receives. */
-    public Subscription receiving(int mostReceives) {
-        return receiving("orders", mostReceives);
-    }
-
-    public Subscription receiving(String name, int mostReceives) {
-        return new Subscription("listener", name, orders.window(), null, queue, mostReceives, PollGate.OPEN);
-    }
-
-    /** Returns a subscription that polls as the claim store's breaker permits. */
-    public Subscription subscription(String name, QueueVisibility visibility) {
-        return subscription(name, visibility, breaker);
-    }
-
-    public static Subscription subscription(String name, QueueVisibility visibility, PollGate gate) {
-        return new Subscription("listener", name, new VisibilityWindow(WINDOW), null, visibility, null, gate);
     }
 
     public DeliveryRig writing(Function<Object, String> writer) {
@@ -188,6 +160,19 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
         return new OutcomePolicy(new ClaimSettings("worker", lease, onMismatch, UUID::randomUUID), backoff);
     }
 
+    /** Made when it is first asked for, on the terms that are set by then. */
+    public Deliveries deliveries() {
+        if (made == null) {
+            made = new Deliveries(renewer, claims(), policy(), this, clock, mostWaiting);
+        }
+        return made;
+    }
+
+    /** Returns the deliveries that wait for keys. */
+    public WaitingRoom waiting() {
+        return deliveries().waiting();
+    }
+
     /** Asks the store on {@link #storeThreads}. What is repeated is due when {@link #timer} says so. */
     public Claims claims() {
         return new Claims(
@@ -202,14 +187,32 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
         return new DeliveryPipeline(claims(), policy(), results, this, clock, cancellations);
     }
 
+    /** Returns a subscription that polls as the claim store's breaker permits. */
+    public Subscription subscription(String name, QueueVisibility visibility) {
+        return subscription(name, visibility, breaker);
+    }
+
+    public static Subscription subscription(String name, QueueVisibility visibility, PollGate gate) {
+        return new Subscription("listener", name, new VisibilityWindow(WINDOW), null, visibility, null, gate);
+    }
+
+    /** Returns a subscription to a queue that gives a message up after so many receives. */
+    public Subscription receiving(int mostReceives) {
+        return receiving("orders", mostReceives);
+    }
+
+    public Subscription receiving(String name, int mostReceives) {
+        return new Subscription("listener", name, orders.window(), null, queue, mostReceives, PollGate.OPEN);
+    }
+
     /** Returns a subscription whose handlers have a timeout. */
     public Subscription limited(Duration timeout) {
         return new Subscription("limited", "orders", orders.window(), timeout, queue, null, PollGate.OPEN);
     }
 
-    /** Receives a message of a listener with a timeout. */
-    public Delivery receiveLimited(Duration timeout) {
-        return receive(limited(timeout), "limited handle", 1);
+    /** Receives a message for the first time. */
+    public Delivery receive() {
+        return receive(orders, "handle", 1);
     }
 
     /** Receives a message on the last receive that its queue allows. */
@@ -217,9 +220,9 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
         return receive(receiving(1), "last", 1);
     }
 
-    /** Receives a message for the first time. */
-    public Delivery receive() {
-        return receive(orders, "handle", 1);
+    /** Receives a message of a listener with a timeout. */
+    public Delivery receiveLimited(Duration timeout) {
+        return receive(limited(timeout), "limited handle", 1);
     }
 
     public Delivery receive(Subscription subscription, String receiptHandle, int receiveCount) {
@@ -229,8 +232,62 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
         return delivery;
     }
 
+    /** Returns a message of a batch, of this group of its queue, under its own key. */
+    public Delivery receive(String key, String group) {
+        return asking(receive(orders, key, 1), group, new ClaimSpec(key(key), null, InDoubtPolicy.RERUN));
+    }
+
+    /** Receives messages of a standard queue for a batch. */
+    public List<Delivery> receiveAll(String... keys) {
+        return Stream.of(keys).map(key -> receive(key, "")).toList();
+    }
+
+    public static ClaimKey key(String key) {
+        return new ClaimKey("orders", key);
+    }
+
+    /** Claims the key, and handles a doubt about it so. */
+    public static ClaimSpec spec(InDoubtPolicy doubt) {
+        return new ClaimSpec(KEY, null, doubt);
+    }
+
+    /** Returns a delivery that comes alone, and asks for the key. */
+    public static Delivery asking(Delivery delivery) {
+        return asking(delivery, spec(InDoubtPolicy.RERUN));
+    }
+
+    /** Returns a delivery that comes alone, and asks for this. */
+    public static Delivery asking(Delivery delivery, ClaimSpec handling) {
+        delivery.ask(handling, "", true);
+        return delivery;
+    }
+
+    /** Returns a delivery of a batch, which asks for this; {@code null} if its message has no usable key. */
+    public static Delivery asking(Delivery delivery, String group, @Nullable ClaimSpec handling) {
+        delivery.ask(handling, group, false);
+        return delivery;
+    }
+
     public Object process(Delivery delivery, SingleHandler handler) throws Throwable {
         return process(delivery, spec(InDoubtPolicy.RERUN), handler);
+    }
+
+    public Object process(Delivery delivery, ClaimSpec handling, SingleHandler handler) throws Throwable {
+        Object answer = process(pipeline(), List.of(asking(delivery, handling)), handler);
+        return answer instanceof CompletableFuture<?> future ? future.join() : answer;
+    }
+
+    public void process(List<Delivery> batch, BatchHandler handler) throws Throwable {
+        assertThat(process(pipeline(), batch, handler)).isNull();
+    }
+
+    /** Claims as a container's thread does, and calls the method. */
+    public static Object process(DeliveryPipeline pipeline, List<Delivery> deliveries, Handler handler)
+            throws Throwable {
+        if (!deliveries.get(0).isTransactional()) {
+            pipeline.claim(deliveries).join();
+        }
+        return pipeline.handle(deliveries, handler);
     }
 
     /** Processes a delivery, and returns what that throws. */
@@ -254,11 +311,6 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
                 .isSameAs(failure);
     }
 
-    /** Claims the key, and handles a doubt about it so. */
-    public static ClaimSpec spec(InDoubtPolicy doubt) {
-        return new ClaimSpec(KEY, null, doubt);
-    }
-
     /** Returns whether a delivery is to be deleted, as its pipeline's end does. */
     public boolean settle(Delivery delivery) {
         return deliveries().settle(delivery);
@@ -270,6 +322,30 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
                 .filter(index -> settle(batch.get(index)))
                 .boxed()
                 .toList();
+    }
+
+    public void tickFor(Duration duration) {
+        for (long millis = 0; millis < duration.toMillis(); millis += 100) {
+            clock.advance(Duration.ofMillis(100));
+            renewer.tick();
+        }
+    }
+
+    /** Has another worker take the key over, and the next renewal notice it. */
+    public void loseLease() {
+        store.onRenew(requested -> Set.of());
+        clock.advance(Duration.ofSeconds(10));
+        renewer.tick();
+    }
+
+    /** Returns the id of the first claim. */
+    public ClaimId claimed() {
+        return store.claimed().get(0);
+    }
+
+    /** Returns the seconds after which a delivery was made visible. */
+    public List<Integer> returns() {
+        return queue.changes().stream().map(QueueVisibility.Change::seconds).toList();
     }
 
     /** The message is not deleted; all that the queue was asked for by now is this visibility of messages, in seconds. */
@@ -299,79 +375,6 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
         assertThat(store.completions()).isEmpty();
         assertThat(settle(delivery)).isFalse();
         assertThat(handled).isEmpty();
-    }
-
-    /** Returns the id of the first claim. */
-    public ClaimId claimed() {
-        return store.claimed().get(0);
-    }
-
-    public Object process(Delivery delivery, ClaimSpec handling, SingleHandler handler) throws Throwable {
-        Object answer = process(pipeline(), List.of(asking(delivery, handling)), handler);
-        return answer instanceof CompletableFuture<?> future ? future.join() : answer;
-    }
-
-    public void process(List<Delivery> batch, BatchHandler handler) throws Throwable {
-        assertThat(process(pipeline(), batch, handler)).isNull();
-    }
-
-    /** Returns a delivery that comes alone, and asks for the key. */
-    public static Delivery asking(Delivery delivery) {
-        return asking(delivery, spec(InDoubtPolicy.RERUN));
-    }
-
-    /** Returns a delivery that comes alone, and asks for this. */
-    public static Delivery asking(Delivery delivery, ClaimSpec handling) {
-        delivery.ask(handling, "", true);
-        return delivery;
-    }
-
-    /** Returns a delivery of a batch, which asks for this; {@code null} if its message has no usable key. */
-    public static Delivery asking(Delivery delivery, String group, @Nullable ClaimSpec handling) {
-        delivery.ask(handling, group, false);
-        return delivery;
-    }
-
-    /** Claims as a container's thread does, and calls the method. */
-    public static Object process(DeliveryPipeline pipeline, List<Delivery> deliveries, Handler handler)
-            throws Throwable {
-        if (!deliveries.get(0).isTransactional()) {
-            pipeline.claim(deliveries).join();
-        }
-        return pipeline.handle(deliveries, handler);
-    }
-
-    /** Returns a message of a batch, of this group of its queue, under its own key. */
-    public Delivery receive(String key, String group) {
-        return asking(receive(orders, key, 1), group, new ClaimSpec(key(key), null, InDoubtPolicy.RERUN));
-    }
-
-    /** Receives messages of a standard queue for a batch. */
-    public List<Delivery> receiveAll(String... keys) {
-        return Stream.of(keys).map(key -> receive(key, "")).toList();
-    }
-
-    public static ClaimKey key(String key) {
-        return new ClaimKey("orders", key);
-    }
-
-    public void tickFor(Duration duration) {
-        for (long millis = 0; millis < duration.toMillis(); millis += 100) {
-            clock.advance(Duration.ofMillis(100));
-            renewer.tick();
-        }
-    }
-
-    /** Has another worker take the key over, and the next renewal notice it. */
-    public void loseLease() {
-        store.onRenew(requested -> Set.of());
-        clock.advance(Duration.ofSeconds(10));
-        renewer.tick();
-    }
-
-    /** Returns the seconds after which a delivery was made visible. */
-    public List<Integer> returns() {
-        return queue.changes().stream().map(QueueVisibility.Change::seconds).toList();
     }
 
     @Override

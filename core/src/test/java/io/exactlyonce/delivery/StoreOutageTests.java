@@ -171,6 +171,7 @@ class StoreOutageTests {
         assertThat(rig.store.releases())
                 .containsExactly(new ClaimEnd.Released(delivery.id(), "the claim got no answer", false));
         rig.assertReturned(delivery, 4);
+        assertThat(rig.asked).as("what observers are told").containsExactly("connection refused");
         assertThat(output).contains("got no answer").doesNotContain("cannot be claimed");
     }
 

@@ -88,15 +88,6 @@ class DefaultExactlyOnceOperationsTests {
                 .withMessageContaining("must be RERUN or PARK");
     }
 
-    @Test
-    void longKeysAreKeptByTheirHash() {
-        operations.execute("orders", "x".repeat(513), String.class, claim -> "done");
-
-        assertThat(rig.store.claims())
-                .extracting(ClaimRequest::key)
-                .containsExactly(new ClaimKey("orders", ClaimKey.sha256("x".repeat(513))));
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {"", "a\0b"})
     void scopesAndKeysThatCannotBeStoredAreRefused(String text) {

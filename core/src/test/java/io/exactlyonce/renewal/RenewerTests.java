@@ -213,10 +213,12 @@ class RenewerTests {
     }
 
     @Test
-    void refusedWindowIsLostAtOnce() {
-        start();
+    void refusedWindowIsLostAtOnceAndNeitherRenewedNorReturned() {
+        Window window = start();
         rig.queue.answer(QueueVisibility.Result.REFUSED);
 
+        rig.tickFor(Duration.ofSeconds(15));
+        RenewalRig.returnAfter(window, Duration.ZERO);
         rig.tickFor(Duration.ofMinutes(2));
 
         assertThat(rig.queue.requests()).hasSize(1);

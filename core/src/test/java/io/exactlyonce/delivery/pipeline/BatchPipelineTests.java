@@ -176,19 +176,6 @@ class BatchPipelineTests {
         assertThat(released).containsExactly("over", "behind");
     }
 
-    @Test
-    void messageWithoutAUsableKeyIsReturnedAndTheOthersAreHandled() throws Throwable {
-        Delivery keyless = DeliveryRig.asking(rig.receive(), "", null);
-        batch = List.of(rig.receive("a", ""), keyless, rig.receive("b", ""));
-
-        rig.process(batch, this::handle);
-
-        assertThat(handed).containsExactly("a", "b");
-        assertThat(rig.store.claims()).hasSize(2);
-        assertThat(rig.settle(batch)).containsExactly(0, 2);
-        assertThat(rig.returns()).containsExactly(4);
-    }
-
     /** Indexes count in the list that the handler got. */
     @Test
     void namedItemsComeAgainAndTheOthersAreCompleted() {

@@ -10,8 +10,6 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.visibility.QueueVisibility.Change;
-import io.exactlyonce.visibility.ScriptedQueue;
-import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -140,21 +138,6 @@ class DeliveriesTests {
         assertThat(rig.store.claims()).isEmpty();
         assertThat(delivery.isHeldBack()).isTrue();
         assertThat(rig.renewer.inFlight()).isZero();
-    }
-
-    @Test
-    void otherListenersGoOn() {
-        ScriptedQueue parcelQueue = new ScriptedQueue();
-        Subscription parcels = rig.subscription("parcels", parcelQueue);
-        Delivery order = rig.receive();
-        Delivery parcel = rig.receive(parcels, "parcel", 1);
-
-        deliveries.endStop(rig.orders);
-        rig.tickFor(Duration.ofSeconds(15));
-
-        assertThat(order.isHeldBack()).isTrue();
-        assertThat(parcel.isHeldBack()).isFalse();
-        assertThat(parcelQueue.requests()).hasSize(1);
     }
 
     @Test

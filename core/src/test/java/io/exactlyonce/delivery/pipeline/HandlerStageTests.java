@@ -212,22 +212,6 @@ class HandlerStageTests {
         rig.assertReturned(limited, 4);
     }
 
-    /** Interruption is advice. */
-    @Test
-    void handlerThatIgnoresItsTimeoutIsCompletedIfNoWorkerTookTheKeyOver() throws Throwable {
-        Delivery limited = rig.receiveLimited(TIMEOUT);
-
-        rig.process(limited, claim -> {
-            rig.tickFor(TIMEOUT.plusMinutes(2));
-            assertThatThrownBy(claim::ensureHeld).isInstanceOf(ClaimLostException.class);
-            return "charged";
-        });
-
-        assertThat(rig.store.releases()).isEmpty();
-        assertThat(rig.store.completions()).hasSize(1);
-        assertThat(rig.settle(limited)).isTrue();
-    }
-
     /** Its completion may take long, and does not count for the timeout. */
     @Test
     void timeoutAfterTheHandlerInterruptsNothing() throws Throwable {

@@ -418,24 +418,6 @@ class TransactionalHandlerTests {
         assertThat(limited.window().isInvisible()).isTrue();
     }
 
-    @Test
-    void handlerThatPassesItsTimeoutIsInterruptedOnceAndItsMessageReturned() {
-        Delivery limited = rig.receiveLimited(TIMEOUT);
-
-        assertThat(failureOf(limited, granting, claim -> {
-                    rig.tickFor(TIMEOUT);
-                    assertThat(Thread.interrupted()).isTrue();
-                    rig.tickFor(TIMEOUT);
-                    assertThat(Thread.interrupted()).isFalse();
-                    throw new InterruptedException("stopped");
-                }))
-                .isInstanceOf(InterruptedException.class);
-
-        assertThat(rig.timedOut).hasSize(1);
-        assertThat(rig.settle(limited)).isFalse();
-        assertThat(changesOf(limited)).as("renewed no more, and returned").containsExactly(4);
-    }
-
     /** Its writes are in the transaction: a late commit is a commit. */
     @Test
     void handlerThatIgnoresItsTimeoutIsCommittedAndItsMessageRenewedAgain() throws Throwable {

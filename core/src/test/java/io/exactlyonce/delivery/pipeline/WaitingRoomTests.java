@@ -304,6 +304,18 @@ class WaitingRoomTests {
         assertThat(rig.renewer.inFlight()).isOne();
     }
 
+    @Test
+    void stoppingListenersDeliveryDoesNotBeginToWait() throws Throwable {
+        Delivery late = rig.receive();
+        rig.store.answer(new HeldElsewhere(Duration.ofSeconds(20)));
+        rig.process(late, DeliveryRig::neverCalled);
+
+        rig.deliveries().settleWhileStopping(late);
+
+        assertThat(rig.returns()).containsExactly(4);
+        assertNoneWaits();
+    }
+
     /** Not with the holder's lease: another consumer may wait in its place. */
     @Test
     void stoppingListenersDeliveryIsReturnedWithBackoffAlsoWhereThereIsNoRoom() throws Throwable {

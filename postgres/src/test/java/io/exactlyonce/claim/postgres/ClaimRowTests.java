@@ -100,6 +100,11 @@ class ClaimRowTests {
         assertThat(row(Status.COMPLETED, 0, false, null).refusal(request(ONE))).isEqualTo(new AlreadyCompleted("1"));
     }
 
+    @Test
+    void textNamesNeitherKeyNorResult() {
+        assertThat(row(Status.COMPLETED, 0, false, null)).hasToString(KEY + " COMPLETED attempt 3");
+    }
+
     /** A decision of a person names the claim that was given up: it must not hold the key again. */
     @Test
     void keyThatTheRequestsOwnClaimHasGivenUpIsOutOfItsReach() {
