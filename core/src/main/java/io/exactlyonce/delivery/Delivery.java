@@ -64,7 +64,6 @@ public final class Delivery {
     private @Nullable ClaimRequest request;
     private @Nullable HeldClaim claim;
     private @Nullable ClaimEnd end;
-    private boolean isBeingRecorded;
 
     /**
      * @param subscription the listener and its queue, as they were when the message was asked for
@@ -343,17 +342,11 @@ public final class Delivery {
         return step(DeliveryState.CLAIMED, DeliveryState.FAILED) || step(DeliveryState.HANDLING, DeliveryState.FAILED);
     }
 
-    /** Takes how its attempt ended, to be recorded; {@code null} if there is nothing to record, or that has begun. */
+    /** Takes how its attempt ended, to be recorded; {@code null} if there is nothing to record. */
     public @Nullable ClaimEnd takeEnd() {
         ClaimEnd taken = end;
         end = null;
-        isBeingRecorded |= taken != null;
         return taken;
-    }
-
-    /** Returns whether its end is on its way to the store: it leaves when that is answered. */
-    public boolean isBeingRecorded() {
-        return isBeingRecorded;
     }
 
     /** Returns whether it has been kept from its handler because its listener is stopping. */

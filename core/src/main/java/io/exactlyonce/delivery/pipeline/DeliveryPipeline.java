@@ -360,7 +360,6 @@ public final class DeliveryPipeline {
         }
         List<Delivery> entered = enter(deliveries, outcome);
         if (entered.isEmpty()) {
-            record(deliveries);
             return told(outcome);
         }
         Cancellation call = new Cancellation();
@@ -376,7 +375,7 @@ public final class DeliveryPipeline {
             } else {
                 failed(entered, failure, call.wasStopped(), outcome);
             }
-            record(deliveries);
+            record(entered);
         };
         Object returned;
         try (call) {
@@ -388,14 +387,14 @@ public final class DeliveryPipeline {
         }
         scope.leave();
         if (returned instanceof CompletionStage<?> stage) {
-            return goOn(deliveries, stage, call, outcome, end);
+            return goOn(entered, stage, call, outcome, end);
         }
         end.accept(returned, null);
         return told(outcome);
     }
 
     private CompletableFuture<@Nullable Object> goOn(
-            List<Delivery> deliveries,
+            List<Delivery> entered,
             CompletionStage<?> stage,
             Cancellation call,
             HandlerOutcome outcome,
@@ -411,7 +410,7 @@ public final class DeliveryPipeline {
         var unused = call.goOn(future, cancellations, ended).whenComplete((done, crash) -> {
             Throwable failure = crash == null ? outcome.failure() : crash;
             if (crash != null) {
-                deliveries.forEach(Delivery::leave);
+                entered.forEach(Delivery::leave);
             }
             if (failure == null) {
                 answer.complete(outcome.result());
@@ -613,9 +612,9 @@ public final class DeliveryPipeline {
         }
     }
 
-    /** Leaves, unless its listener's stop or the record of its end does that. */
+    /** Leaves, unless its listener's stop does that. */
     private static void leave(Delivery delivery) {
-        if (delivery.state() != DeliveryState.HELD_BACK && !delivery.isBeingRecorded()) {
+        if (delivery.state() != DeliveryState.HELD_BACK) {
             delivery.leave();
         }
     }
