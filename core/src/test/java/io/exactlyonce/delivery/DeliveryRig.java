@@ -1,6 +1,5 @@
 package io.exactlyonce.delivery;
 
-import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 

@@ -78,10 +78,13 @@ public final class WaitingRoom {
         return pauses.start();
     }
 
-    /** Has a delivery wait, if there is room and its listener goes on; returns it otherwise. */
+    /**
+     * Has a delivery wait, if there is room and its listener goes on; returns it otherwise. Nor does one wait that was held back: it
+     * would keep its FIFO group from the message before it.
+     */
     void admit(Delivery delivery, Duration leastDelay) {
         Subscription subscription = delivery.subscription();
-        if (subscription.isStopping()) {
+        if (subscription.isStopping() || delivery.isHeldBack()) {
             turnAway(delivery, Duration.ZERO);
             return;
         }
