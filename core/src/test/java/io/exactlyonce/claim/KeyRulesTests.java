@@ -80,17 +80,6 @@ class KeyRulesTests {
                 .isNotEqualTo(KeyRules.toKey("key", longest + "y"));
     }
 
-    @Test
-    void scopeThatWouldBecomeAnotherOneIsRefused() {
-        assertThat(KeyRules.key("orders", " A-1 ")).isEqualTo(new ClaimKey("orders", " A-1 "));
-        for (String scope : List.of("a\uD83D", "a\0")) {
-            assertThatThrownBy(() -> KeyRules.key(scope, "A-1"))
-                    .isInstanceOf(IllegalArgumentException.class)
-                    .hasMessageStartingWith("scope contains ")
-                    .hasMessageEndingWith("; remove it");
-        }
-    }
-
     /** Of any text at all. {@code -Dhostile.seed=...} repeats a run. */
     @Test
     void anyTextIsAKeyThatCanBeStoredOrIsRefusedWithoutBeingShown() {

@@ -16,7 +16,6 @@ import static io.exactlyonce.delivery.DeliveryState.WAITING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -125,25 +124,6 @@ class DeliveryStateTests {
 
         assertThat(delivery.leavesItsQueue())
                 .isEqualTo(Set.of(RECORDED, DELETING, GONE).contains(state));
-    }
-
-    @Test
-    void messageThatWaitsOnItsLastReceiveHasNotLeftItsQueue() {
-        Delivery last = in(CLAIMING, rig.receive(rig.receiving(2), "handle", 2));
-        Delivery early = in(CLAIMING, rig.receive(rig.receiving(2), "handle", 1));
-        assertThat(last.waitsOnItsLastReceive()).as("not decided yet").isFalse();
-
-        last.decide(new Disposition.Wait(Duration.ZERO));
-        early.decide(new Disposition.Wait(Duration.ZERO));
-
-        assertThat(last.leavesItsQueue()).isFalse();
-        assertThat(last.waitsOnItsLastReceive()).isTrue();
-        assertThat(early.waitsOnItsLastReceive()).isFalse();
-
-        assertThat(last.settle()).contains(WAITING);
-        assertThat(last.step(WAITING, DELETING)).isTrue();
-        assertThat(last.waitsOnItsLastReceive()).as("its key was completed").isFalse();
-        assertThat(last.leavesItsQueue()).isTrue();
     }
 
     private Set<DeliveryState> reachableFrom(DeliveryState state) {

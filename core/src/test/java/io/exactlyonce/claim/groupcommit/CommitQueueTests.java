@@ -190,18 +190,6 @@ class CommitQueueTests {
         assertThat(flusher.answer().get()).isEqualTo(List.of(call));
     }
 
-    @Test
-    void claimsOfOneKeyGoTogetherButBehindItsCompletion() {
-        Call first = asked(claim);
-        Call second = asked(request(claim.key()));
-        Call completion = completed(claim, "1");
-        queue.close();
-
-        List<Call> onItsWay = assertTaken(completion);
-        queue.returned(onItsWay);
-        assertTaken(first, second);
-    }
-
     /** So that no completion waits behind many claims. */
     @Test
     void endsGoBeforeTheClaimsOfABatch() {

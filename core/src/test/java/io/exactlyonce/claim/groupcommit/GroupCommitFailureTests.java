@@ -127,23 +127,6 @@ class GroupCommitFailureTests {
     }
 
     @Test
-    void closingFlushesWhatWaits() throws Exception {
-        Batch busy = rig.block();
-        ClaimRequest waiting = request(newKey());
-        Caller<ClaimOutcome> caller = rig.claim(waiting);
-        Caller<Boolean> closing = GroupCommitRig.call(() -> {
-            rig.front.close();
-            return true;
-        });
-        rig.store.open();
-        busy.answer();
-
-        assertThat(closing.answer().get()).isTrue();
-        assertThat(caller.answer().get()).isEqualTo(GatedStore.outcome(waiting));
-        assertThat(flushers()).isEmpty();
-    }
-
-    @Test
     void closingRefusesWhatCannotBeFlushedAndWhatComesLater() throws Exception {
         impatient();
         Caller<ClaimOutcome> onItsWay = rig.claim(request(newKey()));

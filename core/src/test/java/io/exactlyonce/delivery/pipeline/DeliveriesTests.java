@@ -12,7 +12,6 @@ import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -121,23 +120,6 @@ class DeliveriesTests {
         deliveries.acknowledged(delivery);
 
         assertThat(rig.delivered).hasSize(1);
-    }
-
-    @Test
-    void stoppedListenersUnstartedDeliveriesAreVisibleAtOnceAndNotBegunAnyMore() {
-        Delivery delivery = rig.receive();
-
-        deliveries.endStop(rig.orders);
-        assertThat(deliveries.settle(delivery)).isFalse();
-        assertThat(rig.failureOf(delivery, DeliveryRig::neverCalled))
-                .isInstanceOf(CancellationException.class)
-                .hasMessageStartingWith(delivery + " was not begun");
-        rig.tickFor(Duration.ofSeconds(20));
-
-        assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
-        assertThat(rig.store.claims()).isEmpty();
-        assertThat(delivery.isHeldBack()).isTrue();
-        assertThat(rig.renewer.inFlight()).isZero();
     }
 
     @Test

@@ -35,7 +35,9 @@ class ListenerStopTests {
     }
 
     private void assertNotBegun(Delivery delivery) {
-        assertThat(rig.failureOf(delivery, DeliveryRig::neverCalled)).isInstanceOf(CancellationException.class);
+        assertThat(rig.failureOf(delivery, DeliveryRig::neverCalled))
+                .isInstanceOf(CancellationException.class)
+                .hasMessageStartingWith(delivery + " was not begun");
         assertThat(rig.settle(delivery)).isFalse();
         assertThat(delivery.left()).as("nothing waits for it").isCompleted();
         assertThat(delivery.gone()).as("nor its group").isCompletedWithValue(delivery.isOnItsLastReceive());
