@@ -33,6 +33,13 @@ class QueueMetricsTests {
     }
 
     @Test
+    void whatIsNotToldHasNoGauge() {
+        metrics.observed(orders, new Levels(1L, null, null, null));
+
+        assertThat(registry.getMeters()).hasSize(1);
+    }
+
+    @Test
     void gaugesOfAQueueGoWithItsLastListener() {
         Subscription second = new Subscription("audit", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
         metrics.observed(orders, new Levels(7L, 1L, 0L, 2L));

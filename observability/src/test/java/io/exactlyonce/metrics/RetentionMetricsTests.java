@@ -39,5 +39,9 @@ class RetentionMetricsTests {
                         "exactly_once_sweep_seconds_sum 1.5",
                         "exactly_once_claims_oldest_seconds 3600.0",
                         "exactly_once_claims_parked 3.0");
+        metrics.surveyed(null, 0);
+        assertThat(registry.scrape().lines())
+                .as("of an empty table")
+                .contains("exactly_once_claims_oldest_seconds 0.0");
     }
 }

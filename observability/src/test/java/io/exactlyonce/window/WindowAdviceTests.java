@@ -60,10 +60,13 @@ class WindowAdviceTests {
     }
 
     @Test
-    void adviceEndsAtTheCeiling() {
-        WindowAdvice advice = WindowAdvice.of("films", WINDOW, false, measure(300, () -> 30_000));
-
-        assertThat(advice.recommended()).isEqualTo(Duration.ofSeconds(43_200));
+    void adviceIsWithinWhatSqsAllows() {
+        assertThat(WindowAdvice.of("films", WINDOW, false, measure(300, () -> 30_000))
+                        .recommended())
+                .isEqualTo(Duration.ofSeconds(43_200));
+        assertThat(WindowAdvice.of("pings", WINDOW, true, measure(300, () -> 0.002))
+                        .recommended())
+                .isEqualTo(Duration.ofSeconds(1));
     }
 
     @Test

@@ -244,6 +244,15 @@ class ExactlyOnceInterceptorTests {
     }
 
     @Test
+    void callAfterAMessagesIsRefusedLikeAnyOther() throws Exception {
+        call("batch", "A-1");
+
+        assertThatIllegalStateException().isThrownBy(() -> proxy.batch(List.of("A-1"), null));
+
+        assertThat(target.handled).containsExactly("A-1 A-1");
+    }
+
+    @Test
     void batchHandlerIsGivenWhatItAcquiredWithItsClaims() throws Exception {
         store.onClaim(() -> new Acquired(1, 1, false));
         store.onClaim(() -> new AlreadyCompleted("7"));

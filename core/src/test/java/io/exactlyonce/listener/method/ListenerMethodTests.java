@@ -130,6 +130,7 @@ class ListenerMethodTests {
                 "#parcel.failing",
                 "#parcel.fail()",
                 "{1, 2}[#parcel.secret]",
+                "#parcel[#parcel.secret]",
                 "#parcel.secret + 1 > #parcel"
             })
     void whatAnExpressionThrowsFailsTheDeliveryWithoutShowingItsContent(String expression) {

@@ -262,14 +262,16 @@ class ObservedListenerTests {
 
     /** A transaction is rolled back for it with the effects of all, and the engine would take it for a failure of all. */
     @Test
-    void namesInAnExceptionOfTheHandlersOwnFailAllOfTheBatch() {
+    void namesInAnExceptionOfTheHandlersOwnOrBeyondTheBatchFailAllOfIt() {
         original.end = CompletableFuture.failedFuture(new ListenerExecutionFailedException(
                 "failed", new IllegalStateException("undone", BatchItemFailures.of(1)), message("o1")));
 
         listener("batch").onMessage(List.of(message("o1"), message("o2")));
+        original.end = CompletableFuture.failedFuture(BatchItemFailures.of(0, 2));
+        listener("batch").onMessage(List.of(message("o3"), message("o4")));
 
         assertThat(store.completions()).isEmpty();
-        assertThat(store.releases()).hasSize(2);
+        assertThat(store.releases()).hasSize(4);
     }
 
     @Test
