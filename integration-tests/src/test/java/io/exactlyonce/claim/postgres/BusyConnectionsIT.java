@@ -10,7 +10,6 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -38,8 +37,7 @@ class BusyConnectionsIT {
     private static final int CONNECTIONS = 3;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final PostgresClaimStore store = DATABASE.store();
     private final ExecutorService handlers = Executors.newCachedThreadPool();
 
     @AfterEach

@@ -127,13 +127,6 @@ class ClaimGrantsIT {
         assertThat(store.claim(List.of(request(claim.key())))).hasSize(1);
     }
 
-    @Test
-    void withoutUpdateTheStartIsRefused() {
-        database.jdbc().execute("REVOKE UPDATE ON exactly_once_claim FROM " + user);
-
-        assertThatThrownBy(new ClaimTable(pool.dataSource())::verify).isInstanceOf(DataAccessException.class);
-    }
-
     private void useEverything() throws Throwable {
         new PrimaryCheck(pool).verify();
         new ClaimTable(pool.dataSource()).verify();

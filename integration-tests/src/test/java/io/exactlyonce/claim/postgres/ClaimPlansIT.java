@@ -136,7 +136,7 @@ class ClaimPlansIT {
                             + "?user=postgres&prepareThreshold=1&options=-c%20plan_cache_mode=force_generic_plan",
                     true);
             jdbc = new JdbcTemplate(connection);
-            store = new PostgresClaimStore(connection, TestDatabase.RETENTION, SynchronousCommit.ON);
+            store = TestDatabase.store(connection);
             retention = new Retention(connection, 1_000, List.of(sweeps), System::nanoTime, pause -> {});
             manager = new JdbcTransactionManager(connection);
             transaction = new PostgresClaimTransaction(
@@ -176,7 +176,7 @@ class ClaimPlansIT {
 
         /** Asked of another pool whether this connection is one of the claims' database. */
         private void fence(ClaimId claim) {
-            var claims = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+            var claims = database.store();
             Boolean held = new TransactionTemplate(manager).execute(status -> claims.fence(claim));
             assertThat(held).isTrue();
         }

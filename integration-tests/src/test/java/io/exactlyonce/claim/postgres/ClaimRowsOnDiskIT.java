@@ -10,16 +10,12 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,8 +32,7 @@ class ClaimRowsOnDiskIT {
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final PostgresClaimStore store = DATABASE.store();
 
     @AfterAll
     static void close() {
@@ -92,27 +87,6 @@ class ClaimRowsOnDiskIT {
     }
 
     @Test
-    void fencingTokenGrowsAlsoWhenTheRowWasDeleted() {
-        ClaimRequest first = request();
-        Acquired before = (Acquired) store.claim(List.of(first)).get(0);
-        DATABASE.delete(first.key());
-
-        Acquired after = (Acquired) store.claim(List.of(request(first.key()))).get(0);
-
-        assertThat(after.attempt()).isEqualTo(1);
-        assertThat(after.fencingToken()).isGreaterThan(before.fencingToken());
-    }
-
-    @Test
-    void parkedKeyIsParked() {
-        ClaimRequest claim = request();
-        store.claim(List.of(claim));
-        DATABASE.jdbc().update("UPDATE exactly_once_claim SET status = 'PARKED' WHERE claim_id = ?", claim.claimId());
-
-        assertThat(store.claim(List.of(request(claim.key())))).containsExactly(new ClaimOutcome.Parked());
-    }
-
-    @Test
     void errorIsCutAndFreedOfWhatPostgresCannotStore() {
         ClaimRequest claim = request();
         store.claim(List.of(claim));
@@ -137,45 +111,6 @@ class ClaimRowsOnDiskIT {
 
         assertThat(DATABASE.row(good.key()).get("status")).isEqualTo("HELD");
         assertThat(store.end(List.of(new ClaimEnd.Completed(good.id(), "1")))).containsExactly(good.id());
-    }
-
-    @Test
-    void firstCompletionsTimeStays() {
-        ClaimRequest claim = request();
-        store.claim(List.of(claim));
-        store.end(List.of(new ClaimEnd.Completed(claim.id(), "1")));
-        Object first = DATABASE.row(claim.key()).get("completed_at");
-
-        store.end(List.of(new ClaimEnd.Completed(claim.id(), "2")));
-
-        assertThat(first).isNotNull();
-        assertThat(DATABASE.row(claim.key()).get("completed_at")).isEqualTo(first);
-    }
-
-    @Test
-    void updatesStayHeapOnly() {
-        try (TestDatabase fresh = new TestDatabase(2)) {
-            var store = new PostgresClaimStore(fresh.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
-            List<ClaimRequest> batch =
-                    Stream.generate(TestDatabase::request).limit(200).toList();
-            store.claim(batch);
-            store.renew(batch.stream()
-                    .map(claim -> new LeaseRenewal(claim.id(), Duration.ofMinutes(2)))
-                    .toList());
-            store.end(batch.stream()
-                    .map(claim -> new ClaimEnd.Completed(claim.id(), "1"))
-                    .toList());
-
-            fresh.pool().close(); // a server process reports its statistics when it ends
-
-            Awaitility.await().untilAsserted(() -> {
-                Map<String, Object> statistics = fresh.jdbc()
-                        .queryForMap("SELECT n_tup_upd AS all_updates, n_tup_hot_upd AS hot"
-                                + " FROM pg_stat_user_tables WHERE relname = 'exactly_once_claim'");
-                assertThat(statistics.get("all_updates")).isEqualTo(400L);
-                assertThat((Long) statistics.get("hot")).isGreaterThanOrEqualTo(390L);
-            });
-        }
     }
 
     /** Generic plans are what a prepared statement ends with; here they are made while nothing is known of the table. */

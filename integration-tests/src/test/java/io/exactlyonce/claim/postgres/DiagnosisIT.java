@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.DocumentedCode;
 import java.util.List;
@@ -22,8 +21,7 @@ class DiagnosisIT {
     private static final int CONNECTIONS = 2;
 
     private final TestDatabase database = new TestDatabase(CONNECTIONS);
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final PostgresClaimStore store = database.store();
     private final ClaimRequest done = claim("dönner-1");
     private final ClaimRequest doubtful = claim("A-2");
     private final ClaimRequest held = claim("A-3");

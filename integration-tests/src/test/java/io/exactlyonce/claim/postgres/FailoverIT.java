@@ -10,7 +10,6 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -27,8 +26,7 @@ class FailoverIT {
     private static final int CONNECTIONS = 4;
 
     private final TestDatabase database = new TestDatabase(CONNECTIONS);
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final PostgresClaimStore store = database.store();
 
     @AfterEach
     void close() {
@@ -89,8 +87,7 @@ class FailoverIT {
     }
 
     private PostgresClaimStore losingReplies() {
-        return new PostgresClaimStore(
-                new LosesFirstReply(database.pool()), TestDatabase.RETENTION, SynchronousCommit.ON);
+        return TestDatabase.store(new LosesFirstReply(database.pool()));
     }
 
     @Test

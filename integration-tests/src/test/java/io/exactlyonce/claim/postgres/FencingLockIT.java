@@ -11,16 +11,12 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,8 +34,7 @@ class FencingLockIT {
         DATABASE.jdbc().execute("CREATE TABLE shipment (id text)");
     }
 
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final PostgresClaimStore store = DATABASE.store();
     private final TransactionTemplate application =
             new TransactionTemplate(new JdbcTransactionManager(DATABASE.application()));
     private final ClaimRequest request = request();
@@ -141,25 +136,6 @@ class FencingLockIT {
                         acquired -> assertThat(acquired.ambiguous()).isTrue());
     }
 
-    /** Insert, look, takeover, insert, look: the row is as it was, so it is locked. */
-    @Test
-    void takeoverOfAFencedClaimIsTriedOnce() throws Exception {
-        AtomicInteger statements = new AtomicInteger();
-        var counted = new PostgresClaimStore(
-                new InterruptedDataSource(DATABASE.pool(), "", Integer.MAX_VALUE, statements::incrementAndGet),
-                TestDatabase.RETENTION,
-                SynchronousCommit.ON);
-        claim(request);
-        try (PausedWorker zombie = new PausedWorker(true)) {
-            DATABASE.endLease(claim);
-
-            assertThat(counted.claim(List.of(request(request.key()), request(request.key()))))
-                    .containsOnly(new HeldElsewhere(Duration.ZERO));
-            assertThat(statements).hasValue(5);
-            zombie.goOn().get(20, TimeUnit.SECONDS);
-        }
-    }
-
     /** The server ends the session of a process that is gone, as here. */
     @Test
     void deadWorkersTransactionLeavesNeitherItsWritesNorItsFence() throws Exception {
@@ -192,23 +168,6 @@ class FencingLockIT {
             assertThat(outcomes)
                     .extracting(Object::getClass)
                     .containsExactly(Acquired.class, HeldElsewhere.class, Acquired.class);
-            zombie.goOn().get(20, TimeUnit.SECONDS);
-        }
-    }
-
-    @Test
-    void manyRequestsForAFencedClaimsKeyAreAllHeldElsewhere() throws Exception {
-        ClaimRequest neighbour = request();
-        List<ClaimRequest> batch = new ArrayList<>(List.of(neighbour));
-        Stream.generate(() -> request(request.key())).limit(20).forEach(batch::add);
-        claim(request);
-        try (PausedWorker zombie = new PausedWorker(true)) {
-            DATABASE.endLease(claim);
-
-            List<ClaimOutcome> outcomes = store.claim(batch);
-
-            assertThat(outcomes.get(0)).isInstanceOf(Acquired.class);
-            assertThat(outcomes.subList(1, 21)).containsOnly(new HeldElsewhere(Duration.ZERO));
             zombie.goOn().get(20, TimeUnit.SECONDS);
         }
     }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
 import java.util.List;
@@ -24,7 +23,7 @@ class HeapOnlyUpdatesIT {
     @ValueSource(ints = {1, 10, 50})
     void renewalsCompletionsAndReleasesAreAllHeapOnly(int batchSize) {
         try (TestDatabase database = new TestDatabase(2)) {
-            var store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+            var store = database.store();
             for (int done = 0; done < CLAIMS; done += batchSize) {
                 live(
                         store,

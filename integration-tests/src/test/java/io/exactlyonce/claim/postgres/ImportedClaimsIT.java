@@ -10,7 +10,6 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.KeyRules;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.DocumentedCode;
 import java.io.StringReader;
@@ -39,8 +38,7 @@ class ImportedClaimsIT {
 
     private final TestDatabase database = new TestDatabase(CONNECTIONS);
     private final JdbcTemplate jdbc = database.jdbc();
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final PostgresClaimStore store = database.store();
 
     @AfterEach
     void close() {

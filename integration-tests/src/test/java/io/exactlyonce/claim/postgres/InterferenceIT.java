@@ -43,8 +43,7 @@ class InterferenceIT {
     private static final String ANY = "";
     private static final String TAKE_OVER = "UPDATE exactly_once_claim AS claim\nSET status = 'HELD'";
 
-    private final PostgresClaimStore other =
-            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final PostgresClaimStore other = DATABASE.store();
 
     @AfterAll
     static void close() {
@@ -66,11 +65,27 @@ class InterferenceIT {
                 .withMessageEndingWith("shorten the scope");
     }
 
+    private ClaimRequest held() {
+        ClaimRequest claim = request();
+        other.claim(List.of(claim));
+        return claim;
+    }
+
+    private ClaimRequest late() {
+        ClaimRequest late = held();
+        DATABASE.endLease(late.id());
+        return late;
+    }
+
+    private ClaimRequest failed() {
+        ClaimRequest failed = held();
+        other.end(List.of(new ClaimEnd.Released(failed.id(), "failed", false)));
+        return failed;
+    }
+
     @Test
     void rowThatVanishesAfterItWasReadIsClaimedAgain() {
-        ClaimRequest first = request();
-        other.claim(List.of(first));
-        other.end(List.of(new ClaimEnd.Released(first.id(), "failed", false)));
+        ClaimRequest first = failed();
 
         assertThat(claimWhile(TAKE_OVER, 1, () -> DATABASE.delete(first.key()), first.key()))
                 .isInstanceOfSatisfying(
@@ -80,9 +95,7 @@ class InterferenceIT {
 
     @Test
     void keyThatChangesInEachRoundIsHeldElsewhere() {
-        ClaimRequest busy = request();
-        other.claim(List.of(busy));
-        other.end(List.of(new ClaimEnd.Released(busy.id(), "failed", false)));
+        ClaimRequest busy = failed();
         Runnable claimAndRelease = () -> {
             ClaimRequest faster = request(busy.key());
             other.claim(List.of(faster));
@@ -94,9 +107,7 @@ class InterferenceIT {
 
     @Test
     void keyThatAnotherClaimTakesOverFirstIsHeldElsewhere() {
-        ClaimRequest failed = request();
-        other.claim(List.of(failed));
-        other.end(List.of(new ClaimEnd.Released(failed.id(), "failed", false)));
+        ClaimRequest failed = failed();
 
         assertThat(claimWhile(TAKE_OVER, 1, () -> other.claim(List.of(request(failed.key()))), failed.key()))
                 .isInstanceOf(HeldElsewhere.class);
@@ -104,9 +115,7 @@ class InterferenceIT {
 
     @Test
     void keyWhoseHolderRenewsInTheLastMomentIsHeldElsewhere() {
-        ClaimRequest late = request();
-        other.claim(List.of(late));
-        DATABASE.endLease(late.id());
+        ClaimRequest late = late();
 
         assertThat(claimWhile(
                         TAKE_OVER,
@@ -118,9 +127,7 @@ class InterferenceIT {
 
     @Test
     void keyWhoseHolderCompletesInTheLastMomentIsCompleted() {
-        ClaimRequest late = request();
-        other.claim(List.of(late));
-        DATABASE.endLease(late.id());
+        ClaimRequest late = late();
 
         assertThat(claimWhile(
                         TAKE_OVER, 1, () -> other.end(List.of(new ClaimEnd.Completed(late.id(), "1"))), late.key()))
@@ -129,9 +136,7 @@ class InterferenceIT {
 
     @Test
     void keyWhoseHolderReleasesInTheLastMomentIsNotAmbiguous() {
-        ClaimRequest late = request();
-        other.claim(List.of(late));
-        DATABASE.endLease(late.id());
+        ClaimRequest late = late();
 
         assertThat(claimWhile(
                         TAKE_OVER,
@@ -145,8 +150,7 @@ class InterferenceIT {
 
     @Test
     void completionThatMeetsAnotherWriteOfItsRowIsRecordedAfterIt() throws Exception {
-        ClaimRequest claim = request();
-        other.claim(List.of(claim));
+        ClaimRequest claim = held();
 
         assertThat(whileLocked(
                         "UPDATE exactly_once_claim SET lease_until = now() WHERE claim_id = '%s'"
@@ -158,8 +162,7 @@ class InterferenceIT {
 
     @Test
     void renewalThatMeetsAnotherWriteOfItsRowIsRecordedAfterIt() throws Exception {
-        ClaimRequest claim = request();
-        other.claim(List.of(claim));
+        ClaimRequest claim = held();
 
         assertThat(whileLocked(
                         "UPDATE exactly_once_claim SET lease_until = now() WHERE claim_id = '%s'"
@@ -171,8 +174,7 @@ class InterferenceIT {
 
     @Test
     void completionThatMeetsATakeoverIsLost() throws Exception {
-        ClaimRequest zombie = request();
-        other.claim(List.of(zombie));
+        ClaimRequest zombie = held();
 
         assertThat(whileLocked(
                         "UPDATE exactly_once_claim SET claim_id = gen_random_uuid() WHERE claim_id = '%s'"
@@ -330,23 +332,8 @@ class InterferenceIT {
         }
     }
 
-    @Test
-    void storeWorksAgainAfterItsConnectionsWereKilled() {
-        other.claim(List.of(request()));
-        DATABASE.jdbc()
-                .queryForList("SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                        + " WHERE datname = current_database() AND application_name = 'exactly-once-claims'");
-
-        ClaimRequest claim = request();
-        Awaitility.await()
-                .ignoreExceptions()
-                .untilAsserted(() -> assertThat(other.claim(List.of(claim))).hasOnlyElementsOfType(Acquired.class));
-    }
-
     private static ClaimOutcome claimWhile(String statement, int times, Runnable event, ClaimKey key) {
         var dataSource = new InterruptedDataSource(DATABASE.pool(), statement, times, event);
-        return new PostgresClaimStore(dataSource, TestDatabase.RETENTION, SynchronousCommit.ON)
-                .claim(List.of(request(key)))
-                .get(0);
+        return TestDatabase.store(dataSource).claim(List.of(request(key))).get(0);
     }
 }

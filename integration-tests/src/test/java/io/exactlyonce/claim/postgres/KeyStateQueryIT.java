@@ -9,7 +9,6 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.RoundTrips;
 import java.sql.Connection;
@@ -32,8 +31,7 @@ class KeyStateQueryIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);
 
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final PostgresClaimStore store = DATABASE.store();
     private final ClaimRequest claim = request();
     private Connection other;
 
@@ -63,9 +61,7 @@ class KeyStateQueryIT {
 
     /** In the transaction of the other connection, which goes on after the look. */
     private Map<ClaimKey, KeyState> lookWithin(List<ClaimKey> keys) {
-        return new PostgresClaimStore(
-                        new SingleConnectionDataSource(other, true), TestDatabase.RETENTION, SynchronousCommit.ON)
-                .look(keys);
+        return TestDatabase.store(new SingleConnectionDataSource(other, true)).look(keys);
     }
 
     private boolean tryLock(String function) {
@@ -186,8 +182,7 @@ class KeyStateQueryIT {
             }
         };
 
-        assertThatThrownBy(() -> new PostgresClaimStore(readOnly, TestDatabase.RETENTION, SynchronousCommit.ON)
-                        .look(List.of(claim.key())))
+        assertThatThrownBy(() -> TestDatabase.store(readOnly).look(List.of(claim.key())))
                 .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasRootCauseInstanceOf(SQLException.class)
                 .rootCause()

@@ -1,9 +1,7 @@
 package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimEnd;
@@ -13,19 +11,11 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
-import java.sql.Connection;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
-import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /** What only PostgreSQL's rows show of parked claims. */
@@ -82,16 +72,6 @@ class PostgresParkedClaimsIT {
         assertThat(parked.find(later.key()).orElseThrow().claimId()).isEqualTo(later.claimId());
     }
 
-    @Test
-    void resultThatCannotBeStoredLeavesTheClaimParked() {
-        ClaimRequest request = parkedClaim();
-
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> parked.complete(new ClaimEnd.Completed(request.id(), "\"a\0b\"")));
-
-        assertThat(parked.find(request.key())).isPresent();
-    }
-
     /** A second try would find the key decided on, and could not know by which decision: a refusal would say that another one came first. */
     @Test
     void decisionWhoseCommitGotNoReplyIsNotCalledAnothers() {
@@ -105,49 +85,6 @@ class PostgresParkedClaimsIT {
 
         assertThat(DATABASE.row(released.key())).containsEntry("status", "RELEASED");
         assertThat(DATABASE.row(completed.key())).containsEntry("status", "COMPLETED");
-    }
-
-    /** As in a pool of the application's own with a stricter isolation: what comes second is rolled back, and tried again. */
-    @Test
-    void decisionThatPostgresRollsBackForAnotherOneIsToldThatTheOtherCameFirst() throws Exception {
-        ClaimRequest request = parkedClaim();
-        ParkedClaims strict = new PostgresParkedClaims(
-                new RepeatableReads(DATABASE.pool()), TestDatabase.RETENTION, SynchronousCommit.ON);
-        ExecutorService operator = Executors.newSingleThreadExecutor();
-        try (Connection first = DATABASE.newConnection()) {
-            first.setAutoCommit(false);
-            JdbcTemplate session = new JdbcTemplate(new SingleConnectionDataSource(first, true));
-            session.update(
-                    "UPDATE exactly_once_claim SET status = 'RELEASED', parked_at = NULL WHERE claim_id = ?",
-                    request.claimId());
-
-            Future<Boolean> second = operator.submit(() -> strict.release(request.id()));
-            await().until(() -> DATABASE.jdbc()
-                    .queryForObject(
-                            "SELECT count(*) > 0 FROM pg_stat_activity WHERE datname = current_database()"
-                                    + " AND application_name = 'exactly-once-claims' AND wait_event_type = 'Lock'",
-                            Boolean.class));
-            first.commit();
-
-            assertThat(second.get(10, TimeUnit.SECONDS)).isFalse();
-        } finally {
-            operator.shutdownNow();
-        }
-    }
-
-    /** Gives connections whose transactions see what was committed before them, and nothing else. */
-    private static final class RepeatableReads extends DelegatingDataSource {
-
-        RepeatableReads(DataSource pool) {
-            super(pool);
-        }
-
-        @Override
-        public Connection getConnection() throws SQLException {
-            Connection connection = super.getConnection();
-            connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
-            return connection;
-        }
     }
 
     private static ParkedClaims losingAReply() {

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -41,7 +40,7 @@ class RetentionUnderLoadIT {
         try (TestDatabase database = new TestDatabase(WORKERS + 2)) {
             ClaimPlansIT.fill(database, ROWS, "20 days", "6 days");
             database.jdbc().execute("VACUUM ANALYZE exactly_once_claim");
-            var store = new PostgresClaimStore(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+            var store = database.store();
             RecordedSweeps sweeps = new RecordedSweeps();
             var retention = new Retention(
                     database.pool(),

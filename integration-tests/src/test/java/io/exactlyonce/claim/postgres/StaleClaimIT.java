@@ -11,7 +11,6 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -29,8 +28,7 @@ class StaleClaimIT {
     private static final int CONNECTIONS = 2;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final PostgresClaimStore store = DATABASE.store();
     private final ClaimRequest stale = request();
     private final ClaimRequest successor = request(stale.key());
 

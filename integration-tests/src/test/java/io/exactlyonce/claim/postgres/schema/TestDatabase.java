@@ -4,7 +4,9 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import java.sql.Connection;
@@ -46,6 +48,16 @@ public final class TestDatabase implements AutoCloseable {
     /** Returns the claims' pool. */
     public HikariDataSource pool() {
         return pool;
+    }
+
+    /** Returns a store in the claims' pool. */
+    public PostgresClaimStore store() {
+        return store(pool);
+    }
+
+    /** Returns a store that takes its connections from there. */
+    public static PostgresClaimStore store(DataSource connections) {
+        return new PostgresClaimStore(connections, RETENTION, SynchronousCommit.ON);
     }
 
     /** Returns the DataSource of an application, without a pool. */

@@ -19,12 +19,12 @@ import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
-import java.io.IOException;
 import java.sql.Connection;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -53,55 +53,35 @@ class MixedEffectsIT {
     private final ClaimTransaction transaction = new TransactionCheck(
                     DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
             .create(new JdbcTransactionManager(DATABASE.application()), true);
-    private final PostgresClaimStore external =
-            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final PostgresClaimStore external = DATABASE.store();
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
 
     /** What becomes of a free row while a handler works on its key. */
     private enum Change {
-        COMPLETED {
-            @Override
-            void make(MixedEffectsIT test) {
-                assertThat(test.external.end(List.of(new ClaimEnd.Completed(test.request.id(), "1"))))
-                        .hasSize(1);
-            }
-        },
-        RENEWED {
-            @Override
-            void make(MixedEffectsIT test) {
-                assertThat(test.external.renew(List.of(new LeaseRenewal(test.request.id(), test.request.lease()))))
-                        .hasSize(1);
-            }
-        },
-        RELEASED {
-            @Override
-            void make(MixedEffectsIT test) {
-                assertThat(test.external.end(List.of(new ClaimEnd.Released(test.request.id(), "failed", false))))
-                        .hasSize(1);
-            }
-        },
-        PARKED {
-            @Override
-            void make(MixedEffectsIT test) {
-                assertThat(test.external.end(List.of(new ClaimEnd.Parked(test.request.id(), "failed", false))))
-                        .hasSize(1);
-            }
-        },
-        TAKEN_OVER {
-            @Override
-            void make(MixedEffectsIT test) {
-                assertThat(test.external.claim(List.of(request(test.key)))).hasOnlyElementsOfType(Acquired.class);
-            }
-        },
-        DELETED_BY_RETENTION {
-            @Override
-            void make(MixedEffectsIT test) {
-                DATABASE.delete(test.key);
-            }
-        };
+        COMPLETED(test -> test.end(new ClaimEnd.Completed(test.request.id(), "1"))),
+        RENEWED(test -> assertThat(
+                        test.external.renew(List.of(new LeaseRenewal(test.request.id(), test.request.lease()))))
+                .hasSize(1)),
+        RELEASED(test -> test.end(new ClaimEnd.Released(test.request.id(), "failed", false))),
+        PARKED(test -> test.end(new ClaimEnd.Parked(test.request.id(), "failed", false))),
+        TAKEN_OVER(test ->
+                assertThat(test.external.claim(List.of(request(test.key)))).hasOnlyElementsOfType(Acquired.class)),
+        DELETED_BY_RETENTION(test -> DATABASE.delete(test.key));
 
-        abstract void make(MixedEffectsIT test);
+        private final Consumer<MixedEffectsIT> event;
+
+        Change(Consumer<MixedEffectsIT> event) {
+            this.event = event;
+        }
+
+        void make(MixedEffectsIT test) {
+            event.accept(test);
+        }
+    }
+
+    private void end(ClaimEnd end) {
+        assertThat(external.end(List.of(end))).hasSize(1);
     }
 
     @AfterAll
@@ -255,15 +235,6 @@ class MixedEffectsIT {
                 .isInstanceOf(Acquired.class);
 
         assertThat(external.look(List.of(key))).containsEntry(key, KeyState.completed(null));
-    }
-
-    @Test
-    void lookOfAWaitingDuplicateSeesTheKeyFreeAfterAFailure() {
-        catchThrowable(() -> transaction.execute(request, claim -> {
-            throw new IOException("the warehouse is closed");
-        }));
-
-        assertThat(external.look(List.of(key))).containsEntry(key, KeyState.FREE);
     }
 
     private static <T> T inAnotherThread(ThrowingSupplier<T> action) {

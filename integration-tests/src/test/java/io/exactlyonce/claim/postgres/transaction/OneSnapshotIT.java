@@ -43,8 +43,7 @@ class OneSnapshotIT {
         DATABASE.jdbc().execute("CREATE TABLE sale (id text)");
     }
 
-    private final PostgresClaimStore external =
-            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final PostgresClaimStore external = DATABASE.store();
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
 

@@ -20,7 +20,6 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.CommitLosingDataSource;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
@@ -35,10 +34,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
@@ -82,8 +79,7 @@ class PostgresClaimTransactionIT {
     private final ClaimTransaction transaction = new TransactionCheck(
                     DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
             .create(manager, true);
-    private final PostgresClaimStore external =
-            new PostgresClaimStore(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final PostgresClaimStore external = DATABASE.store();
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
 
@@ -297,17 +293,6 @@ class PostgresClaimTransactionIT {
     }
 
     @Test
-    void completedKeyIsNotWorkedOnAgain() throws Throwable {
-        again(charging("1"));
-
-        assertThat(again(claim -> {
-                    throw NOT_TO_BE_CALLED;
-                }))
-                .isEqualTo(new AlreadyCompleted("1"));
-        assertThat(external.claim(List.of(request(key)))).containsExactly(new AlreadyCompleted("1"));
-    }
-
-    @Test
     void failureRollsEverythingBackAndTheNextTokenIsHigher() throws Throwable {
         IOException failure = new IOException("the warehouse is closed");
         Acquired[] first = new Acquired[1];
@@ -352,44 +337,6 @@ class PostgresClaimTransactionIT {
             other.rollback();
         }
         assertNothingHappened();
-    }
-
-    @Test
-    void manyEndsOfZombiesAreGivenUpAfterAFewWaits() throws Throwable {
-        List<ClaimRequest> zombies =
-                Stream.generate(TestDatabase::request).limit(40).toList();
-        ClaimRequest live = request();
-        external.claim(zombies);
-        external.claim(List.of(live));
-        List<ClaimEnd.Completed> ends = Stream.concat(zombies.stream(), Stream.of(live))
-                .map(claim -> new ClaimEnd.Completed(claim.id(), "1"))
-                .toList();
-
-        try (Connection other = DATABASE.newConnection()) {
-            other.setAutoCommit(false);
-            for (ClaimRequest zombie : zombies) {
-                new JdbcTemplate(new SingleConnectionDataSource(other, true))
-                        .update(
-                                "UPDATE exactly_once_claim SET claim_id = gen_random_uuid() WHERE claim_id = ?",
-                                zombie.claimId());
-            }
-            assertThatThrownBy(() -> external.end(ends))
-                    .isInstanceOfSatisfying(ClaimsPartlyAnsweredException.class, locked -> {
-                        assertThat(locked.unanswered()).hasSize(40).doesNotContain(live.id());
-                        assertThat(locked.granted()).containsExactly(live.id());
-                    });
-            other.rollback();
-        }
-        assertThat(external.end(ends)).hasSize(41);
-    }
-
-    @Test
-    void batchThatClaimsForExternalEffectsLeavesOtherTransactionsTheirLockTimeout() throws Throwable {
-        again(claim -> {
-            assertThat(DATABASE.jdbc().queryForObject("SHOW lock_timeout", String.class))
-                    .isEqualTo("0");
-            return null;
-        });
     }
 
     @Test
@@ -440,31 +387,6 @@ class PostgresClaimTransactionIT {
             assertThat(acquired.attempt()).isEqualTo(2);
         });
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
-    }
-
-    @Test
-    void ofManyAtOnceOneWorksAndNoneWaits() throws Throwable {
-        int losers = 5;
-        for (int round = 0; round < 10; round++) {
-            ClaimKey contested = request().key();
-            CountDownLatch refused = new CountDownLatch(losers);
-            List<FutureTask<ClaimOutcome>> tasks = Stream.generate(() -> begin(() -> {
-                        ClaimOutcome outcome = transaction.execute(request(contested), claim -> {
-                            assertThat(refused.await(20, TimeUnit.SECONDS)).isTrue();
-                            return null;
-                        });
-                        refused.countDown();
-                        return outcome;
-                    }))
-                    .limit(losers + 1)
-                    .toList();
-
-            int acquired = 0;
-            for (FutureTask<ClaimOutcome> task : tasks) {
-                acquired += task.get(30, TimeUnit.SECONDS) instanceof Acquired ? 1 : 0;
-            }
-            assertThat(acquired).isEqualTo(1);
-        }
     }
 
     /** A replica grants locks, too. */
@@ -525,17 +447,6 @@ class PostgresClaimTransactionIT {
         assertThat(simple.execute(List.of(request(key), request()), claimed -> Map.of()))
                 .extracting(Object::getClass)
                 .containsExactly(AlreadyCompleted.class, Acquired.class);
-    }
-
-    @Test
-    void parkedKeyStaysParked() throws Throwable {
-        external.claim(List.of(request));
-        DATABASE.jdbc().update("UPDATE exactly_once_claim SET status = 'PARKED' WHERE key = ?", key.key());
-
-        assertThat(again(claim -> {
-                    throw NOT_TO_BE_CALLED;
-                }))
-                .isEqualTo(new Parked());
     }
 
     @Test
@@ -679,13 +590,6 @@ class PostgresClaimTransactionIT {
                 .isInstanceOf(IllegalStateException.class);
 
         assertThat(within).containsExactly(true, true, false);
-    }
-
-    @Test
-    void resultThatIsNotAsciiIsStored() throws Throwable {
-        assertThat(again(charging("\"Ł\""))).isInstanceOf(Acquired.class);
-
-        assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "\"Ł\"");
     }
 
     @Test
@@ -941,25 +845,6 @@ class PostgresClaimTransactionIT {
 
         assertThat(charges()).isEqualTo(1);
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
-    }
-
-    @Test
-    void failureBeforeTheCommitRollsEverythingBack() throws Throwable {
-        IllegalStateException failure = new IllegalStateException("no stock");
-
-        assertThatThrownBy(() -> again(claim -> {
-                    charge();
-                    TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
-                        @Override
-                        public void beforeCommit(boolean readOnly) {
-                            throw failure;
-                        }
-                    });
-                    return "1";
-                }))
-                .isSameAs(failure);
-
-        assertNothingHappened();
     }
 
     /** The commit itself fails, in the completion's round trip. */
