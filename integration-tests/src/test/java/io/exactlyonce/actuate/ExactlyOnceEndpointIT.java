@@ -62,16 +62,11 @@ class ExactlyOnceEndpointIT {
                 WebApplicationType.SERVLET,
                 databaseUrl,
                 Map.of(
-                        "test.queue",
-                        queue,
-                        "management.endpoints.web.exposure.include",
-                        endpoints,
-                        "management.endpoint.exactlyonce.access",
-                        access,
-                        "management.endpoint.health.show-details",
-                        "always",
-                        "management.endpoint.health.group.claims.include",
-                        "exactlyOnce"),
+                        "test.queue", queue,
+                        "management.endpoints.web.exposure.include", endpoints,
+                        "management.endpoint.exactlyonce.access", access,
+                        "management.endpoint.health.show-details", "always",
+                        "management.endpoint.health.group.claims.include", "exactlyOnce"),
                 Listener.class);
     }
 
@@ -146,33 +141,6 @@ class ExactlyOnceEndpointIT {
                     application.claims("COMPLETED") == 1 && SQS.size(deadLetters) == 0 && SQS.size(queue) == 0);
             assertThat(output)
                     .contains("A caller without a name asked to redrive the dead letters of listener 'orders'");
-        } finally {
-            IS_HOPELESS.set(false);
-        }
-    }
-
-    @Test
-    void decisionOnAParkedKeyIsLoggedWithWhoAsked(CapturedOutput output) throws Exception {
-        String queue = SQS.createQueue(30);
-        try (TestApplication application = start(queue, "unrestricted")) {
-            IS_HOPELESS.set(true);
-            SQS.send(queue, "o1");
-            await().until(() -> application.claims("PARKED") == 1);
-
-            assertThat(ask(application, "/exactlyonce/orders/o1"))
-                    .contains("\"status\":\"PARKED\"")
-                    .contains("no such article");
-            assertThat(ask(application, "/exactlyonce/orders/o1", "{\"decision\":\"forget\"}"))
-                    .startsWith("400");
-            assertThat(ask(application, "/exactlyonce/orders/o1", "{\"decision\":\"complete\"}"))
-                    .startsWith("200")
-                    .contains("\"decided\":true");
-            assertThat(application.claims("COMPLETED")).isOne();
-            assertThat(ask(application, "/exactlyonce/orders/o1", "{\"decision\":\"release\"}"))
-                    .contains("\"decided\":false");
-            assertThat(output)
-                    .contains("A caller without a name asked to complete the parked claim of orders/")
-                    .doesNotContain("claim of orders/o1");
         } finally {
             IS_HOPELESS.set(false);
         }

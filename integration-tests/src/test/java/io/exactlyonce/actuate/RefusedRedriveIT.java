@@ -87,14 +87,4 @@ class RefusedRedriveIT {
             SQS.deleteQueue(deadLetters);
         }
     }
-
-    @Test
-    void nothingIsRedrivenWhereTheEndpointMayOnlyBeRead() throws Exception {
-        String queue = SQS.createQueue(30);
-        try (TestApplication application = start(queue, "read-only")) {
-            assertThat(ask(application, "/orders").statusCode()).isIn(404, 405);
-        } finally {
-            SQS.deleteQueue(queue);
-        }
-    }
 }

@@ -84,13 +84,4 @@ class HealthIT {
             await().atMost(SOON).until(() -> health(application, "/claims").startsWith("200"));
         }
     }
-
-    @Test
-    void indicatorOfClaimsCanBeSwitchedOffLikeAnyOther() {
-        try (TestApplication application = start(Map.of("management.health.exactly-once.enabled", "false"))) {
-            assertThat(application.context().containsBean("exactlyOnceHealthIndicator"))
-                    .isFalse();
-            assertThat(health(application, "")).startsWith("200").doesNotContain("exactlyOnce");
-        }
-    }
 }

@@ -6,10 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimHeldException;
-import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.ExactlyOnceOperations;
-import io.exactlyonce.KeyReusedException;
-import io.exactlyonce.StoredResultException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -93,27 +90,6 @@ class OperationsIT {
     }
 
     @Test
-    void sameKeyForAnotherPayloadIsRefused() {
-        operations.execute("payments", key, "body", Receipt.class, this::charge);
-
-        assertThatThrownBy(() -> operations.execute("payments", key, "other", Receipt.class, this::charge))
-                .isInstanceOf(KeyReusedException.class)
-                .hasMessageNotContaining(key);
-        assertThat(runs).hasValue(1);
-    }
-
-    @Test
-    void storedResultOfAnotherTypeIsRefusedWithoutSayingWhatItIs() {
-        operations.execute("payments", key, String.class, claim -> "4242");
-
-        assertThatThrownBy(() -> operations.execute("payments", key, Receipt.class, this::charge))
-                .isInstanceOf(StoredResultException.class)
-                .hasMessageContaining("payments")
-                .hasMessageContaining(Receipt.class.getName())
-                .hasMessageNotContaining("4242");
-    }
-
-    @Test
     void concurrentCallIsToldWhenToComeBackForAsLongAsTheFirstOneRuns() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch finish = new CountDownLatch(1);
@@ -136,43 +112,6 @@ class OperationsIT {
 
         assertThat(first.get()).isEqualTo(execute(this::charge));
         assertThat(runs).hasValue(1);
-    }
-
-    @Test
-    void callThatFailedIsRunAgain() {
-        assertThatThrownBy(() -> execute(claim -> {
-                    throw new IllegalStateException("provider is down");
-                }))
-                .hasMessage("provider is down");
-
-        assertThat(execute(claim -> {
-                    assertThat(claim.attempt()).isEqualTo(2);
-                    assertThat(claim.isAmbiguous()).isFalse();
-                    return charge(claim);
-                }))
-                .isNotNull();
-    }
-
-    @Test
-    void callThatLostItsClaimIsInterruptedAndItsResultDiscarded() {
-        assertThatThrownBy(() -> execute(claim -> {
-                    application
-                            .database()
-                            .sql("UPDATE exactly_once_claim SET claim_id = gen_random_uuid(),"
-                                    + " lease_until = clock_timestamp() + interval '1 hour' WHERE key = ?")
-                            .param(key)
-                            .update();
-                    try {
-                        new CountDownLatch(1).await();
-                    } catch (InterruptedException interrupted) {
-                        runs.incrementAndGet();
-                    }
-                    return charge(claim);
-                }))
-                .isInstanceOf(ClaimLostException.class);
-
-        assertThat(runs).hasValue(2);
-        assertThatThrownBy(() -> execute(this::charge)).isInstanceOf(ClaimHeldException.class);
     }
 
     private Receipt execute(ThrowingAction action) {

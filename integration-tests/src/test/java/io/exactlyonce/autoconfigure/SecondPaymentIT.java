@@ -33,7 +33,6 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.dao.DuplicateKeyException;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 
 /** The second incident: one database row, two card charges, since the check went to a replica that was behind. */
 class SecondPaymentIT {
@@ -63,27 +62,6 @@ class SecondPaymentIT {
         @ExactlyOnceDataSource
         DataSource claims() {
             return new SplittingDataSource(SERVER.dataSource(PRIMARY), SERVER.dataSource(onReplica()));
-        }
-    }
-
-    /** Read-only transactions go to a replica. */
-    @Configuration(proxyBeanMethods = false)
-    static class RoutesTransactions {
-        @Bean(defaultCandidate = false)
-        @ExactlyOnceDataSource
-        DataSource claims() {
-            var routing = new LazyConnectionDataSourceProxy(SERVER.dataSource(PRIMARY));
-            routing.setReadOnlyDataSource(SERVER.dataSource(onReplica()));
-            return routing;
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    static class LeadsToThePrimary {
-        @Bean(defaultCandidate = false)
-        @ExactlyOnceDataSource
-        DataSource claims() {
-            return SERVER.dataSource(PRIMARY);
         }
     }
 
@@ -118,41 +96,15 @@ class SecondPaymentIT {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", "?targetServerType=primary"})
+    @ValueSource(strings = {"", "?targetServerType=primary", "?targetServerType=preferSecondary"})
     void severalHostsOfWhichTheReplicaIsFirstChargeOnce(String parameters) {
         assertChargedOnce(application("spring.datasource.url=" + bothHosts() + parameters));
-    }
-
-    @Test
-    void markedDataSourceChargesOnce() {
-        assertChargedOnce(
-                application("spring.datasource.url=" + onReplica()).withUserConfiguration(LeadsToThePrimary.class));
-    }
-
-    @Test
-    void severalHostsChargeOnceAlthoughTheApplicationItselfMayReadFromAReplica() {
-        assertChargedOnce(application("spring.datasource.url=" + bothHosts() + "?targetServerType=preferSecondary"));
-    }
-
-    @Test
-    void replicaIsRefused() {
-        assertRefused(
-                application("spring.datasource.url=" + onReplica()),
-                "127.0.0.1:%d/".formatted(replica.port()),
-                "leads to no primary");
     }
 
     @Test
     void proxyThatSplitsStatementsIsRefused() {
         assertRefused(
                 application("spring.datasource.url=" + PRIMARY).withUserConfiguration(SplitsStatements.class),
-                "server 127.0.0.1:" + replica.port());
-    }
-
-    @Test
-    void routingOfReadOnlyTransactionsIsRefused() {
-        assertRefused(
-                application("spring.datasource.url=" + PRIMARY).withUserConfiguration(RoutesTransactions.class),
                 "server 127.0.0.1:" + replica.port());
     }
 

@@ -62,10 +62,6 @@ class AsyncHandlerIT {
         return TestApplication.start(EmbeddedDatabase.shared().createDatabase(), all, Fulfiller.class);
     }
 
-    private void awaitEmptyQueue() {
-        await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(queue) == 0);
-    }
-
     /** On a bean that can be called by its interface only, so that its proxies are tried, too. */
     @Test
     void workIsRenewedBeyondItsWindowAndItsFailureTriedAgain() {
@@ -83,61 +79,16 @@ class AsyncHandlerIT {
             await().atMost(Duration.ofSeconds(20)).until(() -> fulfiller.futures.size() == 2);
             fulfiller.futures.get(1).complete("shipped");
 
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
             assertThat(fulfiller.calls)
                     .containsExactly("o1, attempt 1, ambiguous false", "o1, attempt 2, ambiguous false");
-            assertThat(application
-                            .database()
-                            .sql("SELECT result FROM exactly_once_claim")
-                            .query(String.class)
-                            .list())
+            assertThat(application.texts("SELECT result FROM exactly_once_claim"))
                     .containsExactly("\"shipped\"");
 
             SQS.send(queue, "o1");
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
             assertThat(fulfiller.calls).hasSize(2);
         }
-    }
-
-    @Test
-    void timeoutCancelsTheFutureAndTheKeyIsTakenOverWhenItsLeaseEnds() {
-        try (TestApplication application = start("1s", Map.of())) {
-            Fulfiller fulfiller = target(application.bean(Fulfilment.class));
-            SQS.send(queue, "o1");
-            await().until(() -> fulfiller.futures.size() == 1);
-
-            await().until(() -> fulfiller.futures.get(0).isCancelled());
-            assertThat(fulfiller.cancellers)
-                    .as("keep no JVM alive")
-                    .singleElement()
-                    .matches(Thread::isDaemon);
-            await().atMost(Duration.ofSeconds(30)).until(() -> fulfiller.futures.size() == 2);
-            fulfiller.futures.get(1).complete("shipped");
-
-            awaitEmptyQueue();
-            assertThat(fulfiller.calls)
-                    .containsExactly("o1, attempt 1, ambiguous false", "o1, attempt 2, ambiguous true");
-        }
-    }
-
-    @Test
-    void shutdownWaitsForTheFuture() {
-        Fulfiller fulfiller;
-        CompletableFuture<Void> closed;
-        try (TestApplication application = start("", Map.of())) {
-            fulfiller = target(application.bean(Fulfilment.class));
-            SQS.send(queue, "o1");
-            await().until(() -> fulfiller.futures.size() == 1);
-            closed = CompletableFuture.runAsync(application::close);
-            await().during(Duration.ofSeconds(3)).until(() -> application.claims("HELD") == 1 && !closed.isDone());
-
-            fulfiller.futures.get(0).complete("shipped");
-
-            // Its buffered delete may be lost with the shutdown: then it comes again, as a duplicate.
-            await().until(() -> application.claims("COMPLETED") == 1);
-            closed.join();
-        }
-        assertThat(fulfiller.calls).containsExactly("o1, attempt 1, ambiguous false");
     }
 
     private static Fulfiller target(Fulfilment bean) {

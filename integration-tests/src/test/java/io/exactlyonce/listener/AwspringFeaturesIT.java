@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.annotation.SnsNotificationMessage;
 import io.awspring.cloud.sqs.annotation.SnsNotificationSubject;
+import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.awspring.cloud.sqs.config.SqsListenerConfigurer;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.awspring.cloud.sqs.listener.BatchVisibility;
@@ -17,6 +18,7 @@ import io.awspring.cloud.sqs.listener.interceptor.MessageInterceptor;
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
@@ -57,6 +59,7 @@ class AwspringFeaturesIT {
     private static final int WINDOW_SECONDS = 10;
     private static final SqsServer SQS = SqsServer.shared();
     private static final List<String> QUEUES = List.of(
+            "plain",
             "bean",
             "message",
             "sns",
@@ -95,6 +98,11 @@ class AwspringFeaturesIT {
     static class Listeners {
 
         private final AtomicInteger failures = new AtomicInteger();
+
+        @SqsListener("${test.plain}")
+        void plain(Message<String> message) {
+            CALLS.add("plain " + message.getPayload() + ReceivedMessage.of(message));
+        }
 
         @ExactlyOnceListener(queueNames = "${test.bean}", key = "#parcel.parcelId")
         void bean(Parcel parcel) {
@@ -340,13 +348,29 @@ class AwspringFeaturesIT {
     }
 
     private void awaitEmpty(String queue) {
-        await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(name(queue)) == 0);
+        SQS.awaitEmpty(name(queue));
     }
 
     private static List<String> calls(String... beginnings) {
         return CALLS.stream()
                 .filter(call -> List.of(beginnings).stream().anyMatch(call::startsWith))
                 .toList();
+    }
+
+    /** Of the application of those that claim. */
+    @Test
+    void plainListenerClaimsNothingAndGetsTheSameMessageTwice() {
+        sendTwice("plain", "same");
+
+        awaitEmpty("plain");
+        assertThat(calls("plain")).containsExactly("plain sameOptional.empty", "plain sameOptional.empty");
+        assertThat(application
+                        .database()
+                        .sql("SELECT count(*) FROM exactly_once_claim WHERE scope = ?")
+                        .param(name("plain"))
+                        .query(Integer.class)
+                        .single())
+                .isZero();
     }
 
     @Test

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.exactlyonce.listener.BlockingListener.Call;
-import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
@@ -38,11 +37,9 @@ class ContainerRestartIT {
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
 
     private TestApplication start(int pollSeconds) {
-        TestApplication application = TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(),
+        TestApplication application = TestApplication.on(
+                queue,
                 Map.of(
-                        "test.queue",
-                        queue,
                         "spring.cloud.aws.sqs.listener.auto-startup",
                         "false",
                         "spring.cloud.aws.sqs.listener.poll-timeout",
@@ -53,10 +50,6 @@ class ContainerRestartIT {
         container.configure(options -> options.listenerShutdownTimeout(SHUTDOWN_TIMEOUT));
         container.start();
         return application;
-    }
-
-    private void awaitEmptyQueue() {
-        await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
     }
 
     /** With a poll that outlasts the stop, too: awspring cancels that, and would fail over it before it has stopped all else. */
@@ -76,7 +69,7 @@ class ContainerRestartIT {
             listener.finish();
             application.container("orders").start();
 
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
             assertThat(listener.calls()).containsExactly(new Call("o1", 1, false), new Call("o1", 2, true));
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
             application.container("orders").stop();
@@ -97,9 +90,9 @@ class ContainerRestartIT {
                 container.start();
             }
             SQS.send(queue, "o1");
-            await().until(() -> leaseRenewals(application) >= 1);
+            await().until(() -> application.renewals("lease", "succeeded") >= 1);
             listener.finish();
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
             container.stop();
 
             assertThatNothingIsRenewed(application);
@@ -147,10 +140,5 @@ class ContainerRestartIT {
 
     private static List<String> names() {
         return Thread.getAllStackTraces().keySet().stream().map(Thread::getName).toList();
-    }
-
-    private static double leaseRenewals(TestApplication application) {
-        return application.count(
-                "exactly.once.renewals", "listener", "orders", "target", "lease", "result", "succeeded");
     }
 }

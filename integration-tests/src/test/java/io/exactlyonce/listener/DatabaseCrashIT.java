@@ -9,6 +9,7 @@ import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
+import io.exactlyonce.testing.WorkerProcess;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -17,11 +18,8 @@ import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -174,13 +172,12 @@ class DatabaseCrashIT {
         SQS.send(queue, "o1");
 
         Path report = directory.resolve("report");
-        Process worker = spawn(database, properties(queue, report, step), directory);
-        try {
+        String[] arguments = TestApplication.arguments(database, properties(queue, report, step));
+        try (WorkerProcess worker = WorkerProcess.start(Worker.class, directory, arguments)) {
             await().atMost(Duration.ofMinutes(4)).until(() -> Files.exists(report));
             assertThat(worker.isAlive()).isTrue();
-        } finally {
-            worker.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
         }
+
         int expected = step == Step.COMMIT ? 1 : 0;
         assertThat(count(jdbc, "sale")).isEqualTo(expected);
         assertThat(count(jdbc, "exactly_once_claim WHERE status = 'COMPLETED'")).isEqualTo(expected);
@@ -209,18 +206,5 @@ class DatabaseCrashIT {
                 step.name(),
                 "spring.main.web-application-type",
                 "none");
-    }
-
-    private static Process spawn(String database, Map<String, String> properties, Path directory) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-cp",
-                System.getProperty("java.class.path"),
-                Worker.class.getName()));
-        command.addAll(List.of(TestApplication.arguments(database, properties)));
-        return new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(directory.resolve("worker.log").toFile())
-                .start();
     }
 }

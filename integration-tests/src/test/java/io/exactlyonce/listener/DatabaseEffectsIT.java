@@ -1,7 +1,6 @@
 package io.exactlyonce.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Claim;
@@ -20,7 +19,6 @@ import jakarta.persistence.GenerationType;
 import jakarta.persistence.Id;
 import jakarta.persistence.PersistenceContext;
 import jakarta.persistence.Table;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -31,9 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.persistence.autoconfigure.EntityScan;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
-import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Transactional;
-import org.springframework.transaction.support.TransactionTemplate;
 
 /** Handlers that write to the claims' own database: their writes and their completion are one. */
 @UsesSqs
@@ -63,20 +59,6 @@ class DatabaseEffectsIT {
                 throw new IllegalStateException("the printer is out of paper");
             }
             return "sold";
-        }
-    }
-
-    static class WithJdbcClient extends Shop {
-        private final JdbcClient jdbc;
-
-        WithJdbcClient(JdbcClient jdbc) {
-            this.jdbc = jdbc;
-        }
-
-        @ExactlyOnceListener(id = "sales", queueNames = "${test.queue}", key = "#order", effects = Effects.DATABASE)
-        String handle(String order, Claim claim) {
-            jdbc.sql("INSERT INTO sale (order_id) VALUES (?)").param(order).update();
-            return sold(claim);
         }
     }
 
@@ -129,48 +111,6 @@ class DatabaseEffectsIT {
             entities.persist(sale);
             sale.orderId = order;
             return sold(claim);
-        }
-    }
-
-    /** Swallows the failure of a service whose transaction is the claim's. */
-    static class Swallowing extends Shop {
-        private final JdbcTemplate jdbc;
-        private final TransactionTemplate service;
-
-        Swallowing(JdbcTemplate jdbc, PlatformTransactionManager manager) {
-            this.jdbc = jdbc;
-            this.service = new TransactionTemplate(manager);
-        }
-
-        @ExactlyOnceListener(id = "sales", queueNames = "${test.queue}", key = "#order", effects = Effects.DATABASE)
-        void handle(String order, Claim claim) {
-            jdbc.update("INSERT INTO sale (order_id) VALUES (?)", order);
-            try {
-                service.executeWithoutResult(status -> sold(claim));
-            } catch (IllegalStateException swallowed) {
-                assertThat(swallowed).hasMessageContaining("out of paper");
-            }
-        }
-    }
-
-    static class Patient extends Shop {
-        private final JdbcTemplate jdbc;
-        private final CountDownLatch finish = new CountDownLatch(1);
-
-        Patient(JdbcTemplate jdbc) {
-            this.jdbc = jdbc;
-        }
-
-        void finish() {
-            finish.countDown();
-        }
-
-        @ExactlyOnceListener(id = "sales", queueNames = "${test.queue}", key = "#order", effects = Effects.DATABASE)
-        void handle(String order, Claim claim) throws InterruptedException {
-            jdbc.update("INSERT INTO sale (order_id) VALUES (?)", order);
-            sold(claim);
-            finish.await();
-            claim.ensureHeld();
         }
     }
 
@@ -243,41 +183,25 @@ class DatabaseEffectsIT {
         return TestApplication.start(database, properties, listener);
     }
 
-    private void awaitEmptyQueue() {
-        await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(queue) == 0);
-    }
-
     private static List<String> sales(TestApplication application) {
-        return application
-                .database()
-                .sql("SELECT order_id FROM sale")
-                .query(String.class)
-                .list();
-    }
-
-    private static double claims(TestApplication application, String outcome) {
-        return application.count("exactly.once.claims", "listener", "sales", "outcome", outcome);
+        return application.texts("SELECT order_id FROM sale");
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {WithJdbcClient.class, WithJdbcTemplate.class, WithJpa.class})
+    @ValueSource(classes = {WithJdbcTemplate.class, WithJpa.class})
     void writesAndCompletionAreCommittedTogetherAndOnce(Class<? extends Shop> listener) {
         try (TestApplication application = start(listener)) {
             SQS.send(queue, "o1");
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
             SQS.send(queue, "o1");
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
 
             assertThat(sales(application)).containsExactly("o1");
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
-            assertThat(application
-                            .database()
-                            .sql("SELECT result FROM exactly_once_claim")
-                            .query(String.class)
-                            .single())
-                    .isEqualTo("\"sold\"");
-            assertThat(claims(application, "acquired")).isEqualTo(1);
-            assertThat(claims(application, "already_completed")).isEqualTo(1);
+            assertThat(application.texts("SELECT result FROM exactly_once_claim"))
+                    .containsExactly("\"sold\"");
+            assertThat(application.outcomes("acquired")).isEqualTo(1);
+            assertThat(application.outcomes("already_completed")).isEqualTo(1);
             assertThat(application
                             .bean(MeterRegistry.class)
                             .get("exactly.once.handler")
@@ -295,7 +219,7 @@ class DatabaseEffectsIT {
         SQS.send(queue, "o2");
 
         try (TestApplication application = start(Batches.class)) {
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
 
             assertThat(sales(application)).containsExactlyInAnyOrderElementsOf(orders);
             assertThat(application.claims("COMPLETED")).isEqualTo(orders.size());
@@ -310,14 +234,14 @@ class DatabaseEffectsIT {
     void messagesOfABatchThatAreHandledAgainAreTheirOwnAlsoBehindACompletedOne() {
         SQS.send(queue, "o1");
         try (TestApplication application = start(Batches.class)) {
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
             assertThat(sales(application)).containsExactly("o1");
         }
         List.of("o1", "o2", "o3", "o4").forEach(order -> SQS.send(queue, order));
 
         try (TestApplication application =
                 TestApplication.start(database, Map.of("test.queue", queue), Batches.class)) {
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
 
             assertThat(sales(application)).containsExactlyInAnyOrder("o1", "o2", "o3", "o4");
             assertThat(application.claims("COMPLETED")).isEqualTo(4);
@@ -327,38 +251,19 @@ class DatabaseEffectsIT {
     }
 
     @ParameterizedTest
-    @ValueSource(classes = {WithJdbcClient.class, WithJdbcTemplate.class, WithJpa.class, Swallowing.class})
+    @ValueSource(classes = {WithJdbcTemplate.class, WithJpa.class})
     void failureRollsTheWritesBackAndTheMessageComesAgain(Class<? extends Shop> listener) {
         try (TestApplication application = start(listener)) {
             Shop shop = application.bean(listener);
             shop.failOnce();
             SQS.send(queue, "o1");
 
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
 
             assertThat(sales(application)).containsExactly("o1");
             assertThat(shop.attempts()).containsExactly(1, 1);
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
-            assertThat(claims(application, "acquired")).isEqualTo(2);
-        }
-    }
-
-    @ParameterizedTest
-    @ValueSource(classes = {WithJdbcClient.class, WithJpa.class})
-    void violationOfABusinessConstraintIsRetriedAsAnyFailure(Class<? extends Shop> listener) {
-        try (TestApplication application = start(listener)) {
-            JdbcClient jdbc = application.database();
-            jdbc.sql("INSERT INTO sale (order_id) VALUES ('o1')").update();
-            SQS.send(queue, "o1");
-            await().atMost(Duration.ofSeconds(20)).until(() -> claims(application, "acquired") >= 1);
-            await().during(Duration.ofMillis(300)).until(() -> application.claims("COMPLETED") == 0);
-            assertThat(SQS.size(queue)).isEqualTo(1);
-
-            jdbc.sql("DELETE FROM sale").update();
-
-            awaitEmptyQueue();
-            assertThat(sales(application)).containsExactly("o1");
-            assertThat(application.claims("COMPLETED")).isEqualTo(1);
+            assertThat(application.outcomes("acquired")).isEqualTo(2);
         }
     }
 
@@ -367,41 +272,13 @@ class DatabaseEffectsIT {
         try (TestApplication application = start(Hanging.class)) {
             SQS.send(queue, "o1");
 
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
 
             assertThat(application.bean(Hanging.class).attempts()).containsExactly(1, 1);
             assertThat(sales(application)).containsExactly("o1");
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
             assertThat(application.count("exactly.once.handler.timeouts", "listener", "sales"))
                     .isEqualTo(1);
-        }
-    }
-
-    @Test
-    void longHandlerKeepsItsMessageAndItsKey() {
-        try (TestApplication application = start(Patient.class)) {
-            Patient shop = application.bean(Patient.class);
-            SQS.send(queue, "o1");
-            await().until(() -> shop.attempts().size() == 1);
-            SQS.send(queue, "o1");
-            await().atMost(Duration.ofSeconds(20)).until(() -> claims(application, "held_elsewhere") >= 1);
-
-            Duration twoWindows = Duration.ofSeconds(2 * WINDOW_SECONDS + 1);
-            await().during(twoWindows)
-                    .atMost(twoWindows.plusSeconds(5))
-                    .until(() ->
-                            shop.attempts().size() == 1 && sales(application).isEmpty());
-            shop.finish();
-
-            awaitEmptyQueue();
-            assertThat(shop.attempts()).hasSize(1);
-            assertThat(sales(application)).containsExactly("o1");
-            assertThat(application.count(
-                            "exactly.once.renewals", "listener", "sales", "target", "window", "result", "succeeded"))
-                    .isGreaterThanOrEqualTo(3);
-            assertThat(application.count(
-                            "exactly.once.renewals", "listener", "sales", "target", "lease", "result", "succeeded"))
-                    .isZero();
         }
     }
 }

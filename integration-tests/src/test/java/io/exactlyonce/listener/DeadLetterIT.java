@@ -73,7 +73,7 @@ class DeadLetterIT {
                         assertThat(parked.reason()).contains("CardExpired");
                         assertThat(parked.isAmbiguous()).isFalse();
                     });
-            assertThat(outcomes(application, "parked")).isEqualTo(1);
+            assertThat(application.outcomes("parked")).isEqualTo(1);
         }
     }
 
@@ -87,27 +87,8 @@ class DeadLetterIT {
 
             await().atMost(LONG).until(() -> SQS.size(deadLetters) == 1);
             assertThat(application.bean(Listener.class).calls()).containsExactly(new Order("o1", 10));
-            assertThat(outcomes(application, "mismatch")).isEqualTo(2);
+            assertThat(application.outcomes("mismatch")).isEqualTo(2);
             assertThat(output).contains("for another payload than").doesNotContain("4242");
         }
-    }
-
-    @Test
-    void anotherPayloadIsDeletedWithAWarningIfThatIsWanted(CapturedOutput output) {
-        try (TestApplication application = start("warn")) {
-            SQS.send(queue, "{\"orderId\":\"o1\",\"amount\":10}");
-            await().atMost(LONG).until(() -> application.claims("COMPLETED") == 1);
-
-            SQS.send(queue, "{\"orderId\":\"o1\",\"amount\":4242}");
-
-            await().atMost(LONG).until(() -> output.toString().contains("is taken for a duplicate"));
-            await().atMost(LONG).until(() -> SQS.size(queue) == 0);
-            assertThat(SQS.size(deadLetters)).isZero();
-            assertThat(application.bean(Listener.class).calls()).hasSize(1);
-        }
-    }
-
-    private static double outcomes(TestApplication application, String outcome) {
-        return application.count("exactly.once.claims", "listener", "orders", "outcome", outcome);
     }
 }

@@ -16,7 +16,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityRequest;
@@ -165,14 +169,22 @@ class DeliveryCostIT {
                 .allMatch("exactly-once-audit"::equals);
     }
 
-    @Test
-    void externalEffectsCostTwoRoundTripsAndADuplicateTwoThatWriteNothing() {
-        try (TestApplication application = start(External.class)) {
-            assertThat(costOf("o1")).as("first").isEqualTo(List.of(2, 3));
+    static Stream<Arguments> costs() {
+        return Stream.of(
+                Arguments.of(External.class, List.of(2, 3)),
+                Arguments.of(Batches.class, List.of(2, 3)),
+                Arguments.of(InDatabase.class, List.of(3, 5)));
+    }
+
+    /** In round trips and statements; a duplicate costs two and three, and writes nothing. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("costs")
+    void deliveryCostsAndItsDuplicateCosts(Class<?> listener, List<Integer> cost) {
+        try (TestApplication application = start(listener)) {
+            assertThat(costOf("o1")).as("first").isEqualTo(cost);
             RowVersion written = row(application, "o1");
 
             assertThat(costOf("o1")).as("duplicate").isEqualTo(List.of(2, 3));
-
             assertThat(row(application, "o1")).isEqualTo(written);
             assertThatNothingWasRenewed(application);
         }
@@ -188,19 +200,6 @@ class DeliveryCostIT {
 
                 assertThat(trips.threads()).isNotEmpty().allMatch(thread -> thread.startsWith("exactly-once-claims-"));
             }
-        }
-    }
-
-    @Test
-    void effectsInTheDatabaseShareOneTransaction() {
-        try (TestApplication application = start(InDatabase.class)) {
-            assertThat(costOf("o1")).as("first").isEqualTo(List.of(3, 5));
-            RowVersion written = row(application, "o1");
-
-            assertThat(costOf("o1")).as("duplicate").isEqualTo(List.of(2, 3));
-
-            assertThat(row(application, "o1")).isEqualTo(written);
-            assertThatNothingWasRenewed(application);
         }
     }
 
@@ -226,19 +225,6 @@ class DeliveryCostIT {
                                 .mapToInt(size -> size == 1 ? 3 : 4)
                                 .sum());
             }
-            assertThatNothingWasRenewed(application);
-        }
-    }
-
-    @Test
-    void batchesCostTwoRoundTripsAsWell() {
-        try (TestApplication application = start(Batches.class)) {
-            assertThat(costOf("o1")).as("first").isEqualTo(List.of(2, 3));
-            RowVersion written = row(application, "o1");
-
-            assertThat(costOf("o1")).as("duplicate").isEqualTo(List.of(2, 3));
-
-            assertThat(row(application, "o1")).isEqualTo(written);
             assertThatNothingWasRenewed(application);
         }
     }

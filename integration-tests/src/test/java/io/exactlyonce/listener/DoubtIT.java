@@ -17,21 +17,13 @@ import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
-import io.exactlyonce.testing.WorkerProcess;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
-import org.springframework.beans.factory.annotation.Value;
-import org.springframework.boot.SpringApplication;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
 /** What each policy does with the key of a worker that vanished in mid-handler. */
@@ -46,27 +38,6 @@ class DoubtIT {
 
     private static final SqsServer SQS = SqsServer.shared();
     private static final Duration LONG = Duration.ofSeconds(60);
-
-    /** Tells that its handler has begun, in a file since its JVM is about to be killed. */
-    @EnableAutoConfiguration
-    static class DoomedWorker {
-        private final Path began;
-
-        DoomedWorker(@Value("${test.began}") Path began) {
-            this.began = began;
-        }
-
-        @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
-        void handle(String order) throws Exception {
-            Files.createFile(began);
-            new CountDownLatch(1).await();
-        }
-
-        /** The child's main method. */
-        public static void main(String[] arguments) {
-            SpringApplication.run(DoomedWorker.class, arguments);
-        }
-    }
 
     static class Recorder {
         private final List<String> calls = new CopyOnWriteArrayList<>();
@@ -115,28 +86,6 @@ class DoubtIT {
     private final String queue = SQS.createQueue(2);
     private final String database = EmbeddedDatabase.shared().createDatabase();
 
-    @TempDir
-    private Path directory;
-
-    /** Leaves a message whose handler's JVM was killed. */
-    private void kill() throws Exception {
-        SQS.send(queue, "o1");
-        Path began = directory.resolve("began");
-        String[] arguments = TestApplication.arguments(
-                database,
-                Map.of(
-                        "test.queue",
-                        queue,
-                        "test.began",
-                        began.toString(),
-                        "spring.main.web-application-type",
-                        "none"));
-        try (WorkerProcess worker = WorkerProcess.start(DoomedWorker.class, directory, arguments)) {
-            await().atMost(LONG).until(() -> Files.exists(began) || !worker.isAlive());
-        }
-        assertThat(began).exists();
-    }
-
     /** Leaves a message with what a killed handler leaves in the database. */
     private void abandon() {
         DataSource dataSource = EmbeddedDatabase.shared().dataSource(database);
@@ -179,8 +128,8 @@ class DoubtIT {
     }
 
     @Test
-    void parkLeavesAnAbandonedKeyToAPersonWhoReleasesIt() throws Exception {
-        kill();
+    void parkLeavesAnAbandonedKeyToAPersonWhoReleasesIt() {
+        abandon();
 
         try (TestApplication application = start(Parking.class)) {
             await().atMost(LONG).until(() -> application.claims("PARKED") == 1);
@@ -199,24 +148,6 @@ class DoubtIT {
     }
 
     @Test
-    void personWhoCompletesAParkedKeyHasItsMessageDeleted() {
-        abandon();
-
-        try (TestApplication application = start(Parking.class)) {
-            await().atMost(LONG).until(() -> application.claims("PARKED") == 1);
-            ExactlyOnceOperations operations = application.bean(ExactlyOnceOperations.class);
-
-            assertThat(operations.completeParked(
-                            operations.findParked(queue, "o1").orElseThrow(), "by hand"))
-                    .isTrue();
-
-            await().atMost(LONG).until(() -> SQS.size(queue) == 0);
-            assertThat(application.bean(Parking.class).calls()).isEmpty();
-            assertThat(result(application)).isEqualTo("\"by hand\"");
-        }
-    }
-
-    @Test
     void reconcilerThatFoundTheEffectSparesTheHandler() {
         abandon();
 
@@ -226,34 +157,6 @@ class DoubtIT {
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
             assertThat(application.bean(Reconciling.class).calls()).isEmpty();
             assertThat(result(application)).isEqualTo("\"found\"");
-        }
-    }
-
-    @Test
-    void reconcilerThatFoundNothingHasTheHandlerRunAgain() {
-        abandon();
-
-        try (TestApplication application = reconcile(Reconciliation.runAgain())) {
-            await().atMost(LONG).until(() -> SQS.size(queue) == 0);
-
-            assertThat(application.bean(Reconciling.class).calls()).containsExactly("attempt=2 ambiguous=true");
-            assertThat(result(application)).isEqualTo("\"charged\"");
-        }
-    }
-
-    @Test
-    void reconcilerThatCannotTellParks() {
-        abandon();
-
-        try (TestApplication application = reconcile(Reconciliation.park("two charges found"))) {
-            await().atMost(LONG).until(() -> application.claims("PARKED") == 1);
-
-            ParkedClaim parked =
-                    application.bean(ExactlyOnceOperations.class).parked(10).get(0);
-            assertThat(parked.reason()).isEqualTo("two charges found");
-            assertThat(parked.isAmbiguous()).isTrue();
-            assertThat(application.bean(Reconciling.class).calls()).isEmpty();
-            assertThat(SQS.size(queue)).isEqualTo(1);
         }
     }
 

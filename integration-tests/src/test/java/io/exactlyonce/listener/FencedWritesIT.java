@@ -93,18 +93,6 @@ class FencedWritesIT {
     }
 
     @Test
-    void writesOfAHolderAreCommittedAndItsClaimIsCompleted() {
-        try (TestApplication application = start(Shop.class)) {
-            SQS.send(queue, "o1");
-            await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
-
-            assertThat(application.bean(Shop.class).outcomes()).containsExactly("o1 held");
-            assertThat(sales(application)).isEqualTo(1);
-            assertThat(application.claims("COMPLETED")).isEqualTo(1);
-        }
-    }
-
-    @Test
     void writesOfAZombieAreRolledBack() {
         try (TestApplication application = start(Robbed.class)) {
             SQS.send(queue, "o1");

@@ -90,18 +90,6 @@ class FifoIT {
         }
     }
 
-    static class ByDeduplicationId extends Steps {
-        @Override
-        @ExactlyOnceListener(
-                id = "steps",
-                queueNames = {"${test.queue}", "${test.restored}"},
-                key = "#headers['Sqs_Msa_MessageDeduplicationId']",
-                scope = "all")
-        void handle(Step step, Claim claim) {
-            calls().add(claim.key());
-        }
-    }
-
     private final String queue = SQS.createFifoQueue(WINDOW_SECONDS, RECEIVES);
 
     private TestApplication start(Class<?> listener) {
@@ -124,31 +112,23 @@ class FifoIT {
         SQS.send(queue, group, UUID.randomUUID().toString(), body);
     }
 
-    private void awaitEmptyQueue() {
-        await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(queue) == 0);
-    }
-
     @Test
     void messageThatWaitsLongerThanTheWindowBehindOthersOfItsGroupIsHandledOnceAndInOrder() {
         for (int i = 1; i <= 5; i++) {
             send("a", Step.slow("a" + i, 800));
         }
         try (TestApplication application = start(Steps.class)) {
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
 
             assertThat(application.bean(Steps.class).calls()).containsExactly("a1", "a2", "a3", "a4", "a5");
-            assertThat(claims(application, "acquired")).isEqualTo(5);
-            assertThat(claims(application, "held_elsewhere") + claims(application, "already_completed"))
+            assertThat(application.outcomes("acquired")).isEqualTo(5);
+            assertThat(application.outcomes("held_elsewhere") + application.outcomes("already_completed"))
                     .isZero();
         }
     }
 
     @Test
-    @DeviatesOn(
-            server = SqsProduct.LOCALSTACK,
-            reason =
-                    "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
-                            + " in flight, unlike AWS")
+    @DeviatesOn(server = SqsProduct.LOCALSTACK, reason = DeviatesOn.GROUP_IN_FLIGHT)
     void failedMessageStopsTheRestOfItsGroupWhichIsVisibleAgainAtOnce() {
         send("a", Step.quick("a1"));
         send("a", Step.failing("a2", 1));
@@ -157,7 +137,7 @@ class FifoIT {
         send("b", Step.quick("b2"));
         try (TestApplication application = start(Steps.class)) {
             Steps steps = application.bean(Steps.class);
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
 
             assertThat(steps.callsOf("a")).containsExactly("a1", "a2", "a2", "a3");
             assertThat(steps.callsOf("b")).containsExactly("b1", "b2");
@@ -167,11 +147,7 @@ class FifoIT {
     }
 
     @Test
-    @DeviatesOn(
-            server = SqsProduct.LOCALSTACK,
-            reason =
-                    "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
-                            + " in flight, unlike AWS")
+    @DeviatesOn(server = SqsProduct.LOCALSTACK, reason = DeviatesOn.GROUP_IN_FLIGHT)
     void messageThatCannotBeReadStopsItsGroupUntilItIsInTheDeadLetterQueue(CapturedOutput output) {
         send("a", Step.quick("a1"));
         send("a", "no JSON at all");
@@ -183,7 +159,7 @@ class FifoIT {
             await().until(() -> steps.calls().containsAll(List.of("a1", "b1")));
             assertThat(steps.callsOf("a")).containsExactly("a1");
 
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
 
             assertThat(steps.callsOf("a")).containsExactly("a1", "a3");
             assertThat(SQS.size(SqsServer.deadLettersOf(queue))).isEqualTo(1);
@@ -200,38 +176,14 @@ class FifoIT {
             send("a", Step.quick("a1"));
             send("a", Step.quick("a2"));
 
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
 
             assertThat(application.bean(Steps.class).calls()).containsExactly("a1", "a2");
-            assertThat(claims(application, "held_elsewhere")).isPositive();
+            assertThat(application.outcomes("held_elsewhere")).isPositive();
             // A server that answers late is told of: that is another matter.
             assertThat(entriesExceptOfOtherQueues(output))
                     .doesNotContain("ERROR")
                     .doesNotContainPattern("io\\.(exactlyonce|awspring)\\S*Exception");
-        }
-    }
-
-    /** The rest has been received as often as the first: its queue would not hand it out once more either. */
-    @Test
-    void messageThatWaitsOnItsLastReceiveKeepsTheRestOfItsGroupFromTheDeadLetterQueue() {
-        String oneReceive = SQS.createFifoQueue(WINDOW_SECONDS, 1);
-        SQS.send(oneReceive, "a", "1", Step.quick("a1"));
-        SQS.send(oneReceive, "a", "2", Step.quick("a2"));
-        SQS.send(oneReceive, "a", "3", Step.quick("a3"));
-        try (TestApplication application = start(Steps.class, oneReceive, "false")) {
-            ClaimStore store = application.bean(ClaimStore.class);
-            ClaimRequest held = new ClaimRequest(
-                    new ClaimKey(oneReceive, "a1"), UUID.randomUUID(), "another worker", Duration.ofSeconds(60));
-            store.claim(List.of(held));
-            application.container("steps").start();
-            await().until(() -> application.gauge("exactly.once.waiting", "listener", "steps") == 1);
-            assertThat(application.bean(Steps.class).calls()).isEmpty();
-
-            store.end(List.of(new ClaimEnd.Completed(held.id(), null)));
-
-            await().until(() -> SQS.size(oneReceive) == 0);
-            assertThat(application.bean(Steps.class).calls()).containsExactly("a2", "a3");
-            assertThat(SQS.size(SqsServer.deadLettersOf(oneReceive))).isZero();
         }
     }
 
@@ -318,52 +270,16 @@ class FifoIT {
     }
 
     @Test
-    @DeviatesOn(
-            server = SqsProduct.LOCALSTACK,
-            reason =
-                    "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
-                            + " in flight, unlike AWS")
+    @DeviatesOn(server = SqsProduct.LOCALSTACK, reason = DeviatesOn.GROUP_IN_FLIGHT)
     void messageThatFailsOnWhatWasItsLastReceiveKeepsItsGroupBackOnceThePolicyAllowsMore() {
         String oneReceive = SQS.createFifoQueue(WINDOW_SECONDS, 1);
         RaisesTheLimit.queue = oneReceive;
         SQS.send(oneReceive, "a", "1", Step.failing("a1", 1));
         SQS.send(oneReceive, "a", "2", Step.quick("a2"));
         try (TestApplication application = start(RaisesTheLimit.class, oneReceive, "true")) {
-            await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(oneReceive) == 0);
+            SQS.awaitEmpty(oneReceive);
 
             assertThat(application.bean(Steps.class).calls()).containsExactly("a1", "a1", "a2");
-        }
-    }
-
-    @Test
-    void duplicateIsDroppedByTheQueueWithinFiveMinutesAndByItsClaimAfterwards() {
-        try (TestApplication application = start(Steps.class)) {
-            SQS.send(queue, "a", "same", Step.quick("a1"));
-            SQS.send(queue, "a", "same", Step.quick("a1"));
-            await().until(() -> application.claims("COMPLETED") == 1);
-
-            SQS.send(queue, "a", "five-minutes-later", Step.quick("a1"));
-            await().until(() -> claims(application, "already_completed") == 1);
-            awaitEmptyQueue();
-
-            assertThat(application.bean(Steps.class).calls()).containsExactly("a1");
-        }
-    }
-
-    @Test
-    void deduplicationIdCanBeTheKey() {
-        // On one queue SQS itself would drop the second one; here both come, under one key of one scope.
-        String restored = SQS.createFifoQueue(WINDOW_SECONDS, RECEIVES);
-        try (TestApplication application =
-                start(ByDeduplicationId.class, queue, "true", Map.of("test.restored", restored))) {
-            SQS.send(queue, "a", "order-7", Step.quick("a1"));
-            awaitEmptyQueue();
-
-            SQS.send(restored, "a", "order-7", Step.quick("a1"));
-            SQS.send(restored, "a", "order-8", Step.quick("a1"));
-            await().until(() -> SQS.size(restored) == 0);
-
-            assertThat(application.bean(Steps.class).calls()).containsExactly("order-7", "order-8");
         }
     }
 
@@ -380,9 +296,5 @@ class FifoIT {
                 .flatMap(request -> request.entries().stream())
                 .filter(entry -> entry.visibilityTimeout() == 0)
                 .count();
-    }
-
-    private static double claims(TestApplication application, String outcome) {
-        return application.count("exactly.once.claims", "listener", "steps", "outcome", outcome);
     }
 }

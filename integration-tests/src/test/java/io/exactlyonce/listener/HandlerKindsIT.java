@@ -1,7 +1,6 @@
 package io.exactlyonce.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.annotation.SnsNotificationMessage;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
@@ -33,7 +32,6 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.Message;
-import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /** All kinds of listener methods in one application: each gets a message twice, and handles it once. */
 @UsesSqs
@@ -193,7 +191,7 @@ class HandlerKindsIT {
     }
 
     private void awaitEmpty(String queue) {
-        await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(name(queue)) == 0);
+        SQS.awaitEmpty(name(queue));
     }
 
     private static boolean hasVirtualThreads() {
@@ -242,12 +240,7 @@ class HandlerKindsIT {
 
         awaitEmpty("transactional");
         assertThat(calls("transactional")).containsExactly("transactional true", "transactional true");
-        assertThat(application
-                        .database()
-                        .sql("SELECT id FROM shipment")
-                        .query(String.class)
-                        .list())
-                .containsExactly("o1");
+        assertThat(application.texts("SELECT id FROM shipment")).containsExactly("o1");
     }
 
     @Test
@@ -258,37 +251,6 @@ class HandlerKindsIT {
         assertThat(calls("converted")).containsExactly("converted O1");
         assertThat(application.container("converted").getContainerOptions().getAcknowledgementMode())
                 .isEqualTo(AcknowledgementMode.ON_SUCCESS);
-    }
-
-    @Test
-    void messageAttributesAreArgumentsForTheKey() {
-        for (int time = 0; time < 2; time++) {
-            SQS.client()
-                    .sendMessage(request -> request.queueUrl(SQS.urlOf(name("attributes")))
-                            .messageBody("o1")
-                            .messageAttributes(Map.of(
-                                    "customer",
-                                    MessageAttributeValue.builder()
-                                            .dataType("String")
-                                            .stringValue("c1")
-                                            .build())));
-        }
-
-        awaitEmpty("attributes");
-        assertThat(calls("attributes")).containsExactly("attributes o1 of c1");
-    }
-
-    @Test
-    void publicationsOfOnePayloadAreDuplicatesThoughTheirEnvelopesDiffer() {
-        for (String id : List.of("1", "2")) {
-            SQS.send(
-                    name("sns"),
-                    "{\"Type\":\"Notification\",\"MessageId\":\"%s\",\"TopicArn\":\"t\",\"Message\":\"o1\"}"
-                            .formatted(id));
-        }
-
-        awaitEmpty("sns");
-        assertThat(calls("sns")).containsExactly("sns o1");
     }
 
     @Test

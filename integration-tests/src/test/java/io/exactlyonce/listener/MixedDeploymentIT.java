@@ -1,7 +1,6 @@
 package io.exactlyonce.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.exactlyonce.ExactlyOnceListener;
@@ -10,7 +9,6 @@ import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -170,10 +168,6 @@ class MixedDeploymentIT {
         }
     }
 
-    private void awaitEmptyQueue() {
-        await().atMost(Duration.ofSeconds(40)).until(() -> SQS.size(queue) == 0);
-    }
-
     private long shipments(String distinct) {
         return jdbc.sql("SELECT count(%s order_id) FROM shipment".formatted(distinct))
                 .query(Long.class)
@@ -195,7 +189,7 @@ class MixedDeploymentIT {
             assertThat(both.container("orders").isRunning()).isTrue();
             sendAllTwice(0);
 
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
             assertEachIsShippedOnce(ORDERS);
         }
         // "Put in your queue's name".
@@ -205,7 +199,7 @@ class MixedDeploymentIT {
             sendAllTwice(0);
             sendAllTwice(ORDERS);
 
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
             assertEachIsShippedOnce(2 * ORDERS);
         }
     }

@@ -59,7 +59,7 @@ class OutageIT {
     }
 
     private void assertAcknowledgedAfter(TestApplication application, Call... calls) {
-        await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
+        SQS.awaitEmpty(queue);
         assertThat(application.bean(BlockingListener.class).calls()).containsExactly(calls);
         assertThat(application.claims("COMPLETED")).isEqualTo(1);
     }
@@ -73,10 +73,10 @@ class OutageIT {
             awaitCall(application);
 
             DATABASE.disconnect(database);
-            await().until(() -> leaseRenewals(application, "failed") >= 1);
-            double renewed = leaseRenewals(application, "succeeded");
+            await().until(() -> application.renewals("lease", "failed") >= 1);
+            double renewed = application.renewals("lease", "succeeded");
             DATABASE.reconnect(database);
-            await().until(() -> leaseRenewals(application, "succeeded") > renewed);
+            await().until(() -> application.renewals("lease", "succeeded") > renewed);
 
             BlockingListener listener = application.bean(BlockingListener.class);
             assertThat(listener.wasInterrupted()).isFalse();
@@ -163,7 +163,7 @@ class OutageIT {
             assertThat(isPaused(application)).isTrue();
             DATABASE.reconnect(database);
 
-            await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(queue) == 0);
+            SQS.awaitEmpty(queue);
             assertThat(listener.calls())
                     .extracting(Call::order)
                     .containsExactlyInAnyOrder("o1", "o2", "o3", "o4", "o5", "late");
@@ -201,9 +201,5 @@ class OutageIT {
 
     private static double waiting(TestApplication application) {
         return application.gauge("exactly.once.waiting", "listener", "orders");
-    }
-
-    private static double leaseRenewals(TestApplication application, String result) {
-        return application.count("exactly.once.renewals", "listener", "orders", "target", "lease", "result", result);
     }
 }

@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -51,11 +49,7 @@ class QueueRecreatedIT {
 
     @Test
     void listenerGoesOnByItselfNothingIsStuckAndEachEffectHappensOnce() {
-        try (TestApplication application = TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(),
-                Map.of("test.queue", queue),
-                Listener.class,
-                SqsRequests.class)) {
+        try (TestApplication application = TestApplication.on(queue, Listener.class, SqsRequests.class)) {
             Listener listener = application.bean(Listener.class);
             SqsRequests requests = application.bean(SqsRequests.class);
             SQS.send(queue, "slow");
@@ -63,7 +57,7 @@ class QueueRecreatedIT {
 
             SQS.deleteQueue(queue);
             int before = requests.of(ChangeMessageVisibilityBatchRequest.class).size();
-            await().until(() -> windowRenewals(application, "lost") == 1);
+            await().until(() -> application.renewals("window", "lost") == 1);
             assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class).size() - before)
                     .isLessThanOrEqualTo(1 + RETRIES);
 
@@ -75,7 +69,7 @@ class QueueRecreatedIT {
             SQS.send(queue, "next");
 
             await().atMost(Duration.ofSeconds(30)).until(() -> application.claims("COMPLETED") == 2);
-            await().atMost(Duration.ofSeconds(30)).until(() -> SQS.size(queue) == 0);
+            SQS.awaitEmpty(queue);
             assertThat(listener.calls()).containsExactly("slow", "next");
             int soFar = requests.of(ChangeMessageVisibilityBatchRequest.class).size();
             await().during(Duration.ofSeconds(WINDOW_SECONDS))
@@ -83,9 +77,5 @@ class QueueRecreatedIT {
                                     .size()
                             == soFar);
         }
-    }
-
-    private static double windowRenewals(TestApplication application, String result) {
-        return application.count("exactly.once.renewals", "listener", "orders", "target", "window", "result", result);
     }
 }

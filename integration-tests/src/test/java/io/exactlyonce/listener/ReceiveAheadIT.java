@@ -4,13 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -75,8 +73,7 @@ class ReceiveAheadIT {
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
 
     private TestApplication start() {
-        return TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(), Map.of("test.queue", queue), Listener.class);
+        return TestApplication.on(queue, Listener.class);
     }
 
     private void send(String kind, int messages) {
@@ -126,27 +123,6 @@ class ReceiveAheadIT {
 
             listener.open();
             awaitAllHandledOnce(listener, 7 * MOST);
-        }
-    }
-
-    /** Each of these but one of a key waits or is a duplicate, and takes neither a slot nor a permit with it. */
-    @Test
-    void keyThatComesSeveralTimesInAPollAndInSeveralAtOnceIsHandledOnceAndAllPermitsAreBack() {
-        try (TestApplication application = start()) {
-            Listener listener = application.bean(Listener.class);
-            for (int copy = 0; copy < MOST; copy++) {
-                send("quick", 3);
-                send("slow", 3);
-            }
-            await().atMost(SOON).until(() -> SQS.size(queue) == 0);
-            assertThat(listener.handled())
-                    .containsExactlyInAnyOrder("quick0", "quick1", "quick2", "slow0", "slow1", "slow2");
-
-            send("gate", 3 * MOST);
-
-            await().atMost(SOON).until(() -> listener.running() == MOST);
-            listener.open();
-            awaitAllHandledOnce(listener, 3 * MOST + 6);
         }
     }
 

@@ -3,14 +3,12 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -34,15 +32,11 @@ class RenewalFailureIT {
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
 
     private TestApplication start() {
-        return TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(),
-                Map.of("test.queue", queue),
-                BlockingListener.class,
-                SqsRequests.class);
+        return TestApplication.on(queue, BlockingListener.class, SqsRequests.class);
     }
 
     private void assertHandledOnce(TestApplication application) {
-        await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
+        SQS.awaitEmpty(queue);
         assertThat(application.bean(BlockingListener.class).orders()).containsExactly("o1");
         assertThat(application.claims("COMPLETED")).isEqualTo(1);
     }
@@ -54,9 +48,9 @@ class RenewalFailureIT {
             requests.failNext(ChangeMessageVisibilityBatchRequest.class, 1);
             SQS.send(queue, "o1");
 
-            await().until(() -> windowRenewals(application, "succeeded") >= 3);
-            assertThat(windowRenewals(application, "failed")).isEqualTo(1);
-            assertThat(windowRenewals(application, "lost")).isZero();
+            await().until(() -> application.renewals("window", "succeeded") >= 3);
+            assertThat(application.renewals("window", "failed")).isEqualTo(1);
+            assertThat(application.renewals("window", "lost")).isZero();
             application.bean(BlockingListener.class).finish();
 
             assertHandledOnce(application);
@@ -71,9 +65,8 @@ class RenewalFailureIT {
             requests.failAll(ChangeMessageVisibilityBatchRequest.class);
             SQS.send(queue, "o1");
 
-            await().until(() -> windowRenewals(application, "lost") == 1);
-            await().until(() ->
-                    application.count("exactly.once.claims", "listener", "orders", "outcome", "held_elsewhere") >= 1);
+            await().until(() -> application.renewals("window", "lost") == 1);
+            await().until(() -> application.outcomes("held_elsewhere") >= 1);
             assertThat(requests.received()).hasSizeGreaterThanOrEqualTo(2);
             requests.failNone(ChangeMessageVisibilityBatchRequest.class);
             application.bean(BlockingListener.class).finish();
@@ -100,10 +93,8 @@ class RenewalFailureIT {
 
             await().during(Duration.ofSeconds(2 * WINDOW_SECONDS))
                     .atMost(Duration.ofSeconds(3 * WINDOW_SECONDS))
-                    .until(() -> application.count(
-                                    "exactly.once.renewals", "listener", "orders", "target", "lease", "result", "lost")
-                            == 0);
-            await().until(() -> windowRenewals(application, "lost") == 1);
+                    .until(() -> application.renewals("lease", "lost") == 0);
+            await().until(() -> application.renewals("window", "lost") == 1);
             // The first attempt is due one second before the end, and none begins in the last 0.1 s. Each pause between
             // them is a third of what is left, less a tenth of it as jitter, but not below 0.1 s, and ends at a tick of
             // 0.1 s: after 3, 2, 2 and 1 ticks at least (five attempts), after 4 and 3 at most (three).
@@ -116,9 +107,5 @@ class RenewalFailureIT {
 
             assertHandledOnce(application);
         }
-    }
-
-    private static double windowRenewals(TestApplication application, String result) {
-        return application.count("exactly.once.renewals", "listener", "orders", "target", "window", "result", result);
     }
 }

@@ -152,16 +152,11 @@ class ShutdownIT {
 
     private Map<String, String> properties(boolean dies) {
         return Map.of(
-                "test.orders",
-                orders,
-                "test.steps",
-                steps,
-                "test.stubborn",
-                stubborn,
-                "test.dies",
-                String.valueOf(dies),
-                "spring.main.web-application-type",
-                "none");
+                "test.orders", orders,
+                "test.steps", steps,
+                "test.stubborn", stubborn,
+                "test.dies", String.valueOf(dies),
+                "spring.main.web-application-type", "none");
     }
 
     private List<String> noted(String event, String prefix) {

@@ -3,15 +3,12 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
-import io.exactlyonce.testing.StreamingReplica;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
 import java.net.InetAddress;
@@ -20,14 +17,16 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
-import org.springframework.jdbc.core.simple.JdbcClient;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
 import software.amazon.awssdk.auth.credentials.AwsCredentialsProviderChain;
 import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
@@ -55,21 +54,6 @@ class StartUpIT {
     static class DoesNotParse {
         @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.orderId +")
         void handle(Order order) {}
-    }
-
-    static class UnknownArgument {
-        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#oder.orderId")
-        void handle(Order order) {}
-    }
-
-    static class UnknownProperty {
-        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.ordrId")
-        void handle(Order order) {}
-    }
-
-    static class FinalMethod {
-        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.orderId")
-        final void handle(Order order) {}
     }
 
     static final class FinalClass {
@@ -110,11 +94,6 @@ class StartUpIT {
         CompletableFuture<Void> handle(Order order) {
             return CompletableFuture.completedFuture(null);
         }
-    }
-
-    static class TimesOutAtOnce {
-        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.orderId", timeout = "${test.timeout}")
-        void handle(Order order) {}
     }
 
     private final String queue = SQS.createQueue(30);
@@ -160,99 +139,32 @@ class StartUpIT {
         assertThat(SQS.size(queue)).isEqualTo(1);
     }
 
-    @Test
-    void keyExpressionThatDoesNotParse(CapturedOutput output) {
-        assertStopped(output, DoesNotParse.class, Map.of(), "'#order.orderId +' does not parse", "write SpEL");
+    static Stream<Arguments> mistakes() {
+        return Stream.of(
+                Arguments.of(DoesNotParse.class, "'#order.orderId +' does not parse", "write SpEL"),
+                Arguments.of(
+                        FinalClass.class,
+                        "StartUpIT$FinalClass is final, of which there can be no proxy that claims keys",
+                        "make the class non-final"),
+                Arguments.of(RecordListener.class, "RecordListener is a record", "make it an ordinary class"),
+                Arguments.of(
+                        PlainWithOurFactory.class,
+                        "Listener 'plain' names the container factory 'exactlyOnceListenerContainerFactory'",
+                        "use @ExactlyOnceListener"),
+                Arguments.of(NoQueue.class, "StartUpIT$NoQueue.handle: it names no queue", "set queueNames"),
+                Arguments.of(ListensTwice.class, "ListensTwice.handle: it has @SqsHandler", "leave @SqsHandler off"),
+                Arguments.of(BatchOfAClass.class, "BatchOfAClass.handle: it takes batches", "take a single message"),
+                Arguments.of(
+                        FutureOfAClass.class,
+                        "FutureOfAClass.handle: its result is asynchronous",
+                        "return when the work is done"));
     }
 
-    @Test
-    void keyExpressionWithAnUnknownArgument(CapturedOutput output) {
-        assertStopped(output, UnknownArgument.class, Map.of(), "'#oder'", "use one of #headers, #message, #order");
-    }
-
-    @Test
-    void keyExpressionWithAnUnknownProperty(CapturedOutput output) {
-        assertStopped(
-                output, UnknownProperty.class, Map.of(), "'ordrId'", "name a property or record component of Order");
-    }
-
-    @Test
-    void methodThatNoProxyCanIntercept(CapturedOutput output) {
-        assertStopped(
-                output, FinalMethod.class, Map.of(), "would run unclaimed", "make it a non-final instance method");
-    }
-
-    @Test
-    void classThatNoProxyCanExtend(CapturedOutput output) {
-        assertStopped(
-                output,
-                FinalClass.class,
-                Map.of(),
-                "@ExactlyOnceListener method io.exactlyonce.listener.StartUpIT$FinalClass.handle: its class",
-                "is final, of which there can be no proxy that claims keys",
-                "make the class non-final");
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("mistakes")
+    void listenerThatCannotWork(Class<?> listener, String problem, String remedy, CapturedOutput output) {
+        assertStopped(output, listener, Map.of(), problem, remedy);
         assertThat(output).doesNotContain("Could not generate CGLIB subclass");
-    }
-
-    @Test
-    void plainListenerThatNamesTheFactoryThatClaimsKeys(CapturedOutput output) {
-        assertStopped(
-                output,
-                PlainWithOurFactory.class,
-                Map.of(),
-                "Listener 'plain' names the container factory 'exactlyOnceListenerContainerFactory'",
-                "use @ExactlyOnceListener");
-    }
-
-    @Test
-    void recordThatListens(CapturedOutput output) {
-        assertStopped(
-                output, RecordListener.class, Map.of(), "RecordListener is a record", "make it an ordinary class");
-    }
-
-    @Test
-    void listenerWithoutAQueue(CapturedOutput output) {
-        assertStopped(output, NoQueue.class, Map.of(), "StartUpIT$NoQueue.handle: it names no queue", "set queueNames");
-    }
-
-    @Test
-    void methodThatWouldListenTwice(CapturedOutput output) {
-        assertStopped(
-                output,
-                ListensTwice.class,
-                Map.of(),
-                "ListensTwice.handle: it has @SqsHandler",
-                "leave @SqsHandler off");
-    }
-
-    @Test
-    void handlerOfAClassThatTakesBatches(CapturedOutput output) {
-        assertStopped(
-                output,
-                BatchOfAClass.class,
-                Map.of(),
-                "BatchOfAClass.handle: it takes batches",
-                "take a single message");
-    }
-
-    @Test
-    void handlerOfAClassThatIsAsynchronous(CapturedOutput output) {
-        assertStopped(
-                output,
-                FutureOfAClass.class,
-                Map.of(),
-                "FutureOfAClass.handle: its result is asynchronous",
-                "return when the work is done");
-    }
-
-    @Test
-    void timeoutOutOfItsBounds(CapturedOutput output) {
-        assertStopped(
-                output,
-                TimesOutAtOnce.class,
-                Map.of("test.timeout", "5ms"),
-                "its timeout '5ms' is no duration from 1s to 12h",
-                "such as 90s or 5m");
     }
 
     @Test
@@ -265,40 +177,6 @@ class StartUpIT {
                 Map.of("exactly-once.datasource.url", latin, "exactly-once.datasource.username", "postgres"),
                 "keeps text in LATIN1 (server_encoding), but claims need UTF8",
                 "and let exactly-once.datasource.url lead there");
-    }
-
-    @Test
-    void driverThatSendsStatementsApart(CapturedOutput output) {
-        assertStopped(
-                output,
-                Good.class,
-                Map.of("spring.datasource.url", database + "?preferQueryMode=simple"),
-                "in transactions of their own (preferQueryMode=simple)",
-                "remove preferQueryMode=simple from spring.datasource.url");
-    }
-
-    static class OneConnection extends Good {
-        @Bean(defaultCandidate = false)
-        @ExactlyOnceDataSource
-        HikariDataSource claims(DataSourceProperties application) {
-            HikariDataSource pool = application
-                    .initializeDataSourceBuilder()
-                    .type(HikariDataSource.class)
-                    .build();
-            pool.setMaximumPoolSize(1);
-            return pool;
-        }
-    }
-
-    /** Trap: renewals were promised a second one, which was not there. */
-    @Test
-    void markedPoolOfOneConnection(CapturedOutput output) {
-        assertStopped(
-                output,
-                OneConnection.class,
-                Map.of(),
-                "the DataSource marked @ExactlyOnceDataSource gives 1 connection, but claims need 2 at least",
-                "raise the maximumPoolSize of its pool");
     }
 
     @Test
@@ -336,17 +214,6 @@ class StartUpIT {
                 "Start the SQS server at http://127.0.0.1:1, or correct " + ENDPOINT);
     }
 
-    /** Where names are looked up slowly, the SDK gives up before it knows that there is no such host. */
-    @Test
-    void endpointWhoseHostIsUnknown(CapturedOutput output) {
-        assertStopped(
-                output,
-                Good.class,
-                Map.of(ENDPOINT, "http://sqs.invalid:9324"),
-                "(region " + REGION + ", endpoint http://sqs.invalid:9324)",
-                ENDPOINT);
-    }
-
     /** The queue is missed first: containers look their queues up while the database is still being asked. */
     @Test
     void databaseThatIsDownIsToldBeforeAQueueThatDoesNotExist(CapturedOutput output) {
@@ -377,16 +244,6 @@ class StartUpIT {
     }
 
     @Test
-    void tableThatIsNotThere(CapturedOutput output) {
-        assertStopped(
-                output,
-                Good.class,
-                Map.of("exactly-once.claim.initialize-schema", "never"),
-                "Table exactly_once_claim is missing",
-                "exactly-once.claim.initialize-schema=always");
-    }
-
-    @Test
     void tableThatIsNotThereThoughBeansAreLazy(CapturedOutput output) {
         assertStopped(
                 output,
@@ -394,44 +251,5 @@ class StartUpIT {
                 Map.of("exactly-once.claim.initialize-schema", "never", "spring.main.lazy-initialization", "true"),
                 "Table exactly_once_claim is missing",
                 "exactly-once.claim.initialize-schema=always");
-    }
-
-    @Test
-    void replicaInsteadOfAPrimary(CapturedOutput output) throws Exception {
-        EmbeddedDatabase primary = EmbeddedDatabase.shared();
-        try (StreamingReplica replica = new StreamingReplica(primary.dataSource(database), primary.port())) {
-            assertStopped(
-                    output,
-                    Good.class,
-                    Map.of(
-                            "spring.datasource.url",
-                            database.replace(":" + primary.port() + "/", ":" + replica.port() + "/")),
-                    "leads to no primary: what answers plain reads there is a replica or read-only",
-                    "point spring.datasource.url at the primary");
-        }
-    }
-
-    @Test
-    void databaseThatIsReadOnly(CapturedOutput output) {
-        EmbeddedDatabase server = EmbeddedDatabase.shared();
-        String name = database.substring(database.lastIndexOf('/') + 1);
-        JdbcClient.create(server.dataSource(database))
-                .sql("ALTER DATABASE " + name + " SET default_transaction_read_only = on")
-                .update();
-        assertStopped(
-                output,
-                Good.class,
-                Map.of(),
-                "what answers plain reads there is a replica or read-only",
-                "point spring.datasource.url at the primary");
-    }
-
-    @Test
-    void propertyOutOfItsBounds(CapturedOutput output) {
-        assertStopped(
-                output,
-                Good.class,
-                Map.of("exactly-once.renewal.at", "0.95"),
-                "exactly-once.renewal.at (0.95) must be from 0.1 to 0.8");
     }
 }

@@ -5,13 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.audit.QueueAudit;
-import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -54,9 +51,9 @@ class StaticRenewalIT {
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
 
     private TestApplication start(String timeout) {
-        return TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(),
-                Map.of("test.queue", queue, "test.timeout", timeout, "exactly-once.renewal.enabled", "false"),
+        return TestApplication.on(
+                queue,
+                Map.of("test.timeout", timeout, "exactly-once.renewal.enabled", "false"),
                 Listener.class,
                 SqsRequests.class);
     }
@@ -70,7 +67,7 @@ class StaticRenewalIT {
             await().until(() -> listener.events().contains("interrupted"));
             assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class)).isEmpty();
 
-            await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
+            SQS.awaitEmpty(queue);
 
             assertThat(listener.events()).containsExactly("attempt 1", "interrupted", "attempt 2");
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
@@ -79,32 +76,5 @@ class StaticRenewalIT {
                     .contains("nothing is renewed")
                     .contains("has no timeout");
         }
-    }
-
-    /** The third incident, seen at start-up. */
-    @Test
-    void windowThatIsTooShortForTheTimeoutIsWarnedOf(CapturedOutput output) {
-        try (TestApplication application = start("2s")) {
-            awaitAudit(application);
-            assertThat(output)
-                    .contains("the visibility window (3s) must be at least 6 times the listener's timeout (2s): 12s")
-                    .contains("messageVisibilitySeconds");
-        }
-    }
-
-    @Test
-    void windowThatIsLongEnoughIsNot(CapturedOutput output) {
-        String roomy = SQS.createQueue(12);
-        try (TestApplication application = TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(),
-                Map.of("test.queue", roomy, "test.timeout", "2s", "exactly-once.renewal.enabled", "false"),
-                Listener.class)) {
-            awaitAudit(application);
-            assertThat(output).doesNotContain("nothing is renewed");
-        }
-    }
-
-    private static void awaitAudit(TestApplication application) {
-        await().until(() -> !application.bean(QueueAudit.class).reports().isEmpty());
     }
 }

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
@@ -27,7 +26,6 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
-import software.amazon.awssdk.services.sqs.model.Message;
 
 /** Deliveries whose key is held elsewhere: by another handler of ours, or a worker of which only its claim is seen. */
 @UsesSqs
@@ -120,19 +118,6 @@ class WaitingIT {
     }
 
     @Test
-    void duplicateIsDeletedSoonAfterAnotherWorkerCompletesItsKey() {
-        try (TestApplication application = start(Map.of())) {
-            ClaimRequest holder = holdElsewhere(application, "o1", LONG_LEASE);
-            SQS.send(queue, "o1");
-            awaitWaiting(application, 1);
-
-            application.bean(ClaimStore.class).end(List.of(new ClaimEnd.Completed(holder.id(), "1")));
-
-            assertHandledSoon(application);
-        }
-    }
-
-    @Test
     void keyOfAWorkerThatDiedIsTakenOverSoonAfterItsLease() {
         try (TestApplication application = start(Map.of())) {
             Duration lease = Duration.ofSeconds(3 * WINDOW_SECONDS);
@@ -146,20 +131,6 @@ class WaitingIT {
 
             assertHandledSoon(application, new Call("o1", 2, true));
             assertThat(application.bean(SqsRequests.class).mostReceives()).isEqualTo(2);
-        }
-    }
-
-    @Test
-    void keyThatItsHolderReleasesIsTakenOverLongBeforeItsLeaseEnds() {
-        try (TestApplication application = start(Map.of())) {
-            ClaimRequest holder = holdElsewhere(application, "o1", LONG_LEASE);
-            application.bean(Listener.class).finish();
-            SQS.send(queue, "o1");
-            awaitWaiting(application, 1);
-
-            application.bean(ClaimStore.class).end(List.of(new ClaimEnd.Released(holder.id(), "failed", false)));
-
-            assertHandledSoon(application, new Call("o1", 2, false));
         }
     }
 
@@ -205,31 +176,5 @@ class WaitingIT {
             awaitWaiting(application, 1);
             assertThat(application.bean(SqsRequests.class).mostReceives()).isEqualTo(2);
         }
-    }
-
-    /** Its first receive was another consumer's, so that no renewal of ours competes with a server's long poll for the second. */
-    @Test
-    void lastReceiveBeforeTheDeadLetterQueueIsTold(CapturedOutput output) {
-        SQS.send(queue, "o1");
-        receiveAndReturn();
-        try (TestApplication application = start(Map.of("spring.cloud.aws.sqs.listener.auto-startup", "false"))) {
-            ClaimRequest holder = holdElsewhere(application, "o1", LONG_LEASE);
-            application.container("orders").start();
-            await().atMost(SOON)
-                    .until(() -> application.count("exactly.once.receives.run.out", "listener", "orders") == 1);
-            assertThat(output).contains("(receive 2) of listener 'orders'", "after 3 receives: raise maxReceiveCount");
-
-            application.bean(ClaimStore.class).end(List.of(new ClaimEnd.Completed(holder.id(), "1")));
-
-            assertHandledSoon(application);
-        }
-    }
-
-    private void receiveAndReturn() {
-        List<Message> received = SQS.client()
-                .receiveMessage(request -> request.queueUrl(SQS.urlOf(queue)).waitTimeSeconds(5))
-                .messages();
-        assertThat(received).hasSize(1);
-        SQS.expose(queue, received.get(0).receiptHandle());
     }
 }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
@@ -15,7 +14,6 @@ import io.exactlyonce.window.WindowWatch;
 import io.exactlyonce.window.WindowWatch.ListenerWindow;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -61,11 +59,7 @@ class WindowForesightIT {
     @Test
     void warningComesBeforeTheFirstOverrunAndThresholdsAreToldOnce() {
         String queue = SQS.createQueue(WINDOW_SECONDS);
-        try (TestApplication application = TestApplication.start(
-                        EmbeddedDatabase.shared().createDatabase(),
-                        Map.of("test.queue", queue),
-                        Listener.class,
-                        Warnings.class);
+        try (TestApplication application = TestApplication.on(queue, Listener.class, Warnings.class);
                 CapturedLog log = new CapturedLog()) {
             for (int i = 0; i < MESSAGES; i++) {
                 SQS.send(queue, "o" + i);

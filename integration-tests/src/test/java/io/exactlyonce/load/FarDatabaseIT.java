@@ -107,7 +107,7 @@ class FarDatabaseIT {
             Duration sold = selling.time();
             Trial.hold(HANDLING, () -> heldOrders() == ORDERS);
             held.release();
-            await().atMost(Duration.ofSeconds(60)).until(() -> SQS.size(orders) == 0);
+            SQS.awaitEmpty(orders);
 
             held.assertEachOnce(ORDERS);
             assertThat(database.queryForList("SELECT name FROM sale", String.class))

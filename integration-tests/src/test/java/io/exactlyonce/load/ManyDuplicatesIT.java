@@ -135,7 +135,7 @@ class ManyDuplicatesIT {
         await().atMost(Duration.ofSeconds(60)).until(() -> waiting() == MESSAGES - 1);
         Trial.hold(HELD, () -> waiting() == MESSAGES - 1);
         consumers.forEach(consumer -> consumer.bean(where.listener).finish());
-        await().atMost(Duration.ofSeconds(60)).until(() -> SQS.size(queue) == 0);
+        SQS.awaitEmpty(queue);
 
         assertThat(SQS.size(deadLetters)).isZero();
         int received = 0;

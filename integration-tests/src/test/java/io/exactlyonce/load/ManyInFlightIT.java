@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import io.awspring.cloud.sqs.MessageExecutionThreadFactory;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
@@ -49,11 +48,9 @@ class ManyInFlightIT {
     private final String queue = SQS.createQueue(WINDOW_SECONDS, deadLetters, 5);
 
     private TestApplication start() {
-        TestApplication application = TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(),
+        TestApplication application = TestApplication.on(
+                queue,
                 Map.of(
-                        "test.queue",
-                        queue,
                         "spring.cloud.aws.sqs.listener.auto-startup",
                         "false",
                         "spring.cloud.aws.sqs.listener.max-concurrent-messages",

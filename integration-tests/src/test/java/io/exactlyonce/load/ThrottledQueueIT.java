@@ -95,8 +95,8 @@ class ThrottledQueueIT {
             int refusedRenewals = sqs.refused(ChangeMessageVisibilityBatchRequest.class);
             sqs.throttle(false);
             double lost = Trial.lost(application, "hasty", "window");
-            hastyOrders.release();
-            await().atMost(Duration.ofSeconds(60)).until(() -> SQS.size(hasty) == 0);
+            shop.hasty().release();
+            SQS.awaitEmpty(hasty);
             Duration renewal = Duration.ofSeconds(LONG_WINDOW_SECONDS / 2);
             assertThat(Trial.lost(application, "patient", "window")).isZero();
             assertThat(claimed(application)).isEqualTo(2 * MESSAGES);

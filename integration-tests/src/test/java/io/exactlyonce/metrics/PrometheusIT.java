@@ -36,12 +36,9 @@ class PrometheusIT {
                 WebApplicationType.SERVLET,
                 EmbeddedDatabase.shared().createDatabase(),
                 Map.of(
-                        "test.queue",
-                        queue,
-                        "management.endpoints.web.exposure.include",
-                        "prometheus",
-                        "exactly-once.claim.cleanup.interval",
-                        "1s"),
+                        "test.queue", queue,
+                        "management.endpoints.web.exposure.include", "prometheus",
+                        "exactly-once.claim.cleanup.interval", "1s"),
                 Listener.class)) {
             SQS.send(queue, "o1");
             await().until(() -> application.claims("COMPLETED") == 1);
@@ -50,43 +47,20 @@ class PrometheusIT {
 
             String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
             String tags = "{listener=\"orders\",queue=\"%s\"".formatted(queue);
+            // Of each kind one; that every meter is there is asked below, and what it counts by DeliveryMetricsTests.
             await().untilAsserted(() -> assertThat(scrape(port))
-                    .contains(
-                            "exactly_once_delivery_quantile_seconds{listener=\"orders\",quantile=\"0.5\",queue=\"%s\"}"
-                                    .formatted(queue))
                     .contains(
                             "exactly_once_delivery_quantile_seconds{listener=\"orders\",quantile=\"0.95\",queue=\"%s\"}"
                                     .formatted(queue))
-                    .contains(
-                            "exactly_once_delivery_quantile_seconds{listener=\"orders\",quantile=\"0.99\",queue=\"%s\"}"
-                                    .formatted(queue))
-                    .contains("exactly_once_delivery_seconds_count" + tags + "} 1")
-                    .contains(
-                            "exactly_once_handler_quantile_seconds{listener=\"orders\",quantile=\"0.95\",queue=\"%s\"}"
-                                    .formatted(queue))
                     .contains("exactly_once_handler_seconds_count" + tags + "} 1")
-                    .contains("exactly_once_claims_deleted_total 0.0")
+                    .contains("exactly_once_window_seconds" + tags + "} 30.0")
                     .contains("hikaricp_connections_max{pool=\"exactly-once-claims\"} 11.0")
                     .containsPattern("exactly_once_claims_oldest_seconds [0-9.]+\\n")
-                    .contains("exactly_once_claims_parked 0.0")
                     .containsPattern("exactly_once_sweep_seconds_count [1-9]")
-                    .contains("exactly_once_window_seconds" + tags + "} 30.0")
                     .containsPattern("exactly_once_window_utilization_ratio\\{[^}]*} 0\\.0\\d*[1-9]")
-                    .contains("exactly_once_claims_total{listener=\"orders\",outcome=\"acquired\",queue=\"%s\"} 1.0"
-                            .formatted(queue))
-                    .contains(
-                            "exactly_once_claims_total{listener=\"orders\",outcome=\"already_completed\",queue=\"%s\"} 1.0"
-                                    .formatted(queue))
-                    .contains(
-                            "exactly_once_renewals_total{listener=\"orders\",queue=\"%s\",result=\"lost\",target=\"lease\"} 0.0"
-                                    .formatted(queue))
-                    .doesNotContainPattern("# HELP exactly_once_\\S+ *\n"));
-            assertThat(scrape(port))
                     .contains("exactly_once_completions_total" + tags + "} 1.0")
                     .contains("exactly_once_acknowledgements_total" + tags + "} 2.0")
-                    .contains("exactly_once_in_flight" + tags + "} 0.0")
-                    .contains("exactly_once_receives_total" + tags + ",receive=\"1\"} 2.0")
-                    .contains("exactly_once_message_age_seconds_count" + tags + "} 2");
+                    .doesNotContainPattern("# HELP exactly_once_\\S+ *\n"));
             assertThatMetersAreThoseOfTheDocumentation(scrape(port));
         }
     }

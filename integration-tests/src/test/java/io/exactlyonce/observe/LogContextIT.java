@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceEvent;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
@@ -61,10 +60,8 @@ class LogContextIT {
             disabledReason = "There are virtual threads from Java 21 on: run the build with such a JDK")
     void linesOfAVirtualThreadSayTheSame() {
         String queue = SQS.createQueue(30);
-        try (TestApplication application = TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(),
-                Map.of("test.queue", queue, "spring.threads.virtual.enabled", "true"),
-                Listener.class)) {
+        try (TestApplication application =
+                TestApplication.on(queue, Map.of("spring.threads.virtual.enabled", "true"), Listener.class)) {
             SQS.send(queue, "o1");
             await().until(() -> application.claims("COMPLETED") == 1);
 
@@ -82,8 +79,7 @@ class LogContextIT {
     @Test
     void handlersThreadAndTheOneBehindItSayTheSame() {
         String queue = SQS.createQueue(30);
-        try (TestApplication application = TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(), Map.of("test.queue", queue), Listener.class)) {
+        try (TestApplication application = TestApplication.on(queue, Listener.class)) {
             SQS.send(queue, "o1");
             await().until(() -> application.claims("COMPLETED") == 1);
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
@@ -82,10 +81,8 @@ class ObservationsIT {
     @Test
     void claimHandlerAndCompletionContinueTheTraceOfTheMessage() {
         String queue = SQS.createQueue(30);
-        try (TestApplication application = TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(),
-                Map.of("test.queue", queue, "spring.cloud.aws.sqs.observation-enabled", "true"),
-                Listener.class)) {
+        try (TestApplication application =
+                TestApplication.on(queue, Map.of("spring.cloud.aws.sqs.observation-enabled", "true"), Listener.class)) {
             SQS.client()
                     .sendMessage(request -> request.queueUrl(SQS.urlOf(queue))
                             .messageBody("o1")

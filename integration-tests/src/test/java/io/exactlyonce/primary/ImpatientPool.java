@@ -1,5 +1,8 @@
 package io.exactlyonce.primary;
 
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
 import java.time.Duration;
 import javax.sql.DataSource;
 
@@ -27,5 +30,13 @@ public final class ImpatientPool {
     /** The application's database. */
     static ClaimPool.Target target(String url, String username, String password) {
         return new ClaimPool.Target("spring.datasource.url", url, username, password);
+    }
+
+    /** Returns why the check at the start refuses a pool. */
+    static ClaimDatabaseException refusalOf(ClaimPool pool) {
+        ClaimDatabaseException refusal =
+                catchThrowableOfType(ClaimDatabaseException.class, () -> new PrimaryCheck(pool).verify());
+        assertThat(refusal).as("refusal").isNotNull();
+        return refusal;
     }
 }

@@ -1,21 +1,18 @@
 package io.exactlyonce.primary;
 
+import static io.exactlyonce.primary.ImpatientPool.refusalOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimTable;
-import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
-import io.exactlyonce.testing.StreamingReplica;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import javax.sql.DataSource;
@@ -98,7 +95,7 @@ class MarkedDataSourceIT {
             throws SQLException {
         DataSource claims = marked(known ? pool : new UnknownPool(pool)).dataSource();
         new ClaimTable(claims).create();
-        var store = new PostgresClaimStore(claims, TestDatabase.RETENTION, SynchronousCommit.ON);
+        var store = TestDatabase.store(claims);
 
         failover.happens();
 
@@ -109,42 +106,6 @@ class MarkedDataSourceIT {
         for (int call = 0; call < SIZE; call++) {
             assertThat(store.claim(List.of(TestDatabase.request()))).hasOnlyElementsOfType(Acquired.class);
         }
-    }
-
-    @Test
-    void replicaIsRefused() throws Exception {
-        try (var replica = new StreamingReplica(SERVER.dataSource(url), SERVER.port());
-                HikariDataSource pool = pool(url.replace(":" + SERVER.port(), ":" + replica.port()));
-                var claims = marked(pool)) {
-            assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
-                    .isInstanceOf(ClaimDatabaseException.class)
-                    .hasMessageContaining("leads to server 127.0.0.1:" + replica.port())
-                    .hasMessageContaining("point the DataSource marked @ExactlyOnceDataSource at the primary");
-        }
-    }
-
-    @Test
-    void settingsOfThePoolStayAndItIsNotClosed() throws SQLException {
-        try (HikariDataSource pool = pool(url)) {
-            try (var claims = marked(pool)) {
-                new PrimaryCheck(claims).verify();
-                assertThat(claims.maximumPoolSize()).isEqualTo(SIZE);
-                assertThat(claims.chosenTimeout()).hasValue(Duration.ofMillis(pool.getConnectionTimeout()));
-            }
-
-            assertThat(pool.isClosed()).isFalse();
-            assertThat(pool.getPoolName()).isEqualTo("theirs");
-            assertThat(pool.getMaximumPoolSize()).isEqualTo(SIZE);
-            assertThat(pool.getExceptionOverride()).isNull();
-        }
-    }
-
-    @Test
-    void sizeOfAnUnknownPoolIsWhatIsConfigured() {
-        ClaimPool claims = marked(new UnknownPool(SERVER.dataSource(url)));
-
-        assertThat(claims.maximumPoolSize()).isEqualTo(10);
-        assertThat(claims.chosenTimeout()).isEmpty();
     }
 
     @Test
@@ -192,13 +153,11 @@ class MarkedDataSourceIT {
 
     private static void assertRefused(HikariDataSource pool, String problem, String remedy) {
         try (var claims = marked(pool)) {
-            assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
-                    .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
-                        assertThat(refused.problem())
-                                .startsWith("the DataSource marked @ExactlyOnceDataSource ")
-                                .contains(problem);
-                        assertThat(refused.remedy()).contains(remedy);
-                    });
+            ClaimDatabaseException refused = refusalOf(claims);
+            assertThat(refused.problem())
+                    .startsWith("the DataSource marked @ExactlyOnceDataSource ")
+                    .contains(problem);
+            assertThat(refused.remedy()).contains(remedy);
         }
     }
 

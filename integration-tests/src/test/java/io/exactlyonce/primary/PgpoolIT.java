@@ -1,7 +1,7 @@
 package io.exactlyonce.primary;
 
+import static io.exactlyonce.primary.ImpatientPool.refusalOf;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.testing.ConnectionProxy;
 import io.exactlyonce.testing.EmbeddedDatabase;
@@ -82,11 +82,9 @@ class PgpoolIT {
 
     private static void assertRefused(ConnectionProxy pgpool, String problem) {
         try (var claims = pool(pgpool.lead(URL))) {
-            assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
-                    .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
-                        assertThat(refused.problem()).contains(problem);
-                        assertThat(refused.remedy()).contains("datasource.url", ", past ");
-                    });
+            ClaimDatabaseException refused = refusalOf(claims);
+            assertThat(refused.problem()).contains(problem);
+            assertThat(refused.remedy()).contains("datasource.url", ", past ");
         }
     }
 

@@ -1,5 +1,6 @@
 package io.exactlyonce.primary;
 
+import static io.exactlyonce.primary.ImpatientPool.refusalOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -26,14 +27,12 @@ class PrimaryCheckTests {
         String url = "jdbc:postgresql://127.0.0.1:%d/shop?user=me&password=secret".formatted(freePort());
 
         try (var pool = ImpatientPool.of(url)) {
-            assertThatThrownBy(() -> new PrimaryCheck(pool).verify())
-                    .isInstanceOfSatisfying(ClaimDatabaseException.class, unavailable -> {
-                        assertThat(unavailable.problem()).contains("No connection to");
-                        assertThat(unavailable.remedy()).contains("spring.datasource.url");
-                    })
-                    .hasMessageContaining("/shop for claims")
-                    .hasMessageContaining("refused")
-                    .hasMessageNotContaining("secret");
+            ClaimDatabaseException unavailable = refusalOf(pool);
+            assertThat(unavailable.problem()).contains("No connection to");
+            assertThat(unavailable.remedy()).contains("spring.datasource.url");
+            assertThat(unavailable).hasMessageContaining("/shop for claims");
+            assertThat(unavailable).hasMessageContaining("refused");
+            assertThat(unavailable).hasMessageNotContaining("secret");
         }
     }
 
@@ -70,15 +69,12 @@ class PrimaryCheckTests {
         var target = ImpatientPool.target("jdbc:h2:mem:shop;USER=me;PASSWORD=secret", "me", "secret");
 
         try (var pool = ImpatientPool.of(target, new OtherDatabase())) {
-            assertThatThrownBy(() -> new PrimaryCheck(pool).verify())
-                    .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
-                        assertThat(refused.problem())
-                                .startsWith("mem:shop is connected, but refused")
-                                .contains("SQLSTATE 90022", OtherDatabase.ANSWER);
-                        assertThat(refused.remedy())
-                                .contains("PostgreSQL 14 or later", "set exactly-once.datasource.url");
-                    })
-                    .hasMessageNotContaining("secret");
+            ClaimDatabaseException refused = refusalOf(pool);
+            assertThat(refused.problem())
+                    .startsWith("mem:shop is connected, but refused")
+                    .contains("SQLSTATE 90022", OtherDatabase.ANSWER);
+            assertThat(refused.remedy()).contains("PostgreSQL 14 or later", "set exactly-once.datasource.url");
+            assertThat(refused).hasMessageNotContaining("secret");
         }
     }
 

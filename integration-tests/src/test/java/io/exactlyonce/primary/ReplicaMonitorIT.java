@@ -42,7 +42,6 @@ class ReplicaMonitorIT {
     static void startReplica() throws Exception {
         replica = new StreamingReplica(SERVER.dataSource(URL), SERVER.port(), "laggard", DELAY);
         PRIMARY.execute("CREATE TABLE traffic (id int)");
-        PRIMARY.execute("CREATE ROLE bare LOGIN");
         await().until(() -> PRIMARY.queryForObject(
                         "SELECT count(*) FROM pg_stat_replication WHERE application_name = 'laggard'", Integer.class)
                 == 1);
@@ -53,7 +52,6 @@ class ReplicaMonitorIT {
         replica.close();
         // A class that fails is run again, in the same database.
         PRIMARY.execute("DROP TABLE traffic");
-        PRIMARY.execute("DROP ROLE bare");
     }
 
     @AfterEach
@@ -91,48 +89,6 @@ class ReplicaMonitorIT {
         }
     }
 
-    @Test
-    void userWithBareGrantsIsToldWhichOneIsMissing(CapturedOutput output) {
-        try (ClaimPool bare = ImpatientPool.of(target("bare"))) {
-            var monitor = new ReplicaMonitor(bare, SynchronousCommit.ON, List.of(looks::add));
-            monitor.tick();
-            monitor.tick();
-
-            assertThat(looks).containsExactly(List.of(), List.of());
-            assertThat(output).containsOnlyOnce("GRANT pg_monitor TO").doesNotContain("may forget claims");
-
-            PRIMARY.execute("GRANT pg_read_all_stats TO bare");
-            monitor.tick();
-            assertThat(latest()).extracting(ReplicaLag::replica).containsExactly(NAME);
-        }
-    }
-
-    @Test
-    void neitherADatabaseThatIsAwayNorAnObserverThatFailsEndsTheWatch(CapturedOutput output) {
-        String url = SERVER.createDatabase();
-        try (ClaimPool pool = ImpatientPool.of(ImpatientPool.target(url, SERVER.username(), SERVER.password()))) {
-            var monitor = new ReplicaMonitor(pool, SynchronousCommit.ON, List.of(replicas -> {
-                looks.add(replicas);
-                throw new IllegalStateException("as if");
-            }));
-            monitor.tick();
-            assertThat(latest()).isNotEmpty();
-            assertThat(output).contains("what it observes goes on", "as if");
-
-            SERVER.disconnect(url);
-            monitor.tick();
-            monitor.tick();
-            assertThat(latest()).isEmpty();
-            assertThat(output).containsOnlyOnce("Replica lag cannot be read");
-
-            SERVER.reconnect(url);
-            await().untilAsserted(() -> {
-                monitor.tick();
-                assertThat(latest()).isNotEmpty();
-            });
-        }
-    }
-
     /** Trap: each look opened a connection of its own, authenticated, and closed it. */
     @Test
     void looksShareAConnectionOfThePool() {
@@ -152,26 +108,6 @@ class ReplicaMonitorIT {
 
             assertThat(latest()).isNotEmpty();
             assertThat(opened).hasValue(1);
-        }
-    }
-
-    /** An application that stops interrupts its threads. */
-    @Test
-    void lookThatIsInterruptedIsNoWarning(CapturedOutput output) {
-        try (ClaimPool held =
-                ImpatientPool.of(target(SERVER.username()), new DelegatingDataSource(SERVER.dataSource(URL)) {
-                    @Override
-                    public Connection getConnection() throws SQLException {
-                        throw new SQLException("no connection for a look that is interrupted");
-                    }
-                })) {
-            Thread.currentThread().interrupt();
-
-            new ReplicaMonitor(held, SynchronousCommit.ON, List.of(looks::add)).tick();
-
-            assertThat(Thread.interrupted()).isTrue();
-            assertThat(latest()).isEmpty();
-            assertThat(output).doesNotContain("no connection for a look that is interrupted");
         }
     }
 

@@ -20,6 +20,11 @@ import org.slf4j.LoggerFactory;
 @ExtendWith(DeviatesOn.Condition.class)
 public @interface DeviatesOn {
 
+    /** Of FIFO queues, why it deviates. */
+    String GROUP_IN_FLIGHT =
+            "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
+                    + " in flight, unlike AWS";
+
     /** The server that deviates. */
     SqsProduct server();
 

@@ -7,11 +7,13 @@ import io.exactlyonce.testing.wire.SqsOverHttp;
 import io.exactlyonce.testing.wire.SqsWire;
 import io.exactlyonce.testing.wire.Weather;
 import java.net.URI;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import org.awaitility.Awaitility;
 import org.testcontainers.localstack.LocalStackContainer;
 import org.testcontainers.utility.DockerImageName;
 import software.amazon.awssdk.http.async.SdkAsyncHttpClient;
@@ -201,6 +203,11 @@ public final class SqsServer {
     public void expose(String queue, String receiptHandle) {
         client.changeMessageVisibility(request ->
                 request.queueUrl(urlOf(queue)).receiptHandle(receiptHandle).visibilityTimeout(0));
+    }
+
+    /** Waits until a queue has no messages left, visible or not. */
+    public void awaitEmpty(String queue) {
+        Awaitility.await().atMost(Duration.ofSeconds(40)).until(() -> size(queue) == 0);
     }
 
     /** Returns how many messages a queue holds, visible or not. */

@@ -2,6 +2,7 @@ package io.exactlyonce.testing;
 
 import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -39,6 +40,18 @@ public final class TestApplication implements AutoCloseable {
      */
     public static TestApplication start(String databaseUrl, Map<String, String> properties, Class<?>... listeners) {
         return start(WebApplicationType.NONE, databaseUrl, properties, listeners);
+    }
+
+    /** Starts an application of which {@code test.queue} is a queue, on a database of its own. */
+    public static TestApplication on(String queue, Class<?>... listeners) {
+        return on(queue, Map.of(), listeners);
+    }
+
+    /** Starts an application of which {@code test.queue} is a queue, on a database of its own. */
+    public static TestApplication on(String queue, Map<String, String> properties, Class<?>... listeners) {
+        Map<String, String> all = new LinkedHashMap<>(properties);
+        all.put("test.queue", queue);
+        return start(EmbeddedDatabase.shared().createDatabase(), all, listeners);
     }
 
     /** Starts an application that serves HTTP on a port of its own, or not. */
@@ -99,9 +112,26 @@ public final class TestApplication implements AutoCloseable {
                 .single();
     }
 
-    /** Returns a counter's value. */
+    /** Returns the texts that a query finds. */
+    public List<String> texts(String sql) {
+        return database().sql(sql).query(String.class).list();
+    }
+
+    /** Returns the sum of a meter's counters. */
     public double count(String meter, String... tags) {
-        return bean(MeterRegistry.class).get(meter).tags(tags).counter().count();
+        return bean(MeterRegistry.class).get(meter).tags(tags).counters().stream()
+                .mapToDouble(Counter::count)
+                .sum();
+    }
+
+    /** Returns how many claims of all listeners had an outcome. */
+    public double outcomes(String outcome) {
+        return count("exactly.once.claims", "outcome", outcome);
+    }
+
+    /** Returns how many renewals of windows, or of leases, had a result. */
+    public double renewals(String target, String result) {
+        return count("exactly.once.renewals", "target", target, "result", result);
     }
 
     /** Returns a gauge's value. */

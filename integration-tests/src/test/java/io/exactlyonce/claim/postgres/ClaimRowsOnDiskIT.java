@@ -18,16 +18,10 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.platform.commons.util.ExceptionUtils;
-import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
 /** What claims leave in the table. */
 class ClaimRowsOnDiskIT {
-
-    private static final String[] SCANS = {"Seq Scan", "Hash Join", "Merge Join", "Join Filter"};
 
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
@@ -111,70 +105,5 @@ class ClaimRowsOnDiskIT {
 
         assertThat(DATABASE.row(good.key()).get("status")).isEqualTo("HELD");
         assertThat(store.end(List.of(new ClaimEnd.Completed(good.id(), "1")))).containsExactly(good.id());
-    }
-
-    /** Generic plans are what a prepared statement ends with; here they are made while nothing is known of the table. */
-    @ParameterizedTest
-    @ValueSource(strings = {"", "ANALYZE exactly_once_claim"})
-    void batchStatementsLookRowsUpAlsoInAYoungTable(String statistics) {
-        try (TestDatabase fresh = new TestDatabase(1)) {
-            var connection = new SingleConnectionDataSource(fresh.newConnection(), true);
-            var jdbc = new JdbcTemplate(connection);
-            jdbc.execute("SET plan_cache_mode = force_generic_plan");
-            jdbc.execute("PREPARE states (text[], text[], bigint[]) AS " + numbered(PostgresClaimStore.LOOK));
-            assertThat(plan(jdbc, "states ('{a}', '{b}', '{1}')"))
-                    .contains("exactly_once_claim_pkey")
-                    .doesNotContain("Seq Scan");
-
-            jdbc.execute(statistics);
-            jdbc.execute("BEGIN");
-            jdbc.execute(Statements.SETTINGS.formatted("on"));
-            String ends = "text[], text[], uuid[], text[], text[], text[], boolean[]";
-            String claims = "bigint, text[], text[], uuid[], text[], bigint[], text[]";
-            jdbc.execute("PREPARE ends (%s) AS %s".formatted(ends, numbered(PostgresClaimStore.END)));
-            jdbc.execute(
-                    "PREPARE claims (%s) AS %s".formatted(claims, numbered(PostgresClaimStore.CLAIM.formatted("on"))));
-            jdbc.execute("PREPARE rows (text[], text[]) AS " + numbered(ClaimRow.OF_KEYS));
-            jdbc.execute(
-                    "PREPARE takeovers (bigint, text[], text[], uuid[], text[], uuid[], text[], bigint[], bigint[],"
-                            + " boolean[], text[], bigint[]) AS " + numbered(Takeovers.TAKE_OVER));
-            jdbc.execute("PREPARE parkings (text[], text[], uuid[], text[], uuid[]) AS "
-                    + numbered(Takeovers.PARK_IN_DOUBT));
-            String noEnd = "'{a}', '{b}', '{}', '{}', '{}', '{}', '{}'";
-            String noClaim = "1, '{a}', '{b}', '{}', '{}', '{}', '{}'";
-            assertLooksRowsUp(plan(jdbc, "ends (%s)".formatted(noEnd)));
-            assertThat(plan(jdbc, "claims (%s)".formatted(noClaim)))
-                    .contains("Conflict Arbiter Indexes: exactly_once_claim_pkey")
-                    .doesNotContain(SCANS);
-            assertThat(plan(jdbc, "rows ('{a}', '{b}')"))
-                    .contains("Index Cond: (((scope)::text = ")
-                    .doesNotContain(SCANS);
-            String free = "'{a}', '{b}', '{}', '{}', '{}'";
-            assertLooksRowsUp(plan(jdbc, "takeovers (1, %s, '{}', '{}', '{}', '{}', '{}', '{}')".formatted(free)));
-            assertLooksRowsUp(plan(jdbc, "parkings (%s)".formatted(free)));
-
-            jdbc.execute(
-                    "PREPARE renewals (text[], text[], uuid[], bigint[]) AS " + numbered(PostgresClaimStore.RENEW));
-            assertLooksRowsUp(plan(jdbc, "renewals ('{a}', '{b}', '{}', '{}')"));
-            connection.destroy();
-        }
-    }
-
-    private static void assertLooksRowsUp(String plan) {
-        assertThat(plan)
-                .contains("Index Cond: (((scope)::text = ", "TID Cond: (")
-                .doesNotContain(SCANS);
-    }
-
-    private static String numbered(String sql) {
-        String result = sql;
-        for (int i = 1; result.contains("?"); i++) {
-            result = result.replaceFirst("\\?", "\\$" + i);
-        }
-        return result;
-    }
-
-    private static String plan(JdbcTemplate jdbc, String statement) {
-        return String.join("\n", jdbc.queryForList("EXPLAIN EXECUTE " + statement, String.class));
     }
 }

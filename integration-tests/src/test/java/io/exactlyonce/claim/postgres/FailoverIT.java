@@ -35,43 +35,38 @@ class FailoverIT {
 
     @Test
     void everyCallSucceedsOnAFreshConnection() throws SQLException {
-        ClaimRequest completed = request();
-        ClaimRequest released = request();
-
-        makeSessionsReadOnly();
-        assertThat(store.claim(List.of(completed, released))).hasOnlyElementsOfType(Acquired.class);
-        makeSessionsReadOnly();
-        assertThat(store.renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
-                .containsExactly(completed.id());
-        makeSessionsReadOnly();
-        assertThat(store.end(List.of(new ClaimEnd.Completed(completed.id(), "1"))))
-                .containsExactly(completed.id());
-        makeSessionsReadOnly();
-        assertThat(store.end(List.of(new ClaimEnd.Released(released.id(), "failed", false))))
-                .containsExactly(released.id());
-        makeSessionsReadOnly();
-        assertThat(store.look(List.of(completed.key(), released.key())))
-                .containsEntry(completed.key(), KeyState.completed(null))
-                .containsEntry(released.key(), KeyState.FREE);
+        assertEveryCallSucceedsAfter(this::makeSessionsReadOnly);
     }
 
     /** Connections that were used a moment ago, so that the pool gives them out without a look. */
     @Test
     void everyCallSucceedsWhenAllSessionsHaveEnded() throws SQLException {
+        assertEveryCallSucceedsAfter(this::endSessions);
+    }
+
+    private interface Failover {
+        void happens() throws SQLException;
+    }
+
+    private void assertEveryCallSucceedsAfter(Failover failover) throws SQLException {
         ClaimRequest completed = request();
         ClaimRequest released = request();
 
-        endSessions();
+        failover.happens();
         assertThat(store.claim(List.of(completed, released))).hasOnlyElementsOfType(Acquired.class);
-        endSessions();
+        failover.happens();
         assertThat(store.renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
                 .containsExactly(completed.id());
-        endSessions();
+        failover.happens();
         assertThat(store.end(List.of(new ClaimEnd.Completed(completed.id(), "1"))))
                 .containsExactly(completed.id());
-        endSessions();
+        failover.happens();
         assertThat(store.end(List.of(new ClaimEnd.Released(released.id(), "failed", false))))
                 .containsExactly(released.id());
+        failover.happens();
+        assertThat(store.look(List.of(completed.key(), released.key())))
+                .containsEntry(completed.key(), KeyState.completed(null))
+                .containsEntry(released.key(), KeyState.FREE);
     }
 
     @Test

@@ -215,20 +215,6 @@ class FencingLockIT {
     }
 
     @Test
-    void fencedTransactionKeepsNoConnectionOfTheClaimsPool() {
-        claim(request);
-        application.executeWithoutResult(status -> {
-            assertThat(store.fence(claim)).isTrue();
-            assertThat(DATABASE.jdbc()
-                            .queryForObject(
-                                    "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'exactly-once-claims'"
-                                            + " AND state LIKE 'idle in transaction%' AND datname = current_database()",
-                                    Integer.class))
-                    .isZero();
-        });
-    }
-
-    @Test
     void completedClaimIsNotHeld() {
         claim(request);
         store.end(List.of(new ClaimEnd.Completed(claim, null)));

@@ -17,7 +17,6 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
 import java.sql.Statement;
@@ -28,7 +27,6 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -40,7 +38,6 @@ class InterferenceIT {
 
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
-    private static final String ANY = "";
     private static final String TAKE_OVER = "UPDATE exactly_once_claim AS claim\nSET status = 'HELD'";
 
     private final PostgresClaimStore other = DATABASE.store();
@@ -182,31 +179,6 @@ class InterferenceIT {
                         () -> other.end(List.of(new ClaimEnd.Completed(zombie.id(), "1")))))
                 .isEmpty();
         assertThat(DATABASE.row(zombie.key()).get("status")).isEqualTo("HELD");
-    }
-
-    @Test
-    void firstClaimsAndEndsTakeOneRoundTripAndDuplicatesOneMore() {
-        AtomicInteger statements = new AtomicInteger();
-        var store = new PostgresClaimStore(
-                new InterruptedDataSource(DATABASE.pool(), ANY, Integer.MAX_VALUE, statements::incrementAndGet),
-                TestDatabase.RETENTION,
-                SynchronousCommit.ON);
-        ClaimRequest done = request();
-        ClaimRequest running = request();
-        other.claim(List.of(done, running));
-
-        ClaimBatch.Result result = store.apply(new ClaimBatch(
-                List.of(new ClaimEnd.Completed(done.id(), "1")),
-                List.of(request(), request(running.key()), request())));
-
-        assertThat(result.recorded()).containsExactly(done.id());
-        assertThat(result.claimed().get(1)).isInstanceOf(HeldElsewhere.class);
-        assertThat(statements).hasValue(2);
-
-        ClaimRequest fresh = request();
-        store.apply(new ClaimBatch(List.of(new ClaimEnd.Completed(running.id(), "1")), List.of(fresh, request())));
-        store.end(List.of(new ClaimEnd.Completed(fresh.id(), "1")));
-        assertThat(statements).hasValue(4);
     }
 
     /** The rest of a call is answered, whatever keeps one of its rows locked. */

@@ -83,15 +83,6 @@ class KeyStateQueryIT {
     }
 
     @Test
-    void keyThatATransactionHasLockedIsFreeAfterItsRollback() throws SQLException {
-        assertThat(tryLock("pg_try_advisory_xact_lock")).isTrue();
-
-        other.rollback();
-
-        assertThat(look()).isEqualTo(KeyState.FREE);
-    }
-
-    @Test
     void lockedKeyIsHeldAlsoWhenAnEarlierClaimsRowIsFree() {
         store.claim(List.of(claim));
         store.end(List.of(new ClaimEnd.Released(claim.id(), "failed", false)));

@@ -21,12 +21,13 @@ import java.io.IOException;
 import java.sql.Connection;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.stream.IntStream;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
@@ -86,31 +87,37 @@ class PooledTransactionsIT {
                 .containsExactly(configured.setting());
     }
 
+    private static List<ClaimKey> newKeys() {
+        return Stream.generate(() -> request().key()).limit(KEYS).toList();
+    }
+
+    /** Calls for each key three times, on several threads. */
+    private static List<ClaimOutcome> thrice(
+            int threads, List<ClaimKey> keys, Function<ClaimKey, Callable<ClaimOutcome>> call) throws Exception {
+        var executor = Executors.newFixedThreadPool(threads);
+        try {
+            List<ClaimOutcome> outcomes = new ArrayList<>();
+            for (Future<ClaimOutcome> outcome : executor.invokeAll(
+                    Stream.of(keys, keys, keys).flatMap(List::stream).map(call).toList())) {
+                outcomes.add(outcome.get());
+            }
+            return outcomes;
+        } finally {
+            executor.shutdownNow();
+        }
+    }
+
     /** More threads than connections, more connections than sessions: each transaction meets another's session. */
     @Test
     void eachKeyIsClaimedOnce() throws Exception {
-        var store = new PostgresClaimStore(claims.dataSource(), TestDatabase.RETENTION, SynchronousCommit.ON);
-        List<ClaimKey> keys = IntStream.range(0, KEYS)
-                .mapToObj(number -> new ClaimKey("pooled", UUID.randomUUID().toString()))
-                .toList();
-        var threads = Executors.newFixedThreadPool(2 * CONNECTIONS);
-        try {
-            List<Callable<ClaimOutcome>> calls = Stream.of(keys, keys, keys)
-                    .flatMap(List::stream)
-                    .map(key -> (Callable<ClaimOutcome>) () -> claimAndComplete(store, key))
-                    .toList();
+        var store = TestDatabase.store(claims.dataSource());
+        List<ClaimKey> keys = newKeys();
 
-            int acquired = 0;
-            for (Future<ClaimOutcome> outcome : threads.invokeAll(calls)) {
-                acquired += outcome.get() instanceof Acquired ? 1 : 0;
-            }
-            assertThat(acquired).isEqualTo(KEYS);
-            assertThat(store.claim(
-                            keys.stream().map(PooledTransactionsIT::request).toList()))
-                    .allMatch(AlreadyCompleted.class::isInstance);
-        } finally {
-            threads.shutdownNow();
-        }
+        List<ClaimOutcome> outcomes = thrice(2 * CONNECTIONS, keys, key -> () -> claimAndComplete(store, key));
+
+        assertThat(outcomes).filteredOn(Acquired.class::isInstance).hasSize(KEYS);
+        assertThat(store.claim(keys.stream().map(PooledTransactionsIT::request).toList()))
+                .allMatch(AlreadyCompleted.class::isInstance);
     }
 
     /** An application's transactions, through the same pooler: lock, number and rows are one transaction's, whatever session it is. */
@@ -125,24 +132,15 @@ class PooledTransactionsIT {
                         TestDatabase.RETENTION,
                         SynchronousCommit.ON)
                 .create(new JdbcTransactionManager(application), true);
-        List<ClaimKey> keys = IntStream.range(0, KEYS)
-                .mapToObj(number -> new ClaimKey("pooled", UUID.randomUUID().toString()))
-                .toList();
-        var threads = Executors.newFixedThreadPool(SESSIONS);
-        try {
-            List<Callable<ClaimOutcome>> calls = Stream.of(keys, keys, keys)
-                    .flatMap(List::stream)
-                    .map(key -> (Callable<ClaimOutcome>) () -> transaction.execute(request(key), claim -> {
-                        jdbc.update("INSERT INTO sale VALUES (?)", key.key());
-                        return null;
-                    }))
-                    .toList();
-            for (Future<ClaimOutcome> outcome : threads.invokeAll(calls)) {
-                outcome.get();
-            }
-        } finally {
-            threads.shutdownNow();
-        }
+        List<ClaimKey> keys = newKeys();
+
+        thrice(
+                SESSIONS,
+                keys,
+                key -> () -> transaction.execute(request(key), claim -> {
+                    jdbc.update("INSERT INTO sale VALUES (?)", key.key());
+                    return null;
+                }));
 
         assertThat(DATABASE.queryForList("SELECT id FROM sale", String.class))
                 .containsExactlyInAnyOrderElementsOf(

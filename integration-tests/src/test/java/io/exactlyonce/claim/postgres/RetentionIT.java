@@ -10,7 +10,6 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.SynchronousCommit;
-import io.exactlyonce.claim.Threads;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.time.NanoClock;
@@ -19,7 +18,6 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -249,27 +247,6 @@ class RetentionIT {
             sweep();
             assertThat(sweeps.deleted()).isEqualTo(3);
         });
-    }
-
-    @Test
-    void instancesThatSweepTogetherDeleteEachRowOnce() throws Exception {
-        expired(200);
-        AtomicInteger deleted = new AtomicInteger();
-        RetentionObserver counter = new RetentionObserver() {
-            @Override
-            public void deleted(int claims) {
-                deleted.addAndGet(claims);
-            }
-        };
-
-        Threads.run(4, () -> {
-            var one = new Retention(database.pool(), 10, List.of(counter), System::nanoTime, length -> {});
-            while (deleted.get() < 200) {
-                one.sweep();
-            }
-        });
-
-        assertThat(deleted).hasValue(200);
     }
 
     @Test

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
@@ -77,19 +76,11 @@ class HandlerTimeoutIT {
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
 
     private TestApplication start(Class<?> listener) {
-        return TestApplication.start(
-                EmbeddedDatabase.shared().createDatabase(),
-                Map.of("test.queue", queue, "test.timeout", "1s"),
-                listener,
-                SqsRequests.class);
+        return TestApplication.on(queue, Map.of("test.timeout", "1s"), listener, SqsRequests.class);
     }
 
     private static double timeouts(TestApplication application) {
         return application.count("exactly.once.handler.timeouts", "listener", "orders");
-    }
-
-    private void awaitEmptyQueue() {
-        await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(queue) == 0);
     }
 
     @Test
@@ -97,7 +88,7 @@ class HandlerTimeoutIT {
         try (TestApplication application = start(Obedient.class)) {
             SQS.send(queue, "o1");
 
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
             assertThat(application.bean(Obedient.class).events())
                     .containsExactly(
                             "attempt 1, ambiguous false",
@@ -120,7 +111,7 @@ class HandlerTimeoutIT {
             await().atMost(Duration.ofSeconds(30)).until(() -> listener.events().contains("end of attempt 2"));
             listener.finish();
 
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
             await().until(() -> listener.events().contains("end of attempt 1"));
             assertThat(listener.events())
                     .containsExactly("attempt 1", "interrupted", "attempt 2", "end of attempt 2", "end of attempt 1");
@@ -137,7 +128,7 @@ class HandlerTimeoutIT {
 
             listener.finish();
 
-            awaitEmptyQueue();
+            SQS.awaitEmpty(queue);
             assertThat(listener.events()).containsExactly("attempt 1", "interrupted", "end of attempt 1");
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
             assertThat(application.bean(SqsRequests.class).received()).hasSize(1);

@@ -22,7 +22,6 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -294,40 +293,6 @@ class ObserveFirstIT {
         }
     }
 
-    static class Slow {
-        private final AtomicInteger calls = new AtomicInteger();
-        private final CountDownLatch finish = new CountDownLatch(1);
-
-        @ExactlyOnceListener(
-                id = "observed",
-                queueNames = "${test.queue}",
-                key = "#order",
-                mode = "${test.mode:observe}")
-        void handle(String order) throws InterruptedException {
-            calls.incrementAndGet();
-            finish.await();
-        }
-    }
-
-    @Test
-    void handlerThatOutlivesItsWindowIsCalledAgainAndToldAsAnOverlap() {
-        String soon = SQS.createQueue(1);
-        try (TestApplication application = TestApplication.start(
-                database, Map.of("test.queue", soon, "exactly-once.claim.lease", "1s"), Slow.class)) {
-            Slow slow = application.bean(Slow.class);
-            await().until(application.bean(ClaimDatabase.class)::isReady);
-            SQS.send(soon, "order-01");
-
-            await().atMost(Duration.ofSeconds(20)).until(() -> slow.calls.get() >= 2);
-            slow.finish.countDown();
-
-            await().until(() -> observed(application, "overlap") >= 1);
-            assertThat(observed(application, "alone")).isEqualTo(1);
-            assertThat(observed(application, "takeover")).isZero();
-            await().until(() -> application.claims("COMPLETED") == 1);
-        }
-    }
-
     @ExactlyOnceListener(id = "observed", queueNames = "${test.queue}", key = "#payload.toString()", mode = "observe")
     static class OfAClass {
         private final List<String> handled = new CopyOnWriteArrayList<>();
@@ -350,34 +315,6 @@ class ObserveFirstIT {
             assertThat(application.bean(OfAClass.class).handled).containsExactly("order-01", "order-01");
             await().until(() -> observed(application, "alone") == 1
                     && observed(application, "duplicate") + observed(application, "overlap") == 1);
-        }
-    }
-
-    static class Several {
-        private final List<String> handled = new CopyOnWriteArrayList<>();
-
-        @ExactlyOnceListener(id = "observed", queueNames = "${test.queue}", key = "#payload", mode = "observe")
-        void batch(List<Message<String>> orders) {
-            orders.forEach(order -> handled.add(order.getPayload()));
-        }
-    }
-
-    @Test
-    void messagesOfBatchesOfAFifoQueueKeepTheirOrderAndAreObservedEach() {
-        String fifo = SQS.createFifoQueue(30, 3);
-        try (TestApplication application = TestApplication.start(
-                database,
-                Map.of("test.queue", fifo, "spring.cloud.aws.sqs.queue-not-found-strategy", "fail"),
-                Several.class)) {
-            await().until(application.bean(ClaimDatabase.class)::isReady);
-            for (int order = 1; order <= 12; order++) {
-                SQS.send(fifo, "group", "d" + order, "o" + order);
-            }
-            await().until(() -> SQS.size(fifo) == 0);
-
-            assertThat(application.bean(Several.class).handled)
-                    .containsExactly("o1", "o2", "o3", "o4", "o5", "o6", "o7", "o8", "o9", "o10", "o11", "o12");
-            await().until(() -> application.claims("COMPLETED") == 12);
         }
     }
 }

@@ -160,20 +160,6 @@ class MixedEffectsIT {
         assertThat(charges()).isZero();
     }
 
-    /** The handler's own row is left alone by it: whoever comes next decides. */
-    @ParameterizedTest
-    @EnumSource(names = {"RELEASED", "DELETED_BY_RETENTION"})
-    void keyThatIsFreeAgainIsWorkedOnNextTime(Change change) throws Exception {
-        vanish();
-        catchThrowable(() -> work(() -> inAnotherThread(() -> {
-            change.make(this);
-            return true;
-        })));
-
-        assertThat(work(() -> {})).isInstanceOf(Acquired.class);
-        assertThat(charges()).isEqualTo(1);
-    }
-
     /** As with a zombie that has fenced a transaction: no transaction waits for another one's end. */
     @Test
     void freeRowThatAnotherTransactionHasLockedRollsTheHandlerBack() throws Exception {

@@ -67,7 +67,9 @@ class PostgresClaimTransactionIT {
 
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
-    private static final AssertionError NOT_TO_BE_CALLED = new AssertionError("the work was called");
+    private static final Work NOT_TO_BE_CALLED = claim -> {
+        throw new AssertionError("the work was called");
+    };
 
     static {
         DATABASE.jdbc().execute("CREATE TABLE charge (id text, CHECK (id <> 'invalid'))");
@@ -114,6 +116,11 @@ class PostgresClaimTransactionIT {
     private static PostgresClaimTransaction over(PlatformTransactionManager transactions, DataSource dataSource) {
         return new PostgresClaimTransaction(
                 transactions, dataSource, DATABASE.pool(), false, TestDatabase.RETENTION, SynchronousCommit.ON);
+    }
+
+    /** Returns a request that leaves a doubt to a person. */
+    private ClaimRequest cautious() {
+        return new ClaimRequest(new ClaimId(key, UUID.randomUUID()), "worker", request.lease(), InDoubt.PARK, null);
     }
 
     private ClaimOutcome again(Work work) throws Throwable {
@@ -214,8 +221,7 @@ class PostgresClaimTransactionIT {
                         + " FOR EACH ROW WHEN (NEW.status = 'PARKED') EXECUTE FUNCTION note_parking()");
         String database = setUp.queryForObject("SELECT current_database()", String.class);
         setUp.execute("ALTER DATABASE %s SET synchronous_commit = off".formatted(database));
-        var cautious =
-                new ClaimRequest(new ClaimId(key, UUID.randomUUID()), "worker", request.lease(), InDoubt.PARK, null);
+        ClaimRequest cautious = cautious();
         try {
             assertThat(transaction.execute(cautious, charging("1"))).isEqualTo(new Parked());
         } finally {
@@ -239,9 +245,7 @@ class PostgresClaimTransactionIT {
         };
         var refused = over(losing, DATABASE.application());
 
-        assertThatThrownBy(() -> refused.execute(request(key), claim -> {
-                    throw NOT_TO_BE_CALLED;
-                }))
+        assertThatThrownBy(() -> refused.execute(request(key), NOT_TO_BE_CALLED))
                 .isInstanceOf(ClaimStoreUnavailableException.class);
     }
 
@@ -249,8 +253,7 @@ class PostgresClaimTransactionIT {
     void keyThatAnotherWorkerAbandonedIsParkedForGoodIfTheRequestLeavesDoubtToAPerson() throws Throwable {
         external.claim(List.of(request));
         DATABASE.endLease(request.id());
-        var cautious =
-                new ClaimRequest(new ClaimId(key, UUID.randomUUID()), "worker", request.lease(), InDoubt.PARK, null);
+        ClaimRequest cautious = cautious();
 
         assertThat(transaction.execute(cautious, charging("1"))).isEqualTo(new Parked());
 
@@ -315,9 +318,7 @@ class PostgresClaimTransactionIT {
     void secondTransactionOnTheKeyIsNotKeptWaiting() throws Throwable {
         assertThat(again(claim -> {
                     charge();
-                    assertThat(inAnotherThread(() -> again(other -> {
-                                throw NOT_TO_BE_CALLED;
-                            })))
+                    assertThat(inAnotherThread(() -> again(NOT_TO_BE_CALLED)))
                             .isEqualTo(new HeldElsewhere(request.lease()));
                     return null;
                 }))
@@ -330,10 +331,7 @@ class PostgresClaimTransactionIT {
         try (Connection other = DATABASE.application().getConnection()) {
             other.setAutoCommit(false);
             other.createStatement().execute("SELECT pg_advisory_xact_lock(" + SameDatabase.number(key) + ")");
-            assertThat(again(claim -> {
-                        throw NOT_TO_BE_CALLED;
-                    }))
-                    .isInstanceOf(HeldElsewhere.class);
+            assertThat(again(NOT_TO_BE_CALLED)).isInstanceOf(HeldElsewhere.class);
             other.rollback();
         }
         assertNothingHappened();
@@ -343,9 +341,7 @@ class PostgresClaimTransactionIT {
     void keyThatIsHeldForExternalEffectsIsHeldElsewhere() throws Throwable {
         external.claim(List.of(request));
 
-        assertThat(again(claim -> {
-                    throw NOT_TO_BE_CALLED;
-                }))
+        assertThat(again(NOT_TO_BE_CALLED))
                 .isInstanceOfSatisfying(
                         HeldElsewhere.class,
                         held -> assertThat(held.leaseRemaining()).isBetween(Duration.ofSeconds(1), request.lease()));
@@ -399,9 +395,7 @@ class PostgresClaimTransactionIT {
         var refusing = over(new JdbcTransactionManager(readOnly), readOnly);
 
         again(holding -> {
-            assertThatThrownBy(() -> inAnotherThread(() -> refusing.execute(request(key), claim -> {
-                        throw NOT_TO_BE_CALLED;
-                    })))
+            assertThatThrownBy(() -> inAnotherThread(() -> refusing.execute(request(key), NOT_TO_BE_CALLED)))
                     .rootCause()
                     .hasMessageContaining("read-only transaction");
             return null;
@@ -423,9 +417,7 @@ class PostgresClaimTransactionIT {
             for (int time = 0; time < moreThanTheDriverWaitsBeforeItPrepares; time++) {
                 ClaimRequest next = request();
                 assertThat(saving.execute(next, claim -> "1")).isInstanceOf(Acquired.class);
-                assertThat(saving.execute(request(next.key()), claim -> {
-                            throw NOT_TO_BE_CALLED;
-                        }))
+                assertThat(saving.execute(request(next.key()), NOT_TO_BE_CALLED))
                         .isEqualTo(new AlreadyCompleted("1"));
             }
         }
@@ -541,8 +533,7 @@ class PostgresClaimTransactionIT {
 
     @Test
     void workThatCommitsByItselfLeavesItsKeyToAPersonIfTheRequestDoes() throws Throwable {
-        var cautious =
-                new ClaimRequest(new ClaimId(key, UUID.randomUUID()), "worker", request.lease(), InDoubt.PARK, null);
+        ClaimRequest cautious = cautious();
         assertThatThrownBy(() -> transaction.execute(cautious, claim -> {
                     charge();
                     commit();
@@ -550,7 +541,7 @@ class PostgresClaimTransactionIT {
                 }))
                 .isInstanceOf(IllegalStateException.class);
 
-        var next = new ClaimRequest(new ClaimId(key, UUID.randomUUID()), "worker", request.lease(), InDoubt.PARK, null);
+        ClaimRequest next = cautious();
         assertThat(transaction.execute(next, charging("1"))).isEqualTo(new Parked());
         assertThat(charges()).isEqualTo(1);
     }
@@ -571,25 +562,6 @@ class PostgresClaimTransactionIT {
 
         assertThat(within).containsExactly(true, false, false);
         assertThat(transaction.isWithin(request.id())).isFalse();
-    }
-
-    /** It has left the transaction that has its key. */
-    @Test
-    void workThatHasCommittedByItselfIsNotWithinItsClaimAnyMore() {
-        List<Boolean> within = new ArrayList<>();
-
-        assertThatThrownBy(() -> transaction.execute(request, claim -> {
-                    within.add(transaction.isWithin(request.id()));
-                    charge();
-                    within.add(transaction.isWithin(request.id()));
-                    commit();
-                    charge();
-                    within.add(transaction.isWithin(request.id()));
-                    return "1";
-                }))
-                .isInstanceOf(IllegalStateException.class);
-
-        assertThat(within).containsExactly(true, true, false);
     }
 
     @Test
@@ -613,10 +585,7 @@ class PostgresClaimTransactionIT {
         assertThat(executeLosingTheReply(true, goesWithTheCompletion, DATABASE.pool()))
                 .isInstanceOf(Acquired.class);
 
-        assertThat(again(claim -> {
-                    throw NOT_TO_BE_CALLED;
-                }))
-                .isEqualTo(new AlreadyCompleted("1"));
+        assertThat(again(NOT_TO_BE_CALLED)).isEqualTo(new AlreadyCompleted("1"));
         assertThat(charges()).isEqualTo(1);
     }
 
@@ -631,10 +600,7 @@ class PostgresClaimTransactionIT {
                 .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasStackTraceContaining("connection");
 
-        assertThat(again(claim -> {
-                    throw NOT_TO_BE_CALLED;
-                }))
-                .isEqualTo(new AlreadyCompleted("1"));
+        assertThat(again(NOT_TO_BE_CALLED)).isEqualTo(new AlreadyCompleted("1"));
         assertThat(charges()).isEqualTo(1);
     }
 
@@ -751,10 +717,7 @@ class PostgresClaimTransactionIT {
         List<ClaimRequest> requests = List.of(request, request());
 
         assertThatThrownBy(() -> transaction.execute(requests, claimed -> {
-                    DATABASE.jdbc().execute((ConnectionCallback<Void>) connection -> {
-                        connection.commit();
-                        return null;
-                    });
+                    commit();
                     return Map.of();
                 }))
                 .isInstanceOf(IllegalStateException.class)

@@ -12,9 +12,16 @@ import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.OtherDatabase;
 import io.exactlyonce.testing.StreamingReplica;
 import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -84,21 +91,17 @@ class TransactionCheckIT {
                                 String.class));
     }
 
-    @Test
-    void managerOfTheClaimsDatabaseIsTakenAndWorks() throws Throwable {
-        assertThat(of(dataSource()).execute(TestDatabase.request(), claim -> null))
-                .isInstanceOf(Acquired.class);
+    static Stream<Named<UnaryOperator<DataSource>>> accepted() {
+        return Stream.of(
+                Named.of("as it is", UnaryOperator.identity()),
+                Named.of("aware of transactions", TransactionAwareDataSourceProxy::new),
+                Named.of("that connects lazily", LazyConnectionDataSourceProxy::new));
     }
 
-    @Test
-    void dataSourceThatIsAwareOfTransactionsJoinsThem() throws Throwable {
-        assertThat(of(new TransactionAwareDataSourceProxy(dataSource())).execute(TestDatabase.request(), claim -> null))
-                .isInstanceOf(Acquired.class);
-    }
-
-    @Test
-    void dataSourceThatConnectsLazilyIsTaken() throws Throwable {
-        assertThat(of(new LazyConnectionDataSourceProxy(dataSource())).execute(TestDatabase.request(), claim -> null))
+    @ParameterizedTest
+    @MethodSource("accepted")
+    void managerOfTheClaimsDatabaseIsTakenAndWorks(UnaryOperator<DataSource> wrapping) throws Throwable {
+        assertThat(of(wrapping.apply(dataSource())).execute(TestDatabase.request(), claim -> null))
                 .isInstanceOf(Acquired.class);
     }
 
@@ -133,28 +136,31 @@ class TransactionCheckIT {
         }
     }
 
-    @Test
-    void serverThatIsDownIsRefused() {
-        PGSimpleDataSource down = dataSource();
-        down.setPortNumbers(new int[] {1});
-
-        assertRefused(down, "refused", "effects = EXTERNAL");
+    static Stream<Arguments> unusable() {
+        return Stream.of(
+                unusable("is down", source -> source.setPortNumbers(new int[] {1}), "refused", "effects = EXTERNAL"),
+                unusable(
+                        "is read-only",
+                        source -> source.setOptions("-c default_transaction_read_only=on"),
+                        "read-only transaction",
+                        "leads to the primary"),
+                unusable(
+                        "hides the table",
+                        source -> source.setCurrentSchema("pg_catalog"),
+                        "but claims are kept in table exactly_once_claim",
+                        "search_path"));
     }
 
-    @Test
-    void transactionsThatAreReadOnlyAreRefused() {
-        PGSimpleDataSource readOnly = dataSource();
-        readOnly.setOptions("-c default_transaction_read_only=on");
-
-        assertRefused(readOnly, "read-only transaction", "leads to the primary");
+    private static Arguments unusable(String name, Consumer<PGSimpleDataSource> change, String problem, String remedy) {
+        return Arguments.of(Named.of(name, change), problem, remedy);
     }
 
-    @Test
-    void searchPathThatHidesTheTableIsRefused() {
-        PGSimpleDataSource elsewhere = dataSource();
-        elsewhere.setCurrentSchema("pg_catalog");
-
-        assertRefused(elsewhere, "but claims are kept in table exactly_once_claim", "search_path");
+    @ParameterizedTest
+    @MethodSource("unusable")
+    void dataSourceThatIsOfNoUseIsRefused(Consumer<PGSimpleDataSource> change, String problem, String remedy) {
+        PGSimpleDataSource changed = dataSource();
+        change.accept(changed);
+        assertRefused(changed, problem, remedy);
     }
 
     @Test
