@@ -95,7 +95,7 @@ class ThrottledQueueIT {
             int refusedRenewals = sqs.refused(ChangeMessageVisibilityBatchRequest.class);
             sqs.throttle(false);
             double lost = Trial.lost(application, "hasty", "window");
-            shop.hasty().release();
+            hastyOrders.release();
             SQS.awaitEmpty(hasty);
             Duration renewal = Duration.ofSeconds(LONG_WINDOW_SECONDS / 2);
             assertThat(Trial.lost(application, "patient", "window")).isZero();
