@@ -29,8 +29,10 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 class WrongPropertyTests {
 
     private final ApplicationContextRunner application = new ApplicationContextRunner()
-            .withConfiguration(
-                    AutoConfigurations.of(DataSourceAutoConfiguration.class, ExactlyOnceAutoConfiguration.class))
+            .withConfiguration(AutoConfigurations.of(
+                    DataSourceAutoConfiguration.class,
+                    ExactlyOnceAutoConfiguration.class,
+                    ExactlyOnceObservabilityAutoConfiguration.class))
             .withPropertyValues("spring.datasource.url=jdbc:postgresql://127.0.0.1:1/nowhere");
 
     @ParameterizedTest
