@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.COMPLETABLE_FUTURE;
 
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimEnd;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -163,6 +165,28 @@ class ListenerStopTests {
         assertThat(rig.returns()).hasSizeGreaterThan(2).containsOnly(30);
         assertThat(rig.store.completions()).hasSize(1);
         assertThat(rig.settle(delivery)).isTrue();
+    }
+
+    @Test
+    void futureOfAnAsynchronousHandlerGoesOnUntilItIsCancelledOnceWhenTheTimeIsOver() throws Throwable {
+        Delivery delivery = rig.receive();
+        CompletableFuture<Object> work = new CompletableFuture<>();
+        Object recorded = DeliveryRig.process(
+                rig.pipeline(),
+                List.of(DeliveryRig.asking(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN))),
+                claimed -> work);
+
+        rig.deliveries().beginStop(rig.orders);
+        rig.tickFor(Duration.ofSeconds(45));
+        assertThat(work).isNotDone();
+        assertThat(rig.store.renewals()).hasSizeGreaterThan(2);
+        rig.deliveries().interruptHandlers(rig.orders);
+
+        assertThat(work).isCancelled();
+        assertThat(recorded).asInstanceOf(COMPLETABLE_FUTURE).isCompletedExceptionally();
+        assertThat(rig.store.releases())
+                .as("it is not known whether its work has stopped")
+                .isEmpty();
     }
 
     @Test
