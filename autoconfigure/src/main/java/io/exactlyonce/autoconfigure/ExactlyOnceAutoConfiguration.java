@@ -48,6 +48,7 @@ import io.exactlyonce.time.SystemClockwork;
 import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.BeanFactory;
@@ -87,6 +88,9 @@ import tools.jackson.databind.json.JsonMapper;
 @EnableConfigurationProperties(ExactlyOnceProperties.class)
 @Import({PostgresClaimsConfiguration.class, ExactlyOnceAutoConfiguration.AutoProxyCreator.class, SharedQueues.class})
 public final class ExactlyOnceAutoConfiguration implements DisposableBean {
+
+    /** Groups of the module that observes. Configuration may be shared with applications that are without it. */
+    private static final Set<String> OBSERVABILITY = Set.of("exactly-once.audit", "exactly-once.observation");
 
     private final ExactlyOnceProperties properties;
     private final Clockwork clockwork;
@@ -142,7 +146,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     @Bean
     static UnknownProperties exactlyOnceUnknownProperties(ConfigurableEnvironment environment) {
-        return new UnknownProperties(environment, "exactly-once", ExactlyOnceProperties.class);
+        return new UnknownProperties(environment, "exactly-once", ExactlyOnceProperties.class, OBSERVABILITY);
     }
 
     @Bean

@@ -20,6 +20,7 @@ import io.exactlyonce.window.WindowWatch;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import org.springframework.beans.factory.ObjectProvider;
@@ -50,12 +51,12 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
 
     @Bean
     static UnknownProperties exactlyOnceUnknownAuditProperties(ConfigurableEnvironment environment) {
-        return new UnknownProperties(environment, "exactly-once.audit", AuditProperties.class);
+        return new UnknownProperties(environment, "exactly-once.audit", AuditProperties.class, Set.of());
     }
 
     @Bean
     static UnknownProperties exactlyOnceUnknownObservationProperties(ConfigurableEnvironment environment) {
-        return new UnknownProperties(environment, "exactly-once.observation", ObservationProperties.class);
+        return new UnknownProperties(environment, "exactly-once.observation", ObservationProperties.class, Set.of());
     }
 
     @Bean

@@ -1,5 +1,6 @@
 package io.exactlyonce.property;
 
+import java.util.Set;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -26,8 +27,10 @@ import org.springframework.core.env.ConfigurableEnvironment;
  * @param environment has the properties
  * @param group the name that they begin with, {@code exactly-once} or one within
  * @param type what they are bound to
+ * @param ofOtherModules groups within it that a module reads which may be missing, and which looks after them where it is there
  */
-public record UnknownProperties(ConfigurableEnvironment environment, String group, Class<?> type)
+public record UnknownProperties(
+        ConfigurableEnvironment environment, String group, Class<?> type, Set<String> ofOtherModules)
         implements BeanFactoryPostProcessor {
 
     /** What becomes of the start. */
@@ -60,17 +63,22 @@ public record UnknownProperties(ConfigurableEnvironment environment, String grou
 
     /** A group within this one has its own names, which are left to its own check. */
     private boolean isOfAnotherGroup(ConfigurationPropertyName property, ConfigurableListableBeanFactory beans) {
+        if (ofOtherModules.stream().anyMatch(other -> isWithin(other, property))) {
+            return true;
+        }
         for (String bean : beans.getBeanDefinitionNames()) {
             // Makes no factory for it, not even to learn a type: what is made now gets nothing injected, and stays so.
             var other = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
-            if (other != null && other.prefix().startsWith(group + ".")) {
-                ConfigurationPropertyName its = ConfigurationPropertyName.of(other.prefix());
-                if (its.equals(property) || its.isAncestorOf(property)) {
-                    return true;
-                }
+            if (other != null && other.prefix().startsWith(group + ".") && isWithin(other.prefix(), property)) {
+                return true;
             }
         }
         return false;
+    }
+
+    private static boolean isWithin(String prefix, ConfigurationPropertyName property) {
+        ConfigurationPropertyName group = ConfigurationPropertyName.of(prefix);
+        return group.equals(property) || group.isAncestorOf(property);
     }
 
     private void report(String unknown) {

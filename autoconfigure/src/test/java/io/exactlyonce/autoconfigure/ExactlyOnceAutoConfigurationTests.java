@@ -29,6 +29,7 @@ import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -48,6 +49,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -89,6 +92,49 @@ class ExactlyOnceAutoConfigurationTests {
                 .hasSingleBean(JdbcTemplate.class));
         runner.withClassLoader(new FilteredClassLoader(MeterRegistry.class))
                 .run(context -> assertThat(context).hasNotFailed().hasSingleBean(DeliveryObservers.class));
+    }
+
+    @Test
+    void startsWithoutTheModuleThatObserves() {
+        runner.withClassLoader(new FilteredClassLoader(OBSERVABILITY))
+                .withBean(SimpleMeterRegistry.class)
+                .withPropertyValues("exactly-once.audit.mode=off", "exactly-once.observation.opentelemetry-names=true")
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .hasSingleBean(ListenerEngine.class)
+                        .doesNotHaveBean("exactlyOnceWindowWatch")
+                        .doesNotHaveBean("exactlyOnceQueueAudit"));
+    }
+
+    @Test
+    void withoutTheModuleOfPostgresqlAStoreOfTheApplicationsOwnIsUsed() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        ExactlyOnceAutoConfiguration.class,
+                        ExactlyOnceObservabilityAutoConfiguration.class,
+                        ExactlyOnceActuatorAutoConfiguration.class))
+                .withClassLoader(new FilteredClassLoader(POSTGRES))
+                .withBean(ClaimStore.class, ScriptedStore::new)
+                .withBean(SimpleMeterRegistry.class)
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .hasSingleBean(ListenerEngine.class)
+                        .hasSingleBean(DeliveryMetrics.class));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"postgresql", "dynamodb"})
+    void storeWhoseModuleIsMissingStopsTheStart(String store) {
+        runner.withClassLoader(new FilteredClassLoader(POSTGRES))
+                .withPropertyValues("exactly-once.claim.store=" + store)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOfSatisfying(
+                                InvalidPropertyException.class,
+                                missing -> assertThat(missing.problem() + missing.remedy())
+                                        .contains("exactly-once.claim.store is " + store)
+                                        .contains("add io.exactlyonce:exactly-once-" + store.replace("sql", ""))));
     }
 
     @Test

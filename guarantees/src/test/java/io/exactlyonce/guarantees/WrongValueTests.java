@@ -3,7 +3,9 @@ package io.exactlyonce.guarantees;
 import static io.exactlyonce.guarantees.PropertyMetadata.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.autoconfigure.AuditProperties;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties;
+import io.exactlyonce.autoconfigure.ObservationProperties;
 import io.exactlyonce.dynamodb.autoconfigure.DynamoDbClaimProperties;
 import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.test.fuzz.FailureReport;
@@ -14,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
@@ -35,16 +38,32 @@ import tools.jackson.databind.JsonNode;
 class WrongValueTests {
 
     @Configuration(proxyBeanMethods = false)
-    @EnableConfigurationProperties({ExactlyOnceProperties.class, DynamoDbClaimProperties.class})
+    @EnableConfigurationProperties({
+        ExactlyOnceProperties.class,
+        AuditProperties.class,
+        ObservationProperties.class,
+        DynamoDbClaimProperties.class
+    })
     static class Settings {
         @Bean
         static UnknownProperties names(ConfigurableEnvironment environment) {
-            return new UnknownProperties(environment, "exactly-once", ExactlyOnceProperties.class);
+            return new UnknownProperties(environment, "exactly-once", ExactlyOnceProperties.class, Set.of());
+        }
+
+        @Bean
+        static UnknownProperties namesOfAudit(ConfigurableEnvironment environment) {
+            return new UnknownProperties(environment, "exactly-once.audit", AuditProperties.class, Set.of());
+        }
+
+        @Bean
+        static UnknownProperties namesOfObservation(ConfigurableEnvironment environment) {
+            return new UnknownProperties(
+                    environment, "exactly-once.observation", ObservationProperties.class, Set.of());
         }
 
         @Bean
         static UnknownProperties namesOfTheTable(ConfigurableEnvironment environment) {
-            return new UnknownProperties(environment, "exactly-once.dynamodb", DynamoDbClaimProperties.class);
+            return new UnknownProperties(environment, "exactly-once.dynamodb", DynamoDbClaimProperties.class, Set.of());
         }
     }
 

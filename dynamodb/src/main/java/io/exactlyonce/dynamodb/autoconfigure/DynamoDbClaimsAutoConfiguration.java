@@ -35,6 +35,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -81,7 +82,7 @@ public final class DynamoDbClaimsAutoConfiguration {
 
     @Bean
     static UnknownProperties exactlyOnceUnknownTableProperties(ConfigurableEnvironment environment) {
-        return new UnknownProperties(environment, "exactly-once.dynamodb", DynamoDbClaimProperties.class);
+        return new UnknownProperties(environment, "exactly-once.dynamodb", DynamoDbClaimProperties.class, Set.of());
     }
 
     /** Before what asks whether there is such a store. */
