@@ -87,7 +87,7 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
                         new RetryBackoff(
                                 properties.retry().initialDelay(),
                                 properties.retry().maxDelay()),
-                        first(backends, ClaimBackend::connectionTimeout).orElse(null),
+                        () -> first(backends, ClaimBackend::connectionTimeout),
                         () -> first(backends, ClaimBackend::openingTime)),
                 windows::p99,
                 observers.orderedStream().toList(),

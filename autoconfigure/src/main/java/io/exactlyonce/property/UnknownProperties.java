@@ -13,6 +13,7 @@ import org.springframework.boot.context.properties.bind.Bindable;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.bind.handler.NoUnboundElementsBindHandler;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.UnboundElementsSourceFilter;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -54,7 +55,7 @@ public record UnknownProperties(
             // Of wrong values the bean's own binding tells.
             if (failure.getCause() instanceof UnboundConfigurationPropertiesException unbound) {
                 report(unbound.getUnboundProperties().stream()
-                        .filter(property -> !isOfAnotherGroup(property.getName(), beans))
+                        .filter(property -> !isOfAnotherGroup(property, beans))
                         .map(property -> "%s (set by %s)".formatted(property.getName(), property.getOrigin()))
                         .collect(Collectors.joining(", ")));
             }
@@ -62,7 +63,7 @@ public record UnknownProperties(
     }
 
     /** A group within this one has its own names, which are left to its own check. */
-    private boolean isOfAnotherGroup(ConfigurationPropertyName property, ConfigurableListableBeanFactory beans) {
+    private boolean isOfAnotherGroup(ConfigurationProperty property, ConfigurableListableBeanFactory beans) {
         if (ofOtherModules.stream().anyMatch(other -> isWithin(other, property))) {
             return true;
         }
@@ -76,9 +77,12 @@ public record UnknownProperties(
         return false;
     }
 
-    private static boolean isWithin(String prefix, ConfigurationPropertyName property) {
+    /** A heading without a value is no mistake; a value at the heading, as of a setting within the group, is one. */
+    private static boolean isWithin(String prefix, ConfigurationProperty property) {
         ConfigurationPropertyName group = ConfigurationPropertyName.of(prefix);
-        return group.equals(property) || group.isAncestorOf(property);
+        boolean isHeading = group.equals(property.getName())
+                && String.valueOf(property.getValue()).isEmpty();
+        return isHeading || group.isAncestorOf(property.getName());
     }
 
     private void report(String unknown) {

@@ -47,11 +47,13 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.jdbc.autoconfigure.JdbcTemplateAutoConfiguration;
@@ -135,6 +137,30 @@ class ExactlyOnceAutoConfigurationTests {
                                 missing -> assertThat(missing.problem() + missing.remedy())
                                         .contains("exactly-once.claim.store is " + store)
                                         .contains("add io.exactlyonce:exactly-once-" + store.replace("sql", ""))));
+    }
+
+    /** The database's check waits for migrations, and a migration may be a bean that asks for operations. */
+    @Test
+    void operationsAreMadeBeforeTheDatabaseIsInitialized() {
+        List<String> made = new ArrayList<>();
+        runner.withBean(BeanPostProcessor.class, () -> new BeanPostProcessor() {
+                    @Override
+                    public Object postProcessAfterInitialization(Object bean, String name) {
+                        made.add(name);
+                        return bean;
+                    }
+                })
+                .withBean(
+                        "early",
+                        String.class,
+                        () -> "asks",
+                        definition -> definition.setDependsOn("exactlyOnceOperations"))
+                .withInitializer(context ->
+                        context.addBeanFactoryPostProcessor(beans -> Stream.of(beans.getBeanDefinitionNames())
+                                .filter(name -> name.startsWith("exactlyOnce"))
+                                .forEach(name -> beans.getBeanDefinition(name).setLazyInit(true))))
+                .run(context ->
+                        assertThat(made).containsSubsequence("exactlyOnceOperations", "exactlyOnceClaimDatabase"));
     }
 
     @Test

@@ -88,6 +88,8 @@ class WrongPropertyTests {
                 "enabled=false",
                 "claim.lease.length=30s",
                 "audit.silence.rule=lease",
+                "audit=fail",
+                "observation=true",
                 "dynamodb.table-name=claims"
             })
     void nameThatNothingReadsStopsTheStart(String property) {

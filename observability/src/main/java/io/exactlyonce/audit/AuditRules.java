@@ -131,7 +131,7 @@ public final class AuditRules {
             add("lease", WARNING, found, "lease at least as long as the window", remedy);
         }
         // A renewal that waits for a connection of a pool that is used up, or whose server is away, is told too late.
-        Duration wait = facts.terms().connectionTimeout();
+        Duration wait = facts.terms().connectionTimeout().get().orElse(null);
         if (wait != null && !isShorter(wait, lease)) {
             String found = say("a renewal may wait for a connection for %s, the lease is %s", wait, lease);
             String remedy =

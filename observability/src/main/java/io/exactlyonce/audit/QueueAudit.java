@@ -49,7 +49,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
      * @param lease of claims; {@code null} for the window of each delivery
      * @param retention for how long a completed key is remembered
      * @param backoff how long a message that failed stays away
-     * @param connectionTimeout how long claims may wait for a connection, where the application chose that; {@code null} if not
+     * @param connectionTimeout how long claims may wait for a connection, where the application chose that
      * @param opening how long it took to open one at the start; empty if it is not known, or if claims need none
      */
     public record Terms(
@@ -57,7 +57,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             @Nullable Duration lease,
             Duration retention,
             RetryBackoff backoff,
-            @Nullable Duration connectionTimeout,
+            Supplier<Optional<Duration>> connectionTimeout,
             Supplier<Optional<Duration>> opening) {
 
         /** Returns for how long, at least, attempts at a message go on before so many receives are used up. */

@@ -50,7 +50,7 @@ class ExactlyOnceEndpointTests {
                     null,
                     Duration.ofDays(14),
                     new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)),
-                    null,
+                    Optional::empty,
                     Optional::empty),
             subscription -> Optional.empty(),
             List.of(),

@@ -61,7 +61,7 @@ class QueueAuditTests {
                 lease,
                 DAY.multipliedBy(retentionDays),
                 new RetryBackoff(Duration.ofSeconds(initialDelay), Duration.ofMinutes(5)),
-                connectionTimeout,
+                () -> Optional.ofNullable(connectionTimeout),
                 () -> Optional.ofNullable(roundTrip));
         return new QueueAudit(mode, silenced, terms, subscription -> Optional.ofNullable(p99), observers, timer);
     }
