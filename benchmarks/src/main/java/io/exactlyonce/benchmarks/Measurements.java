@@ -2,6 +2,7 @@ package io.exactlyonce.benchmarks;
 
 import io.exactlyonce.benchmarks.load.RepeatRule.Attempts;
 import java.util.ArrayList;
+import java.util.DoubleSummaryStatistics;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -15,7 +16,18 @@ import java.util.stream.IntStream;
 /** What contestants reached in each round. */
 public final class Measurements {
 
+    /** Turns in a row that must not differ by more for a contestant to be in its steady state. */
+    private static final int STEADY_TURNS = 3;
+
+    private static final double STEADY_SPREAD = 0.05;
+
+    /** A contestant whose turns always differ is measured all the same, and the table tells. */
+    private static final int MAX_TURNS_UNTIL_STEADY = 25;
+
     private final Map<Contestant, List<Attempts<Reading>>> turns = new LinkedHashMap<>();
+
+    /** How each contestant came to its steady state, if it was to. */
+    private final List<String> ways = new ArrayList<>();
 
     private Measurements() {}
 
@@ -24,6 +36,9 @@ public final class Measurements {
         Measurements measurements = new Measurements();
         for (Contestant contestant : contestants) {
             contestant.warmUp(plan.warmUp());
+            if (plan.steady()) {
+                measurements.ways.add(wayToSteadyState(contestant, plan.turn()));
+            }
             System.err.printf("ready: %s%n", contestant.name());
         }
         plan.beforeTurns().run();
@@ -41,6 +56,29 @@ public final class Measurements {
             }
         }
         return measurements;
+    }
+
+    /** Lets it work until it becomes no faster, and tells what each turn reached. */
+    private static String wayToSteadyState(Contestant contestant, Turn turn) throws Exception {
+        List<Double> reached = new ArrayList<>();
+        do {
+            reached.add(contestant.run(turn).value());
+        } while (!isSteady(reached) && reached.size() < MAX_TURNS_UNTIL_STEADY);
+        return "%s: %s%s"
+                .formatted(
+                        contestant.name(),
+                        reached.stream().map("%,.0f"::formatted).collect(Collectors.joining(" ")),
+                        isSteady(reached) ? "" : " (still differ)");
+    }
+
+    static boolean isSteady(List<Double> reached) {
+        if (reached.size() < STEADY_TURNS) {
+            return false;
+        }
+        DoubleSummaryStatistics last = reached.subList(reached.size() - STEADY_TURNS, reached.size()).stream()
+                .mapToDouble(Double::doubleValue)
+                .summaryStatistics();
+        return last.getMax() - last.getMin() < STEADY_SPREAD * last.getMax();
     }
 
     /** Returns the median of the ratios of two contestants' values in the same round. */
@@ -112,7 +150,8 @@ public final class Measurements {
                         .formatted(unit, more, "---|".repeat(7 + figures.size()))
                 + turns.keySet().stream()
                         .map(contestant -> row(contestant, ratio(contestant, first), figures))
-                        .collect(Collectors.joining());
+                        .collect(Collectors.joining())
+                + (ways.isEmpty() ? "" : "%nTurns until steady: %s%n".formatted(String.join("; ", ways)));
     }
 
     private String row(Contestant contestant, double ratio, Set<String> figures) {

@@ -13,9 +13,11 @@ import java.util.stream.Stream;
  * @param warmUp of each contestant, not counted
  * @param turn of each contestant in each round
  * @param repeats what becomes of turns on a busy machine
+ * @param steady whether contestants warm up further, until they become no faster
  * @param beforeTurns is done between the last warm-up and the first turn
  */
-public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule repeats, Runnable beforeTurns) {
+public record Plan(
+        Form form, int rounds, Turn warmUp, Turn turn, RepeatRule repeats, boolean steady, Runnable beforeTurns) {
 
     /** How much is asked for. */
     public enum Form {
@@ -35,6 +37,7 @@ public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule rep
                     new Turn(Duration.ofMillis(500), 300),
                     new Turn(Duration.ofSeconds(1), 1_000),
                     RepeatRule.NEVER,
+                    false,
                     Plan::nothing);
         }
         return System.getProperty("bench.quick") != null
@@ -51,6 +54,7 @@ public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule rep
                 new Turn(warmUp.length(), Integer.getInteger("bench.warm-up", warmUp.messages())),
                 new Turn(turn.length(), Integer.getInteger("bench.messages", turn.messages())),
                 RepeatRule.ofSystemProperties(),
+                System.getProperty("bench.steady") != null,
                 Plan::nothing);
     }
 
@@ -60,12 +64,12 @@ public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule rep
 
     /** Returns the same with something to be done between the last warm-up and the first turn. */
     public Plan withBeforeTurns(Runnable other) {
-        return new Plan(form, rounds, warmUp, turn, repeats, other);
+        return new Plan(form, rounds, warmUp, turn, repeats, steady, other);
     }
 
     /** Returns the same with another number of rounds. */
     public Plan withRounds(int other) {
-        return new Plan(form, other, warmUp, turn, repeats, beforeTurns);
+        return new Plan(form, other, warmUp, turn, repeats, steady, beforeTurns);
     }
 
     /** Returns the same with other numbers of messages. */
@@ -76,6 +80,7 @@ public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule rep
                 new Turn(warmUp.length(), warmingUp),
                 new Turn(turn.length(), messages),
                 repeats,
+                steady,
                 beforeTurns);
     }
 
@@ -86,6 +91,12 @@ public record Plan(Form form, int rounds, Turn warmUp, Turn turn, RepeatRule rep
         }
         String wanted = System.getProperty("bench.concurrency", "100,10");
         return Stream.of(wanted.split(",")).map(Integer::valueOf).toList();
+    }
+
+    /** {@code -Dbench.contestants=PLAIN,EXTERNAL} leaves the rest out: for a look at one thing. */
+    public boolean wants(Enum<?> contestant) {
+        String wanted = System.getProperty("bench.contestants", "");
+        return wanted.isEmpty() || List.of(wanted.split(",")).contains(contestant.name());
     }
 
     /** Returns one of three, by how much is asked for. */

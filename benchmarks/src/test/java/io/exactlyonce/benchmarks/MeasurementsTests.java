@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class MeasurementsTests {
@@ -17,6 +18,7 @@ class MeasurementsTests {
             new Turn(Duration.ofMillis(1), 1),
             new Turn(Duration.ofSeconds(1), 1_000),
             RepeatRule.NEVER,
+            false,
             () -> {});
 
     private final List<String> turns = new ArrayList<>();
@@ -44,6 +46,31 @@ class MeasurementsTests {
         Measurements.of(List.of(ours, theirs), PLAN.withBeforeTurns(() -> turns.add("begin")));
 
         assertThat(turns).startsWith("ours PT0.001S 1", "theirs PT0.001S 1", "begin", "ours PT1S 1000");
+    }
+
+    @Test
+    void steadyContestantsHaveBecomeNoFasterInThreeTurns() throws Exception {
+        Plan steady = new Plan(PLAN.form(), 1, PLAN.warmUp(), PLAN.turn(), PLAN.repeats(), true, PLAN.beforeTurns());
+        Contestant rising = contestant("rising", 999, 50, 80, 100, 97, 98, 96);
+        Contestant quick = contestant("quick", 999, 200, 200, 200, 200);
+
+        Measurements measured = Measurements.of(List.of(rising, quick), steady);
+
+        assertThat(measured.of(rising)).containsExactly(96.0);
+        assertThat(measured.table("keys/s"))
+                .endsWith("%nTurns until steady: rising: 50 80 100 97 98; quick: 200 200 200%n".formatted());
+    }
+
+    @Test
+    void contestantThatNeverBecomesSteadyIsMeasuredAllTheSame() throws Exception {
+        Plan steady = new Plan(PLAN.form(), 1, PLAN.warmUp(), PLAN.turn(), PLAN.repeats(), true, PLAN.beforeTurns());
+        Contestant restless = contestant(
+                "restless",
+                IntStream.range(0, 27).mapToDouble(turn -> 1 + turn % 2).toArray());
+
+        Measurements measured = Measurements.of(List.of(restless), steady);
+
+        assertThat(measured.table("keys/s")).endsWith("2 1 2 (still differ)%n".formatted());
     }
 
     @Test

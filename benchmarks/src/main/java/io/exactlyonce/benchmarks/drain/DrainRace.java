@@ -41,8 +41,9 @@ final class DrainRace {
             throws Exception {
         List<DrainingListener> contestants = new ArrayList<>();
         try {
-            for (Listener listener :
-                    listeners.stream().filter(DrainRace::isWanted).toList()) {
+            for (Listener listener : listeners.stream()
+                    .filter(listener -> plan.wants(listener.protection()))
+                    .toList()) {
                 String queue = prefix + "_" + listeners.indexOf(listener);
                 contestants.add(new DrainingListener(servers, listener, queue, duplicates));
             }
@@ -52,13 +53,6 @@ final class DrainRace {
         } finally {
             close(contestants);
         }
-    }
-
-    /** {@code -Dbench.contestants=PLAIN,EXTERNAL} leaves the rest out: for a look at one thing. */
-    private static boolean isWanted(Listener listener) {
-        String wanted = System.getProperty("bench.contestants", "");
-        return wanted.isEmpty()
-                || List.of(wanted.split(",")).contains(listener.protection().name());
     }
 
     private static void close(List<DrainingListener> contestants) throws IOException {

@@ -11,8 +11,12 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.function.ToDoubleFunction;
 import java.util.stream.Collectors;
 
 /** (f): many deliveries in flight at the same time, each for many windows; all contestants in the same minutes. */
@@ -25,22 +29,24 @@ public final class InFlightScenario implements Scenario {
     private static final Hold SHORT = new Hold(200, 1, 12);
     private static final int SHORT_WINDOW_SECONDS = 10;
     private static final int LONG_WINDOW_SECONDS = 3_600;
-    private static final String OURS = "f_external";
+    private static final List<Protection> ALL =
+            List.of(Protection.HELD_EXTERNAL, Protection.HELD_TIMER, Protection.HELD_EXTENDER, Protection.HELD_PLAIN);
 
     @Override
     public void run(Plan plan, Findings findings) throws Exception {
         Hold hold = plan.isShort() ? SHORT : FULL;
         int window = plan.isShort() ? SHORT_WINDOW_SECONDS : WINDOW_SECONDS;
-        try (Servers servers = Servers.start();
-                HoldingWorker ours =
-                        new HoldingWorker(servers, Protection.HELD_EXTERNAL, OURS, window, hold.messages());
-                HoldingWorker timers =
-                        new HoldingWorker(servers, Protection.HELD_TIMER, "f_timer", window, hold.messages());
-                HoldingWorker extender =
-                        new HoldingWorker(servers, Protection.HELD_EXTENDER, "f_extender", window, hold.messages());
-                HoldingWorker plain = new HoldingWorker(
-                        servers, Protection.HELD_PLAIN, "f_plain", LONG_WINDOW_SECONDS, hold.messages())) {
-            List<HoldingWorker> all = List.of(ours, timers, extender, plain);
+        Map<Protection, HoldingWorker> workers = new LinkedHashMap<>();
+        try (Servers servers = Servers.start()) {
+            for (Protection protection : ALL) {
+                if (plan.wants(protection)) {
+                    int visibility = protection == Protection.HELD_PLAIN ? LONG_WINDOW_SECONDS : window;
+                    workers.put(
+                            protection,
+                            new HoldingWorker(servers, protection, queue(protection), visibility, hold.messages()));
+                }
+            }
+            Collection<HoldingWorker> all = workers.values();
             // Once before, so that what only the first messages need is not counted.
             holdAtTheSameTime(all, new Hold(hold.messages() / 10, 0, 0));
             long before = transactions(servers);
@@ -52,27 +58,48 @@ public final class InFlightScenario implements Scenario {
             findings.note(
                     "SQL transactions of ours, claims and completions included: %,.0f, %.3f per delivery. Load from elsewhere: %.0f %%."
                             .formatted(transactions, transactions / hold.messages(), load));
-            findings.figures(Map.of(
-                    "f_sqs_requests_vs_timer",
-                    ours.median(Hold.Part::changes) / timers.median(Hold.Part::changes),
-                    "f_sqs_requests_vs_extender",
-                    ours.median(Hold.Part::changes) / extender.median(Hold.Part::changes),
-                    "f_cpu_core_percent",
-                    ours.median(Hold.Part::corePercent),
-                    "f_cpu_core_percent_timer",
-                    timers.median(Hold.Part::corePercent),
-                    "f_cpu_core_percent_extender",
-                    extender.median(Hold.Part::corePercent),
-                    "f_heap_bytes_per_delivery",
-                    ours.heapBytes() - plain.heapBytes(),
-                    "f_heap_bytes_per_delivery_timer",
-                    timers.heapBytes() - plain.heapBytes(),
-                    "f_sql_transactions_per_delivery",
-                    transactions / hold.messages()));
+            findings.figures(figures(workers));
+            findings.figure("f_sql_transactions_per_delivery", transactions / hold.messages());
+        } finally {
+            workers.values().forEach(HoldingWorker::close);
         }
     }
 
-    private static void holdAtTheSameTime(List<HoldingWorker> workers, Hold hold) throws Exception {
+    /** Those of contestants that were left out are not numbers. */
+    private static Map<String, Double> figures(Map<Protection, HoldingWorker> workers) {
+        ToDoubleFunction<Protection> changes = of(workers, worker -> worker.median(Hold.Part::changes));
+        ToDoubleFunction<Protection> cpu = of(workers, worker -> worker.median(Hold.Part::corePercent));
+        ToDoubleFunction<Protection> heap = of(workers, HoldingWorker::heapBytes);
+        double ours = changes.applyAsDouble(Protection.HELD_EXTERNAL);
+        double plain = heap.applyAsDouble(Protection.HELD_PLAIN);
+        return Map.of(
+                "f_sqs_requests_vs_timer",
+                ours / changes.applyAsDouble(Protection.HELD_TIMER),
+                "f_sqs_requests_vs_extender",
+                ours / changes.applyAsDouble(Protection.HELD_EXTENDER),
+                "f_cpu_core_percent",
+                cpu.applyAsDouble(Protection.HELD_EXTERNAL),
+                "f_cpu_core_percent_timer",
+                cpu.applyAsDouble(Protection.HELD_TIMER),
+                "f_cpu_core_percent_extender",
+                cpu.applyAsDouble(Protection.HELD_EXTENDER),
+                "f_heap_bytes_per_delivery",
+                heap.applyAsDouble(Protection.HELD_EXTERNAL) - plain,
+                "f_heap_bytes_per_delivery_timer",
+                heap.applyAsDouble(Protection.HELD_TIMER) - plain);
+    }
+
+    private static ToDoubleFunction<Protection> of(
+            Map<Protection, HoldingWorker> workers, ToDoubleFunction<HoldingWorker> figure) {
+        return protection ->
+                workers.containsKey(protection) ? figure.applyAsDouble(workers.get(protection)) : Double.NaN;
+    }
+
+    private static String queue(Protection protection) {
+        return "f_" + protection.name().toLowerCase(Locale.ROOT);
+    }
+
+    private static void holdAtTheSameTime(Collection<HoldingWorker> workers, Hold hold) throws Exception {
         for (HoldingWorker worker : workers) {
             worker.begin(hold);
         }
@@ -82,7 +109,7 @@ public final class InFlightScenario implements Scenario {
         }
     }
 
-    private static void tell(Findings findings, Hold hold, int window, List<HoldingWorker> workers) {
+    private static void tell(Findings findings, Hold hold, int window, Collection<HoldingWorker> workers) {
         findings.table(
                 "%,d deliveries in flight for %d s, window %d s, each part %d s"
                         .formatted(hold.messages(), hold.parts() * hold.partSeconds(), window, hold.partSeconds()),
@@ -97,7 +124,7 @@ public final class InFlightScenario implements Scenario {
                 Statement statement = connection.createStatement();
                 ResultSet counted = statement.executeQuery(
                         "SELECT xact_commit + xact_rollback FROM pg_stat_database WHERE datname = '%s'"
-                                .formatted(OURS))) {
+                                .formatted(queue(Protection.HELD_EXTERNAL)))) {
             counted.next();
             return counted.getLong(1);
         }

@@ -2,13 +2,20 @@ package io.exactlyonce.chaos.soak;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.lang.ref.Reference;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -98,13 +105,16 @@ class ResourcesTests {
     @EnabledOnOs(OS.LINUX)
     void connectionsAreCountedByTheirServers() throws Exception {
         List<Socket> sockets = new ArrayList<>();
+        Set<String> earlier = descriptors();
         try (ServerSocket server = new ServerSocket(0, HELD, InetAddress.getLoopbackAddress())) {
             Map<Integer, Gauge> servers = Map.of(server.getLocalPort(), Gauge.SQS_CONNECTIONS);
-            Sample before = settled(servers);
+            Sample before = Resources.measure(servers);
+            long descriptorsBefore = descriptorsBeside(earlier);
             for (int number = 0; number < HELD; number++) {
                 sockets.add(new Socket(server.getInetAddress(), server.getLocalPort()));
             }
             Sample during = Resources.measure(servers);
+            long descriptorsDuring = descriptorsBeside(earlier);
             for (Socket socket : sockets) {
                 socket.close();
             }
@@ -113,22 +123,44 @@ class ResourcesTests {
             assertThat(of(Gauge.SQS_CONNECTIONS, before)).isZero();
             assertThat(of(Gauge.SQS_CONNECTIONS, during)).isEqualTo(HELD);
             assertThat(of(Gauge.SQS_CONNECTIONS, after)).isZero();
-            assertThat(of(Gauge.DESCRIPTORS, during) - of(Gauge.DESCRIPTORS, before))
-                    .isBetween(HELD - OTHERS, HELD + OTHERS);
+            assertThat(descriptorsDuring - descriptorsBefore).isBetween(HELD - OTHERS, HELD + OTHERS);
         }
     }
 
-    /** What earlier tests left behind is closed by cleaners, some time after its garbage was collected. */
-    private static Sample settled(Map<Integer, Gauge> servers) {
-        Sample sample = Resources.measure(servers);
+    /**
+     * What earlier tests left open is closed by cleaners, some time after its garbage was collected: it is subtracted. Measures while
+     * none of it is closed, or tries again.
+     */
+    private static long descriptorsBeside(Set<String> earlier) throws IOException {
         for (int measured = 0; measured < HELD; measured++) {
-            Sample next = Resources.measure(servers);
-            if (of(Gauge.DESCRIPTORS, next) == of(Gauge.DESCRIPTORS, sample)) {
-                return next;
+            long left = left(earlier);
+            long all = of(Gauge.DESCRIPTORS, Resources.measure(Map.of()));
+            if (left(earlier) == left) {
+                return all - left;
             }
-            sample = next;
         }
-        throw new AssertionError("Descriptors come and go: " + sample);
+        throw new AssertionError("Descriptors come and go: " + descriptors());
+    }
+
+    private static long left(Set<String> earlier) throws IOException {
+        Set<String> left = descriptors();
+        left.retainAll(earlier);
+        return left.size();
+    }
+
+    /** Returns each with what it is open on, which has a number of its own where it is a socket. */
+    private static Set<String> descriptors() throws IOException {
+        Set<String> descriptors = new HashSet<>();
+        try (DirectoryStream<Path> links = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path link : links) {
+                try {
+                    descriptors.add(link + " " + Files.readSymbolicLink(link));
+                } catch (NoSuchFileException closed) {
+                    // Between the listing and now.
+                }
+            }
+        }
+        return descriptors;
     }
 
     @Test
