@@ -79,8 +79,10 @@ public final class Benchmarks {
 
     private static void measure(List<String> arguments) throws Exception {
         Plan plan = Plan.ofSystemProperties();
-        List<Findings> all =
-                letters(arguments, plan).stream().map(Findings::new).toList();
+        String suffix = plan.steady() ? "_steady" : "";
+        List<Findings> all = letters(arguments, plan).stream()
+                .map(letter -> new Findings(letter, suffix))
+                .toList();
         Report report = new Report(
                 Circumstances.of(Clock.systemUTC(), postgresVersion()),
                 all,

@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 public final class Findings {
 
     private final String letter;
+    private final String suffix;
     private final StringBuilder text = new StringBuilder();
     private final Map<String, Double> ratios = new TreeMap<>();
     private @Nullable Duration took;
@@ -17,7 +18,18 @@ public final class Findings {
 
     /** @param letter of the scenario */
     public Findings(String letter) {
+        this(letter, "");
+    }
+
+    /**
+     * Keeps figures of another state apart.
+     *
+     * @param letter of the scenario
+     * @param suffix of all figures' names
+     */
+    public Findings(String letter, String suffix) {
         this.letter = letter;
+        this.suffix = suffix;
     }
 
     /** Returns the scenario's letter. */
@@ -45,7 +57,7 @@ public final class Findings {
     /** Adds a figure by its name in {@code results.json}; one that is not a number was not measured. */
     public synchronized void figure(String name, double value) {
         if (!Double.isNaN(value)) {
-            ratios.put(name, value);
+            ratios.put(name + suffix, value);
         }
     }
 

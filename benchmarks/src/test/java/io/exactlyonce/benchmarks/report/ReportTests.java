@@ -53,8 +53,8 @@ class ReportTests {
                 .isEqualTo(report.markdown())
                 .contains("| commit | abc123 |")
                 .contains("## (e)\n\nTimes\n\n| plain | 100 % |\n\nTook 2:05 min.")
-                .contains("(`e_p50_vs_jdbc`) | 1.25 | 1.30 at most | met |")
-                .contains("(`h_startup_ms`) | 300 | 200 at most | missed |")
+                .contains("(`e_p50_vs_jdbc`) | 1.25 | 2.00 at most | met |")
+                .contains("(`h_startup_ms`) | 300 | 250 at most | missed |")
                 .contains("## (h)\n\nIt had not ended when this was written.");
     }
 
@@ -63,10 +63,20 @@ class ReportTests {
         startUp.ended(Duration.ZERO);
         Report other = new Report(Map.of(), List.of(new Findings("d")), folder.resolve("results.json"));
 
-        assertThat(report.markdown()).doesNotContain("d_vs_pgbench_single");
+        assertThat(report.markdown()).doesNotContain("d_vs_pgbench_batch50");
         assertThat(other.markdown())
-                .contains("(`d_vs_pgbench_single`) |  | 3.50 | not measured |")
+                .contains("(`d_vs_pgbench_batch50`) |  | 0.33 | not measured |")
                 .doesNotContain("h_startup_ms");
+    }
+
+    @Test
+    void figuresOfAnotherStateHaveTargetsOfTheirOwn() {
+        Findings steady = new Findings("a", "_steady");
+        steady.figure("a_external_vs_plain_c100", 0.7);
+
+        assertThat(new Report(Map.of(), List.of(steady), folder.resolve("results.json")).markdown())
+                .contains("(`a_external_vs_plain_c100_steady`) | 0.70 | 0.88 | missed |")
+                .contains("(`a_external_vs_plain_c100`) |  | 0.75 | not measured |");
     }
 
     @Test
