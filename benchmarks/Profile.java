@@ -8,12 +8,14 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordedFrame;
+import jdk.jfr.consumer.RecordedMethod;
 import jdk.jfr.consumer.RecordingFile;
 
 /**
- * Prints, for each recording of Java Flight Recorder, the share of processor samples and of allocated bytes that each library has:
- * {@code java benchmarks/Profile.java RECORDING.jfr...}. A sample belongs to the first library from the top of its stack, so that what the
- * JDK does for a library is the library's. Samples are of Java threads: the JIT compiler's and the collector's are not among them.
+ * Prints, for each recording of Java Flight Recorder, the share of processor samples, of allocated bytes and of the JIT compiler's time that
+ * each library has: {@code java benchmarks/Profile.java RECORDING.jfr...}. A sample belongs to the first library from the top of its stack, so
+ * that what the JDK does for a library is the library's; a compilation belongs to the library of its method. Samples are of Java threads: the
+ * compiler's and the collector's are not among them.
  */
 class Profile {
 
@@ -58,27 +60,34 @@ class Profile {
     private static void print(Path recording) throws Exception {
         Map<String, Double> samples = new TreeMap<>();
         Map<String, Double> bytes = new TreeMap<>();
+        Map<String, Double> compiler = new TreeMap<>();
         try (RecordingFile file = new RecordingFile(recording)) {
             while (file.hasMoreEvents()) {
                 RecordedEvent event = file.readEvent();
                 switch (event.getEventType().getName()) {
                     case "jdk.ExecutionSample" -> samples.merge(library(event), 1.0, Double::sum);
                     case "jdk.ObjectAllocationSample" -> bytes.merge(library(event), (double) event.getLong("weight"), Double::sum);
+                    case "jdk.Compilation" ->
+                        compiler.merge(
+                                library(event.<RecordedMethod>getValue("method").getType().getName()),
+                                event.getDuration().toNanos() / 1e6,
+                                Double::sum);
                     default -> {}
                 }
             }
         }
-        System.out.printf("%n%s%n%n| | processor samples | %% | allocated, %% |%n|---|---|---|---|%n", recording.getFileName());
+        System.out.printf("%n%s%n%n| | processor samples | %% | allocated, %% | compiled, ms |%n|---|---|---|---|---|%n", recording.getFileName());
         double allSamples = sum(samples);
         double allBytes = sum(bytes);
         Stream.concat(LIBRARIES.keySet().stream(), Stream.of(REST))
                 .forEach(library -> System.out.printf(
-                        "| %s | %,.0f | %.1f | %.1f |%n",
+                        "| %s | %,.0f | %.1f | %.1f | %,.0f |%n",
                         library,
                         samples.getOrDefault(library, 0.0),
                         100 * samples.getOrDefault(library, 0.0) / allSamples,
-                        100 * bytes.getOrDefault(library, 0.0) / allBytes));
-        System.out.printf("| all | %,.0f | 100 | 100 |%n", allSamples);
+                        100 * bytes.getOrDefault(library, 0.0) / allBytes,
+                        compiler.getOrDefault(library, 0.0)));
+        System.out.printf("| all | %,.0f | 100 | 100 | %,.0f |%n", allSamples, sum(compiler));
     }
 
     private static double sum(Map<String, Double> values) {
@@ -88,14 +97,20 @@ class Profile {
     private static String library(RecordedEvent event) {
         if (event.getStackTrace() != null) {
             for (RecordedFrame frame : event.getStackTrace().getFrames()) {
-                String type = frame.getMethod().getType().getName();
-                for (Map.Entry<String, List<String>> library : LIBRARIES.entrySet()) {
-                    if (library.getValue().stream().anyMatch(type::startsWith)) {
-                        return library.getKey();
-                    }
+                String library = library(frame.getMethod().getType().getName());
+                if (!library.equals(REST)) {
+                    return library;
                 }
             }
         }
         return REST;
+    }
+
+    private static String library(String type) {
+        return LIBRARIES.entrySet().stream()
+                .filter(library -> library.getValue().stream().anyMatch(type::startsWith))
+                .map(Map.Entry::getKey)
+                .findFirst()
+                .orElse(REST);
     }
 }

@@ -28,10 +28,10 @@ public final class Boundary {
     /**
      * Does work on deliveries, or on calls that others wait for.
      *
-     * @param entry names the entry in the log
+     * @param entry names the entry, or the delivery, in the log; its text is made only for a crash
      * @param crashed gives back permits and slots, and abandons what is in hand; runs after the crash is logged
      */
-    public static void guard(String entry, Runnable work, Consumer<Throwable> crashed) {
+    public static void guard(Object entry, Runnable work, Consumer<Throwable> crashed) {
         try {
             work.run();
         } catch (Throwable crash) {

@@ -1,6 +1,11 @@
 package io.exactlyonce.delivery;
 
+import static java.util.Objects.requireNonNull;
+
+import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * How far a delivery has come. Each step is one compare-and-set, and a step without an arrow here is refused.
@@ -37,8 +42,12 @@ public enum DeliveryState {
     /** The queue has answered the delete, or its listener has stopped before that. */
     GONE;
 
+    /** Made once: a delivery takes some eight steps. */
+    private static final Map<DeliveryState, Set<DeliveryState>> ARROWS =
+            Stream.of(values()).collect(Collectors.toUnmodifiableMap(state -> state, DeliveryState::next));
+
     boolean mayBecome(DeliveryState next) {
-        return next().contains(next);
+        return requireNonNull(ARROWS.get(this)).contains(next);
     }
 
     private Set<DeliveryState> next() {

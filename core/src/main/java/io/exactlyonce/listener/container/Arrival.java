@@ -27,6 +27,11 @@ record Arrival(
         long receivedAt,
         @Nullable Instant answered) {
 
+    /** To parse a date takes longer than most of what is done for a message, and answers of one second have the same. */
+    private record Answered(String header, @Nullable Instant date) {}
+
+    private static volatile Answered last = new Answered("", null);
+
     /** Returns the messages of an answer, in their order. */
     static List<Arrival> of(ReceiveMessageResponse response, Subscription asked, long receivedAt) {
         Instant answered = date(response.sdkHttpResponse());
@@ -36,12 +41,22 @@ record Arrival(
     }
 
     private static @Nullable Instant date(@Nullable SdkHttpResponse response) {
+        String header =
+                response == null ? null : response.firstMatchingHeader("Date").orElse(null);
+        if (header == null) {
+            return null;
+        }
+        Answered known = last;
+        if (!known.header.equals(header)) {
+            known = new Answered(header, parse(header));
+            last = known;
+        }
+        return known.date;
+    }
+
+    private static @Nullable Instant parse(String date) {
         try {
-            return response == null
-                    ? null
-                    : response.firstMatchingHeader("Date")
-                            .map(date -> Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(date)))
-                            .orElse(null);
+            return Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(date));
         } catch (DateTimeException unknown) {
             return null;
         }

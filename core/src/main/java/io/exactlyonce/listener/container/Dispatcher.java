@@ -108,7 +108,7 @@ final class Dispatcher {
                 message.delivery().deleteBy(() -> deleter.delete(List.of(message)));
                 // A key that crashes costs no other message its receive.
                 Boundary.guard(
-                        "The key of " + message.delivery(),
+                        message.delivery(),
                         () -> settings.ask(message),
                         crash -> engine.deliveries().abandon(List.of(message.delivery())));
             }
