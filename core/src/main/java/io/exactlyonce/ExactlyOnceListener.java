@@ -90,6 +90,15 @@ public @interface ExactlyOnceListener {
      */
     String key() default "";
 
+    /**
+     * Expression (SpEL, like {@link #key()}) for the content that must be the same in all messages of a key: a field, or a list
+     * such as <code>"{#order.orderId, #order.amount}"</code>. Its SHA-256 is kept with the claim. A message whose key is completed
+     * for other content is treated as {@code on-mismatch} says: refused by default. It must evaluate to text, a number, a UUID, an
+     * enum constant or a list of these; anything else fails the delivery. Default: the message's whole body, so that a sender that
+     * repeats an order with another timestamp is refused.
+     */
+    String fingerprint() default "";
+
     /** Namespace of the key: the same key in two scopes is two claims. Default: the queue's name. */
     String scope() default "";
 

@@ -2,6 +2,7 @@ package io.exactlyonce.claim;
 
 import io.exactlyonce.InvalidKeyException;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -32,6 +33,28 @@ public final class KeyRules {
             throw new InvalidKeyException("%s contains %s; send a key without it".formatted(source, what));
         });
         return key.length() > ClaimKey.MAX_LENGTH ? ClaimKey.sha256(key) : key;
+    }
+
+    /**
+     * Returns a value's text, by which two messages of one key are compared. A list's entries may be {@code null}.
+     *
+     * @param source where the value comes from, for the message
+     * @throws InvalidKeyException if the value's text does not tell what it is
+     */
+    public static String toFingerprint(String source, @Nullable Object value) {
+        if (value == null) {
+            throw new InvalidKeyException(
+                    "%s is null; name what all messages of a key have in common".formatted(source));
+        }
+        if (!(value instanceof List<?> list)) {
+            return text(source, value);
+        }
+        StringBuilder all = new StringBuilder();
+        for (Object entry : list) {
+            String text = entry == null ? "" : toFingerprint(source, entry);
+            all.append(entry == null ? -1 : text.length()).append(':').append(text);
+        }
+        return all.toString();
     }
 
     /**

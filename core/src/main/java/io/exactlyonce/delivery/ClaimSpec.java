@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * What a listener asks for with a delivery.
  *
  * @param key the key to claim
- * @param payload the message's body as SQS delivered it, or {@code null} if it is not to be compared
+ * @param payload what is compared with other messages of the key, such as the body; {@code null} for nothing
  * @param doubt what to do with a key that must not simply be run again
  * @param transaction in which the handler runs together with its claim, if its effects are in the database
  */

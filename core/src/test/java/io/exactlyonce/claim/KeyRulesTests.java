@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.InvalidKeyException;
 import java.math.BigDecimal;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
@@ -44,6 +45,34 @@ class KeyRulesTests {
     @MethodSource
     void textNumbersUuidsAndEnumConstantsAreTakenByTheirText(Object value, String key) {
         assertThat(KeyRules.toKey("key", value)).isEqualTo(key);
+    }
+
+    static Stream<Arguments> contentIsComparedByItsTextAndThatOfAListsEntries() {
+        return Stream.of(
+                Arguments.of("", ""),
+                Arguments.of(new BigDecimal("1.50"), "1.50"),
+                Arguments.of(Season.SUMMER, "SUMMER"),
+                Arguments.of(List.of(), ""),
+                Arguments.of(List.of("a", 1), "1:a1:1"),
+                Arguments.of(List.of("a1", ""), "2:a10:"),
+                Arguments.of(Arrays.asList(null, List.of("a")), "-1:3:1:a"),
+                Arguments.of("x".repeat(600), "x".repeat(600)));
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void contentIsComparedByItsTextAndThatOfAListsEntries(Object value, String text) {
+        assertThat(KeyRules.toFingerprint("content", value)).isEqualTo(text);
+    }
+
+    @Test
+    void contentWhoseTextMayBeAnotherInEachJvmIsRefused() {
+        assertThatThrownBy(() -> KeyRules.toFingerprint("content", null))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessage("content is null; name what all messages of a key have in common");
+        assertThatThrownBy(() -> KeyRules.toFingerprint("content", List.of(new byte[] {1})))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageStartingWith("content is a [B; it must be text");
     }
 
     static Stream<Arguments> valueThatIsNoKeyIsRefusedWithoutBeingShown() {

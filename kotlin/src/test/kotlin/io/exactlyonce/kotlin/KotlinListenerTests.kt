@@ -28,7 +28,11 @@ open class Shop {
 
     open fun sold(): List<String> = sold
 
-    @ExactlyOnceListener(queueNames = ["orders"], key = "#order.orderId")
+    @ExactlyOnceListener(
+        queueNames = ["orders"],
+        key = "#order.orderId",
+        fingerprint = "{#order.orderId, #order.cents}",
+    )
     open fun sell(order: Order, claim: Claim): String {
         sold += "${order.orderId} for ${order.cents} at attempt ${claim.attempt()}"
         return "receipt"
@@ -56,6 +60,8 @@ class KotlinListenerTests @Autowired constructor(private val driver: ExactlyOnce
 
         assertThat(first.outcome()).isEqualTo(Outcome.HANDLED)
         assertThat(driver.redeliver(first).outcome()).isEqualTo(Outcome.SUPPRESSED)
+        val again = driver.deliver(TestMessage.of("""{"orderId":"A-1","sentAt":2}""").to("orders"))
+        assertThat(again.outcome()).isEqualTo(Outcome.SUPPRESSED)
         assertThat(shop.sold().filter { it.startsWith("A-1") }).containsExactly("A-1 for 100 at attempt 1")
     }
 

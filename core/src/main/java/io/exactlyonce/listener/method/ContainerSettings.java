@@ -89,7 +89,7 @@ public final class ContainerSettings {
     public ObservedRun observed(ObservedQueue queue, Message<?> message, PolledMessage polled, VisibilityWindow lease) {
         ListenerMethod method = of(message);
         return new ObservedRun(
-                queue, method.key(message, polled), polled.body().length(), () -> method.payload(polled), lease);
+                queue, method.key(message, polled), polled.body().length(), method.compared(message, polled), lease);
     }
 
     /** Says what is asked for with a message as it was polled; one without a usable key only comes again, with backoff. */

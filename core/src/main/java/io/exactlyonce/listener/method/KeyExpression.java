@@ -46,7 +46,7 @@ import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * A listener's {@code key} expression, parsed and checked when the application starts: names that are no arguments, and properties
+ * A listener's {@code key} or {@code fingerprint} expression, parsed and checked when the application starts: names that are no arguments, and properties
  * that an argument's type cannot have, are refused; a type that may have subclasses is given the benefit of the doubt. When it fails
  * on a message, what SpEL itself finds names properties and types, and is logged; what a method or a getter throws may quote the
  * message, and is not.
@@ -88,6 +88,7 @@ final class KeyExpression {
     private static final SpelExpressionParser PARSER =
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
 
+    private final String attribute;
     private final SpelExpression expression;
     private final Method method;
     private final List<String> names;
@@ -113,6 +114,7 @@ final class KeyExpression {
     /**
      * Parses an expression and checks the names that it uses.
      *
+     * @param attribute of the annotation, whose expression it is
      * @param method the listener method
      * @param parameters as they are resolved when it is called: an interface's where the bean has a JDK proxy
      * @param resolvers in the order in which they are asked; empty if they are not known
@@ -120,14 +122,19 @@ final class KeyExpression {
      *     not known when the message is polled
      */
     KeyExpression(
-            String text, Method method, MethodParameter[] parameters, List<HandlerMethodArgumentResolver> resolvers) {
+            String attribute,
+            String text,
+            Method method,
+            MethodParameter[] parameters,
+            List<HandlerMethodArgumentResolver> resolvers) {
+        this.attribute = attribute;
         try {
             this.expression = PARSER.parseRaw(text);
         } catch (ParseException invalid) {
             throw new InvalidListenerException(
                     method,
-                    "key expression '%s' does not parse: %s".formatted(text, invalid.getSimpleMessage()),
-                    "write SpEL over the method's arguments, for example key = \"#order.orderId\"");
+                    "%s expression '%s' does not parse: %s".formatted(attribute, text, invalid.getSimpleMessage()),
+                    "write SpEL over the method's arguments, for example %s = \"#order.orderId\"".formatted(attribute));
         }
         this.method = method;
         this.parameters = parameters;
@@ -206,7 +213,7 @@ final class KeyExpression {
     }
 
     private InvalidListenerException refused(String problem, String remedy) {
-        return new InvalidListenerException(method, "key expression '%s' %s".formatted(this, problem), remedy);
+        return new InvalidListenerException(method, "%s %s".formatted(this, problem), remedy);
     }
 
     private Value argument(int index, String name) {
@@ -219,13 +226,13 @@ final class KeyExpression {
                 || !RESOLVING_MESSAGES.contains(resolver.getClass().getPackageName())
                 || WITHOUT_CONTENT.contains(parameter.getParameterType())) {
             throw refused(
-                    "reads the argument '#%s', which %s makes when the method is called; its key is needed before, when the message is polled"
+                    "reads the argument '#%s', which %s makes when the method is called; its value is needed before, when the message is polled"
                             .formatted(
                                     name,
                                     resolver == null
                                             ? "the application's own MessageHandlerMethodFactory"
                                             : resolver.getClass().getName()),
-                    "let the key read the message: #payload, #message, #headers, or a parameter that is the payload, a Message<T>, a "
+                    "let it read the message: #payload, #message, #headers, or a parameter that is the payload, a Message<T>, a "
                             + "@Header or @Headers");
         }
         return message -> resolve(resolver, parameter, message, name);
@@ -245,9 +252,9 @@ final class KeyExpression {
         try {
             return resolver.resolveArgument(parameter, message);
         } catch (Exception unfit) {
-            log.debug("Why the key expression '{}' cannot read '#{}'", this, name, FailureOutline.of(unfit));
+            log.debug("Why the {} cannot read '#{}'", this, name, FailureOutline.of(unfit));
             throw new InvalidKeyException(
-                    "The key expression '%s' reads the argument '#%s', which cannot be made of this message: %s; send what the method takes, or correct its parameters"
+                    "The %s reads the argument '#%s', which cannot be made of this message: %s; send what the method takes, or correct its parameters"
                             .formatted(this, name, UnreadableReason.of(unfit)));
         }
     }
@@ -280,9 +287,8 @@ final class KeyExpression {
         try {
             return expression.getValue(context);
         } catch (RuntimeException failure) {
-            log.debug("Why the key expression '{}' failed", this, FailureOutline.of(failure));
-            throw new InvalidKeyException(
-                    "The key expression '%s' failed on this message: %s".formatted(this, reason(failure)));
+            log.debug("Why the {} failed", this, FailureOutline.of(failure));
+            throw new InvalidKeyException("The %s failed on this message: %s".formatted(this, reason(failure)));
         }
     }
 
@@ -294,8 +300,13 @@ final class KeyExpression {
         return StringUtils.truncate(own.getSimpleMessage().replaceAll("\\R|\\p{Cc}", " "), MAX_REASON_LENGTH);
     }
 
+    /** Returns what is written in the annotation. */
+    String text() {
+        return expression.getExpressionString();
+    }
+
     @Override
     public String toString() {
-        return expression.getExpressionString();
+        return "%s expression '%s'".formatted(attribute, text());
     }
 }

@@ -17,6 +17,7 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -32,6 +33,7 @@ import org.springframework.util.ClassUtils;
  * @param isAsync whether it returns before its work is done, and a future of it
  * @param isEnveloped whether it takes its messages out of SNS's envelopes
  * @param key says the key of a message; {@code null} for the message attribute, else the message's id
+ * @param fingerprint says what is compared with other messages of the key; {@code null} for the payload
  * @param scope of its keys; {@code null} for the queue's name
  * @param timeout its longest run; {@code null} for no timeout
  * @param doubt what to do with a key that must not simply be run again
@@ -47,6 +49,7 @@ public record ListenerMethod(
         boolean isBatch,
         boolean isEnveloped,
         @Nullable KeyExpression key,
+        @Nullable KeyExpression fingerprint,
         @Nullable String scope,
         @Nullable Duration timeout,
         InDoubtPolicy doubt,
@@ -60,7 +63,11 @@ public record ListenerMethod(
      */
     ClaimSpec spec(ReceivedMessage received) {
         PolledMessage polled = received.polled();
-        return new ClaimSpec(key(received.message(), polled), payload(polled), doubt, transaction);
+        return new ClaimSpec(
+                key(received.message(), polled),
+                compared(received.message(), polled).get(),
+                doubt,
+                transaction);
     }
 
     /**
@@ -74,7 +81,7 @@ public record ListenerMethod(
 
     private String text(Message<?> message, PolledMessage polled) {
         if (key != null) {
-            return KeyRules.toKey("The key expression '%s'".formatted(key), key.evaluate(message));
+            return KeyRules.toKey("The " + key, key.evaluate(message));
         }
         String attribute = polled.keyAttribute();
         return attribute == null
@@ -85,14 +92,23 @@ public record ListenerMethod(
     /** Returns what its keys are, for people. */
     public String keyText() {
         return key != null
-                ? key.toString()
+                ? key.text()
                 : "of the message attribute %s, else the SQS message id, which covers redelivery only (a resend or a redrive has a new id)"
                         .formatted(ReceivedMessage.KEY_ATTRIBUTE);
     }
 
-    /** Returns what a message says, without the envelope around it. */
-    String payload(PolledMessage polled) {
-        return isEnveloped ? SnsEnvelope.of(polled.body(), json) : polled.body();
+    /**
+     * Returns what is compared with other messages of the key: an expression's value, as it is now; else what the message says,
+     * without the envelope around it, which is read when it is asked for.
+     *
+     * @throws InvalidKeyException if the expression has no usable value
+     */
+    Supplier<String> compared(Message<?> message, PolledMessage polled) {
+        if (fingerprint == null) {
+            return () -> isEnveloped ? SnsEnvelope.of(polled.body(), json) : polled.body();
+        }
+        String value = KeyRules.toFingerprint("The " + fingerprint, fingerprint.evaluate(message));
+        return () -> value;
     }
 
     /** Returns the types of the parameters by which awspring chooses among the handlers of a class; none for any object. */

@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
-import org.springframework.core.MethodParameter;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
@@ -76,7 +75,8 @@ public record ListenerMethodReader(
                 !isObserved && rules.isAsync(),
                 ListenerRules.isBatch(method),
                 SnsEnvelope.isTakenBy(method),
-                key(declared, handler.getMethodParameters(), resolvers),
+                expression("key", declared.says().key(), declared, handler, resolvers),
+                expression("fingerprint", declared.says().fingerprint(), declared, handler, resolvers),
                 scope(declared),
                 isObserved ? null : timeout(declared),
                 isObserved ? InDoubtPolicy.RERUN : doubt(declared),
@@ -88,10 +88,16 @@ public record ListenerMethodReader(
         return modes.properties().resolveRequiredPlaceholders(attribute);
     }
 
-    private @Nullable KeyExpression key(
-            ListenerDeclaration declared, MethodParameter[] parameters, List<HandlerMethodArgumentResolver> resolvers) {
-        String text = resolve(declared.says().key());
-        return text.isBlank() ? null : new KeyExpression(text, declared.method(), parameters, resolvers);
+    private @Nullable KeyExpression expression(
+            String attribute,
+            String said,
+            ListenerDeclaration declared,
+            InvocableHandlerMethod handler,
+            List<HandlerMethodArgumentResolver> resolvers) {
+        String text = resolve(said);
+        return text.isBlank()
+                ? null
+                : new KeyExpression(attribute, text, declared.method(), handler.getMethodParameters(), resolvers);
     }
 
     private void requirePreparedContainer(ListenerDeclaration declared) {

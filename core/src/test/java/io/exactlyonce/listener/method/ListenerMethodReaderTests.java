@@ -52,6 +52,12 @@ class ListenerMethodReaderTests {
         @ExactlyOnceListener(queueNames = "orders", key = "#order.")
         void badKey(String order) {}
 
+        @ExactlyOnceListener(queueNames = "orders", key = "#order", fingerprint = "#ordr")
+        void badFingerprint(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#payload", fingerprint = "#payload.length()")
+        void fingerprint(List<String> orders) {}
+
         @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
         CompletableFuture<Void> asynchronousInOneTransaction(String order) {
             return CompletableFuture.completedFuture(null);
@@ -243,7 +249,8 @@ class ListenerMethodReaderTests {
         "asynchronousInOneTransaction, bound to one thread",
         "futureOfItsOwn, return a CompletableFuture of the work",
         "acknowledging, it takes an Acknowledgement",
-        "badKey, does not parse"
+        "badKey, key expression '#order.' does not parse",
+        "badFingerprint, fingerprint expression '#ordr' names the unknown argument '#ordr'"
     })
     void unsupportedShapeIsRefused(String method, String problem) {
         assertThatThrownBy(() -> read(method))

@@ -76,8 +76,34 @@ class ListenerMethodTests {
     private static List<String> payloads(ResultSerializer json, ReceivedMessage received) {
         ListenerRig.attach(received, ListenerRig.message(Map.of()));
         return Stream.of("notification", "notifications")
-                .map(name -> method(name, null, null, json).spec(received).payload())
+                .map(name -> method(name, null, null, null, json).spec(received).payload())
                 .toList();
+    }
+
+    /** A sender repeats an order with another timestamp. */
+    @Test
+    void fingerprintNamesWhatIsComparedInThePlaceOfTheBody() {
+        ListenerMethod method =
+                method("parcel", "#parcel.number", "{#parcel.number, 3, #parcel.nothing}", null, TestResults.NONE);
+        ReceivedMessage first = ListenerRig.received(ListenerRig.delivery(), null, "{\"sentAt\": 1}");
+        ReceivedMessage again = ListenerRig.received(ListenerRig.delivery(), null, "{\"sentAt\": 2}");
+        List.of(first, again).forEach(ListenerMethodTests::attachParcel);
+
+        assertThat(method.spec(first).payload())
+                .isEqualTo(method.spec(again).payload())
+                .isEqualTo("3:P-71:3-1:");
+        assertThat(method(null, null).spec(first).payload()).isEqualTo("{\"sentAt\": 1}");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"#parcel.nothing", "#parcel", "{#parcel}", "#parcel.numbr"})
+    void fingerprintWithoutAUsableValueFailsTheDelivery(String fingerprint) {
+        ListenerMethod method = method("parcel", "#parcel.number", fingerprint, null, TestResults.NONE);
+        attachParcel(plain);
+
+        assertThatThrownBy(() -> method.spec(plain))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageStartingWith("The fingerprint expression '" + fingerprint + "' ");
     }
 
     @Test
@@ -143,17 +169,25 @@ class ListenerMethodTests {
     }
 
     private static ClaimKey key(ListenerMethod method, ReceivedMessage received) {
-        Message<Parcel> message = MessageBuilder.withPayload(new Parcel()).build();
-        ListenerRig.attach(received, message);
+        attachParcel(received);
         return method.spec(received).key();
     }
 
+    private static void attachParcel(ReceivedMessage received) {
+        Message<Parcel> message = MessageBuilder.withPayload(new Parcel()).build();
+        ListenerRig.attach(received, message);
+    }
+
     private static ListenerMethod method(@Nullable String expression, @Nullable String scope) {
-        return method("parcel", expression, scope, TestResults.NONE);
+        return method("parcel", expression, null, scope, TestResults.NONE);
     }
 
     private static ListenerMethod method(
-            String name, @Nullable String expression, @Nullable String scope, ResultSerializer json) {
+            String name,
+            @Nullable String expression,
+            @Nullable String fingerprint,
+            @Nullable String scope,
+            ResultSerializer json) {
         Method method = ListenerRig.method(Handlers.class, name);
         return new ListenerMethod(
                 method,
@@ -164,6 +198,7 @@ class ListenerMethodTests {
                 ListenerRules.isBatch(method),
                 SnsEnvelope.isTakenBy(method),
                 expression == null ? null : ListenerRig.key(expression, method),
+                fingerprint == null ? null : ListenerRig.fingerprint(fingerprint, method),
                 scope,
                 null,
                 InDoubtPolicy.RERUN,

@@ -106,10 +106,20 @@ public final class ListenerRig {
     }
 
     static KeyExpression key(String text, Method method, List<HandlerMethodArgumentResolver> resolvers) {
+        return expression("key", text, method, resolvers);
+    }
+
+    /** What is compared names arguments of a method, as its key does. */
+    static KeyExpression fingerprint(String text, Method method) {
+        return expression("fingerprint", text, method, resolvers());
+    }
+
+    private static KeyExpression expression(
+            String attribute, String text, Method method, List<HandlerMethodArgumentResolver> resolvers) {
         MethodParameter[] parameters = IntStream.range(0, method.getParameterCount())
                 .mapToObj(index -> new SynthesizingMethodParameter(method, index))
                 .toArray(MethodParameter[]::new);
-        return new KeyExpression(text, method, parameters, resolvers);
+        return new KeyExpression(attribute, text, method, parameters, resolvers);
     }
 
     /** The ones that awspring configures, as far as tests need them. */

@@ -54,7 +54,10 @@ class ListenerKindsTests {
             return promises.computeIfAbsent(orderId, unknown -> new CompletableFuture<>());
         }
 
-        @ExactlyOnceListener(queueNames = "batches", key = "#payload.orderId")
+        @ExactlyOnceListener(
+                queueNames = "batches",
+                key = "#payload.orderId",
+                fingerprint = "{#payload.orderId, #payload.cents}")
         void sellAll(List<Message<Order>> orders, List<Claim> claims) throws InterruptedException, BatchItemFailures {
             BatchItemFailures failures = new BatchItemFailures();
             for (int index = 0; index < orders.size(); index++) {
@@ -98,6 +101,22 @@ class ListenerKindsTests {
         assertThat(batch.get(1)).wasHandled();
         assertThat(batch.get(2)).wasHandled();
         verify(till, times(3)).charge(any(), any());
+    }
+
+    /** A sender repeats an order with another timestamp; or uses its key for another order. */
+    @Test
+    void messagesOfABatchAreComparedByWhatTheirListenerNames() throws InterruptedException {
+        String again = "{\"orderId\":\"B-1\",\"cents\":%d,\"sentAt\":%d}";
+
+        Delivered earlier = driver.deliver(order("B-1", "batches"));
+        List<Delivered> batch = driver.deliverTogether(
+                TestMessage.of(again.formatted(100, 2)).to("batches"),
+                TestMessage.of(again.formatted(4_242, 3)).to("batches"));
+
+        assertThat(earlier).wasHandled();
+        assertThat(batch.get(0)).wasSuppressed();
+        assertThat(batch.get(1)).has(Outcome.MISMATCHED);
+        verify(till, times(1)).charge(any(), any());
     }
 
     @Test
