@@ -13,9 +13,20 @@ public sealed interface ClaimOutcome {
      * @param fingerprint of the payload that the key was claimed for, if it is known
      */
     static ClaimOutcome ofCompleted(ClaimRequest request, @Nullable String fingerprint, @Nullable String result) {
-        boolean differs =
-                fingerprint != null && request.fingerprint() != null && !fingerprint.equals(request.fingerprint());
-        return differs ? new Mismatch(result) : new AlreadyCompleted(result);
+        return isOther(request, fingerprint) ? new Mismatch(result) : new AlreadyCompleted(result);
+    }
+
+    /**
+     * Answers a request for a key that another claim holds.
+     *
+     * @param fingerprint of the payload that the key is held for, if it is known
+     */
+    static HeldElsewhere ofHeld(ClaimRequest request, @Nullable String fingerprint, Duration leaseRemaining) {
+        return new HeldElsewhere(leaseRemaining, isOther(request, fingerprint));
+    }
+
+    private static boolean isOther(ClaimRequest request, @Nullable String fingerprint) {
+        return fingerprint != null && request.fingerprint() != null && !fingerprint.equals(request.fingerprint());
     }
 
     /**
@@ -81,8 +92,15 @@ public sealed interface ClaimOutcome {
      * Another claim holds the key.
      *
      * @param leaseRemaining how long it holds unless it is renewed, by the store's clock at the time of the answer
+     * @param isForOtherPayload whether it is known to hold the key for a payload with another fingerprint
      */
-    record HeldElsewhere(Duration leaseRemaining) implements ClaimOutcome {}
+    record HeldElsewhere(Duration leaseRemaining, boolean isForOtherPayload) implements ClaimOutcome {
+
+        /** The payload that the key is held for is the same, or is not known. */
+        public HeldElsewhere(Duration leaseRemaining) {
+            this(leaseRemaining, false);
+        }
+    }
 
     /** The key waits for a person's decision; no attempt may run it. */
     record Parked() implements ClaimOutcome {}

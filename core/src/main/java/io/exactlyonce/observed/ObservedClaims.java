@@ -175,10 +175,12 @@ public final class ObservedClaims implements AutoCloseable {
     private void claimed(ObservedRun run, @Nullable ClaimOutcome outcome) {
         underWay.addAndGet(1 - run.room);
         List<ObservedRun> others = running.computeIfAbsent(run.key, key -> new ArrayList<>(1));
+        ObservedOutcome overlap =
+                others.stream().anyMatch(run::differsFrom) ? ObservedOutcome.MISMATCH : ObservedOutcome.OVERLAP;
         if (outcome == null && others.isEmpty()) {
             notObserved(run.queue, NotObserved.STORE, null);
         } else {
-            observed(run, outcome == null ? ObservedOutcome.OVERLAP : met(outcome, !others.isEmpty()));
+            observed(run, outcome == null ? overlap : met(outcome, !others.isEmpty(), overlap));
         }
         run.isHeld = outcome instanceof ClaimOutcome.Acquired;
         if (run.isHeld) {
@@ -189,14 +191,13 @@ public final class ObservedClaims implements AutoCloseable {
         others.add(run);
     }
 
-    private static ObservedOutcome met(ClaimOutcome outcome, boolean overlaps) {
+    private static ObservedOutcome met(ClaimOutcome outcome, boolean overlaps, ObservedOutcome overlap) {
         return outcome.match(
-                acquired -> overlaps
-                        ? ObservedOutcome.OVERLAP
-                        : acquired.ambiguous() ? ObservedOutcome.TAKEOVER : ObservedOutcome.ALONE,
-                completed -> overlaps ? ObservedOutcome.OVERLAP : ObservedOutcome.DUPLICATE,
+                acquired ->
+                        overlaps ? overlap : acquired.ambiguous() ? ObservedOutcome.TAKEOVER : ObservedOutcome.ALONE,
+                completed -> overlaps ? overlap : ObservedOutcome.DUPLICATE,
                 mismatch -> ObservedOutcome.MISMATCH,
-                held -> ObservedOutcome.OVERLAP,
+                held -> held.isForOtherPayload() ? ObservedOutcome.MISMATCH : overlap,
                 parked -> ObservedOutcome.PARKED);
     }
 

@@ -12,8 +12,8 @@ public enum ObservedOutcome {
     OVERLAP("ran beside another handler of its key: one of them would have waited for the other"),
     /** An earlier handler of the key had vanished: the key would have been in doubt, or parked or reconciled. */
     TAKEOVER("ran after a handler that never reported an outcome: its claim would have been in doubt"),
-    /** The key was completed for another payload: the message would have been refused. */
-    MISMATCH("ran although its key was completed for another payload: it would have been refused"),
+    /** The key was completed for another payload, or a handler was running for it: the message would have been refused. */
+    MISMATCH("ran although its key is another payload's: it would have been refused, as on-mismatch says"),
     /** The key was parked: the message would have been returned. */
     PARKED("ran although its key is parked: it would not have been called");
 

@@ -34,6 +34,9 @@ public final class ObservedRun {
     /** The claim to end: one that is held, or got no answer. */
     @Nullable ClaimId claim;
 
+    /** Tells its payload from others; {@code null} if payloads are not compared. */
+    private @Nullable String fingerprint;
+
     /** Whether the store has answered that the claim is held. */
     boolean isHeld;
 
@@ -63,7 +66,13 @@ public final class ObservedRun {
         ClaimRequest request = terms.request(new ClaimSpec(key, payload.get(), InDoubtPolicy.RERUN), lease);
         payload = () -> "";
         claim = request.id();
+        fingerprint = request.fingerprint();
         return request;
+    }
+
+    /** Returns whether its payload is known to be another one. */
+    boolean differsFrom(ObservedRun other) {
+        return fingerprint != null && other.fingerprint != null && !fingerprint.equals(other.fingerprint);
     }
 
     /** Returns how its claim ends. */

@@ -176,6 +176,7 @@ class ObservedClaimsTests {
                 Arguments.of(new AlreadyCompleted(null), "duplicate"),
                 Arguments.of(new Mismatch(null), "mismatch"),
                 Arguments.of(HELD, "overlap"),
+                Arguments.of(new HeldElsewhere(Duration.ofSeconds(20), true), "mismatch"),
                 Arguments.of(new Parked(), "parked"));
     }
 

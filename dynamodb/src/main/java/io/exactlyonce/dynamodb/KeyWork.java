@@ -213,9 +213,12 @@ final class KeyWork implements Rounds.Work {
             case RELEASED -> free(seen);
             case HELD -> {
                 long remaining = seen.remainingMicros(clock);
-                yield remaining <= 0
-                        ? free(seen)
-                        : answerAll(new HeldElsewhere(Duration.of(remaining, ChronoUnit.MICROS)));
+                if (remaining <= 0) {
+                    yield free(seen);
+                }
+                Duration left = Duration.of(remaining, ChronoUnit.MICROS);
+                requests.forEach(request -> outcomes.add(ClaimOutcome.ofHeld(request, seen.fingerprint(), left)));
+                yield null;
             }
         };
     }

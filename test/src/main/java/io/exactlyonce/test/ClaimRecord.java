@@ -74,7 +74,10 @@ record ClaimRecord(
     /** Answers a request that has been applied. */
     ClaimOutcome answer(ClaimRequest request, Duration now) {
         return switch (status) {
-            case HELD -> isHeldBy(request) ? acquired() : new ClaimOutcome.HeldElsewhere(leaseEnd.minus(now));
+            case HELD ->
+                isHeldBy(request)
+                        ? acquired()
+                        : ClaimOutcome.ofHeld(request, attempt.fingerprint(), leaseEnd.minus(now));
             case COMPLETED -> ClaimOutcome.ofCompleted(request, attempt.fingerprint(), result);
             case PARKED -> new ClaimOutcome.Parked();
             case RELEASED -> new ClaimOutcome.HeldElsewhere(Duration.ZERO);

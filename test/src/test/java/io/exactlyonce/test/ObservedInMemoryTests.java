@@ -64,6 +64,15 @@ class ObservedInMemoryTests {
     }
 
     @Test
+    void otherBodyUnderAKeyThatAnotherInstanceIsHandlingIsAMismatch() {
+        begin(here);
+        begin(there);
+        begin(there, "another body");
+
+        assertThat(seen).containsExactly("here alone", "there overlap", "there mismatch");
+    }
+
+    @Test
     void duplicateIsSeenByAnyInstanceAndMismatchesAreToldApart() {
         begin(here).ended(null);
         begin(there).ended(null);

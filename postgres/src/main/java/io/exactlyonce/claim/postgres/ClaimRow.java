@@ -133,7 +133,7 @@ public record ClaimRow(
         return switch (status) {
             case COMPLETED -> ClaimOutcome.ofCompleted(request, fingerprint, result);
             case PARKED -> new ClaimOutcome.Parked();
-            case HELD -> new ClaimOutcome.HeldElsewhere(Duration.of(remainingMicros, ChronoUnit.MICROS));
+            case HELD -> ClaimOutcome.ofHeld(request, fingerprint, Duration.of(remainingMicros, ChronoUnit.MICROS));
             case RELEASED -> throw new IllegalStateException("A released key is free: " + key);
         };
     }

@@ -98,6 +98,8 @@ class ClaimRowTests {
         assertThat(known.refusal(request(ONE))).isEqualTo(new AlreadyCompleted("1"));
         assertThat(known.refusal(request(null))).isEqualTo(new AlreadyCompleted("1"));
         assertThat(row(Status.COMPLETED, 0, false, null).refusal(request(ONE))).isEqualTo(new AlreadyCompleted("1"));
+        assertThat(row(Status.HELD, 1_000, false, ONE).refusal(request(OTHER)))
+                .isEqualTo(new HeldElsewhere(Duration.ofMillis(1), true));
     }
 
     @Test
