@@ -106,7 +106,8 @@ public @interface ExactlyOnceListener {
      * Longest run of the handler: {@code 5m}, {@code 90s} or ISO ({@code PT5M}), from 1 s to 12 h. At the timeout the
      * handler is interrupted once, and neither its message nor its claim is renewed any more. Interruption is advice: a
      * handler that goes on keeps its key until the claim's lease ends, and may still complete if no other worker has
-     * taken the key over. Default: no timeout, but nothing is renewed beyond SQS's ceiling of 12 h after the receive.
+     * taken the key over. {@code exactly-once.listeners.<id>.timeout} wins over it. Default: no timeout, but nothing is renewed
+     * beyond SQS's ceiling of 12 h after the receive.
      */
     String timeout() default "";
 
@@ -135,7 +136,8 @@ public @interface ExactlyOnceListener {
 
     /**
      * {@code observe} for handlers that run as they would without this library, with claims recorded beside them and all
-     * counted that enforcing would have prevented; or {@code enforce}. Default: {@code exactly-once.mode}.
+     * counted that enforcing would have prevented; or {@code enforce}. {@code exactly-once.listeners.<id>.mode} wins over it.
+     * Default: {@code exactly-once.mode}.
      */
     String mode() default "";
 

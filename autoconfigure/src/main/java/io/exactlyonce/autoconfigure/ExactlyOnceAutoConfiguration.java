@@ -1,8 +1,10 @@
 package io.exactlyonce.autoconfigure;
 
+import static java.util.Objects.requireNonNull;
+
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
-import io.exactlyonce.Mode;
+import io.exactlyonce.autoconfigure.ExactlyOnceProperties.Listener;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.claim.ClaimIdGenerator;
@@ -46,6 +48,7 @@ import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.SystemClockwork;
 import java.lang.management.ManagementFactory;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -97,8 +100,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     private final ClaimStore store;
     private final AsyncClaimStore async;
     private final Claims claims;
-    private final ClaimSettings terms;
-    private final RetryBackoff backoff;
+    private final OutcomePolicy policy;
     private final JacksonResultSerializer serializer;
     private final StoredResults results;
 
@@ -117,23 +119,33 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         this.async = store instanceof AsyncClaimStore own
                 ? own
                 : new GroupCommitClaimStore(
-                        store,
-                        groups.getIfAvailable(() -> properties
-                                .claim()
-                                .coalescing()
-                                .settings(GroupCommitSettings.MOST_FLUSHERS, GroupCommitSettings.LARGEST_BATCH)),
-                        System::nanoTime);
+                        store, groups.getIfAvailable(() -> GroupCommitSettings.USUAL), System::nanoTime);
         this.claims = new Claims(store, async, clockwork, clockwork);
-        this.terms = new ClaimSettings(
-                ManagementFactory.getRuntimeMXBean().getName(),
-                properties.claim().lease(),
-                properties.claim().onMismatch(),
-                new ClaimIdGenerator(System::nanoTime)::next);
-        this.backoff = new RetryBackoff(
-                properties.retry().initialDelay(), properties.retry().maxDelay());
+        this.policy = policy(properties);
         this.serializer = new JacksonResultSerializer(json.getIfAvailable(JsonMapper::new));
         this.results =
                 new StoredResults(serializer, properties.claim().maxResultSize().toBytes());
+    }
+
+    private static OutcomePolicy policy(ExactlyOnceProperties properties) {
+        ClaimIdGenerator ids = new ClaimIdGenerator(System::nanoTime);
+        Map<String, OutcomePolicy> own = new HashMap<>();
+        properties.listeners().forEach((id, listener) -> own.put(id, policy(listener, ids, Map.of())));
+        return policy(Listener.of(properties.claim(), properties.retry()), ids, own);
+    }
+
+    private static OutcomePolicy policy(Listener settings, ClaimIdGenerator ids, Map<String, OutcomePolicy> own) {
+        return new OutcomePolicy(
+                new ClaimSettings(
+                        ManagementFactory.getRuntimeMXBean().getName(),
+                        settings.lease(),
+                        settings.retention(),
+                        requireNonNull(settings.onMismatch()),
+                        ids::next),
+                new RetryBackoff(
+                        requireNonNull(settings.retry().initialDelay()),
+                        requireNonNull(settings.retry().maxDelay())),
+                own);
     }
 
     /** Ends the store's front, after all that asks it and before the store. */
@@ -156,6 +168,11 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     @Bean
+    OutcomePolicy exactlyOnceOutcomePolicy() {
+        return policy;
+    }
+
+    @Bean
     DeliveryObservers exactlyOnceObservers(List<DeliveryObserver> observers) {
         return new DeliveryObservers(observers);
     }
@@ -174,7 +191,6 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
             ObjectProvider<SubscriptionCheck> checks,
             ObjectProvider<ClaimBackend> backends) {
         int mostWaiting = properties.retry().maxWaiting();
-        OutcomePolicy policy = new OutcomePolicy(terms, backoff);
         Deliveries deliveries = new Deliveries(renewals, claims, policy, observers, clockwork, mostWaiting);
         SimpleAsyncTaskExecutor cancellations = new SimpleAsyncTaskExecutor("exactly-once-cancellation-");
         cancellations.setDaemon(true);
@@ -184,8 +200,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                         .map(ClaimBackend::description)
                         .findFirst()
                         .orElse(store.getClass().getSimpleName()),
-                properties.claim().retention(),
-                properties.claim().lease(),
+                policy,
                 properties.renewal().schedule());
         return new ListenerEngine(
                 pipeline,
@@ -202,9 +217,10 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     /** Deliveries are renewed while their handlers and acknowledgements finish: renewals begin first and end last. */
     @Bean
-    TickLifecycle exactlyOnceTicks(Renewer renewals, ListenerEngine engine) {
+    TickLifecycle exactlyOnceTicks(Renewer renewals, ListenerEngine engine, SharedQueues listeners) {
         WaitingRoom waiting = engine.deliveries().waiting();
         return new TickLifecycle(() -> {
+            properties.requireListeners(listeners.ids());
             Clockwork.Ticks renewing = renewals.begin(clockwork, "exactly-once-renewal-1");
             Clockwork.Ticks watching = clockwork.every(WaitingRoom.INTERVAL, "exactly-once-watch-1", waiting::tick);
             return () -> {
@@ -219,7 +235,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @ConditionalOnMissingBean
     @ConditionalOnBean(ParkedClaims.class)
     ExactlyOnceOperations exactlyOnceOperations(ParkedClaims parked, Renewer renewals, ListenerEngine engine) {
-        ActionExecutor executions = new ActionExecutor(claims, terms, renewals, results, clockwork);
+        ActionExecutor executions = new ActionExecutor(claims, policy.terms(), renewals, results, clockwork);
         return new DefaultExactlyOnceOperations(executions, parked, results, engine.readiness(), InDoubtPolicy.RERUN);
     }
 
@@ -245,7 +261,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
             Environment environment,
             ObjectProvider<ListenerEngine> engine,
             ObjectProvider<ClaimTransaction.Factory> transactions) {
-        ListenerModes modes = new ListenerModes(environment, properties.mode());
+        ListenerModes modes = modes(properties, environment);
         return new ExactlyOnceListenerConfigurer(beans, modes, serializer, (manager, named) -> {
             ListenerEngine its = engine.getObject();
             // A transaction proves itself on the table, which may have to be created first.
@@ -278,9 +294,16 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static ExactlyOnceAdvisor exactlyOnceAdvisor(ObjectProvider<ListenerEngine> engine, Environment environment) {
         // Advice is made before properties are bound for beans.
-        Mode mode =
-                Binder.get(environment).bind("exactly-once.mode", Mode.class).orElse(Mode.ENFORCE);
-        return new ExactlyOnceAdvisor(() -> engine.getObject().pipeline(), new ListenerModes(environment, mode));
+        ExactlyOnceProperties bound = Binder.get(environment).bindOrCreate("exactly-once", ExactlyOnceProperties.class);
+        return new ExactlyOnceAdvisor(() -> engine.getObject().pipeline(), modes(bound, environment));
+    }
+
+    private static ListenerModes modes(ExactlyOnceProperties properties, Environment environment) {
+        Map<String, ListenerModes.Own> own = new HashMap<>();
+        properties
+                .listeners()
+                .forEach((id, listener) -> own.put(id, new ListenerModes.Own(listener.mode(), listener.timeout())));
+        return new ListenerModes(environment, properties.mode(), own);
     }
 
     /** Only for observed listeners, as what follows. */
@@ -296,7 +319,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     ObservedClaims exactlyOnceObservedClaims(List<ObservationCounter> counters, ObjectProvider<ClaimBackend> backends) {
         Runnable readiness = () -> backends.forEach(ClaimBackend::requireReady);
         Executor thread = SystemClockwork.thread("exactly-once-observing-1", Integer.MAX_VALUE);
-        return new ObservedClaims(store, terms, readiness, counters, thread, ObservedClaims.MOST_UNDER_WAY);
+        return new ObservedClaims(store, policy, readiness, counters, thread, ObservedClaims.MOST_UNDER_WAY);
     }
 
     /** Makes sure that infrastructure advice is applied at all, also with {@code spring.aop.auto=false}. */

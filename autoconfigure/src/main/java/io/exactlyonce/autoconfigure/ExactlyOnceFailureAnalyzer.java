@@ -29,7 +29,8 @@ final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOn
     }
 
     private String place(String property) {
-        ConfigurationPropertyName name = ConfigurationPropertyName.of(property);
+        // A listener's id may be what a name may not.
+        ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
         for (ConfigurationPropertySource source : ConfigurationPropertySources.from(environment.getPropertySources())) {
             Origin origin = Origin.from(source.getConfigurationProperty(name));
             if (origin != null) {

@@ -5,7 +5,7 @@ import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.QueueObserver;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimBackend;
-import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.observe.DeliveryLogContext;
 import io.exactlyonce.observe.DeliveryObservations;
@@ -70,6 +70,7 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
     QueueAudit exactlyOnceQueueAudit(
             AuditProperties audit,
             ExactlyOnceProperties properties,
+            OutcomePolicy policy,
             WindowWatch windows,
             ObjectProvider<QueueObserver> observers,
             ObjectProvider<ClaimBackend> backends) {
@@ -82,11 +83,7 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
                 audit.silence(),
                 new QueueAudit.Terms(
                         properties.renewal().enabled(),
-                        properties.claim().lease(),
-                        properties.claim().retention(),
-                        new RetryBackoff(
-                                properties.retry().initialDelay(),
-                                properties.retry().maxDelay()),
+                        policy,
                         () -> first(backends, ClaimBackend::connectionTimeout),
                         () -> first(backends, ClaimBackend::openingTime)),
                 windows::p99,

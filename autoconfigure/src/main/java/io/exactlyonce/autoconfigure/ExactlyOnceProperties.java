@@ -1,13 +1,10 @@
 package io.exactlyonce.autoconfigure;
 
-import static io.exactlyonce.claim.groupcommit.GroupCommitSettings.LARGEST_BATCH;
-import static io.exactlyonce.claim.groupcommit.GroupCommitSettings.MOST_FLUSHERS;
 import static io.exactlyonce.property.Bounds.require;
 import static io.exactlyonce.property.Bounds.requireOrder;
 
 import io.exactlyonce.Mode;
 import io.exactlyonce.claim.SynchronousCommit;
-import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.property.InvalidPropertyException;
@@ -15,7 +12,13 @@ import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -31,6 +34,9 @@ import org.springframework.util.unit.DataSize;
  * @param datasource Connection pool for claims.
  * @param renewal Renewal of visibility windows and leases.
  * @param retry Return of deliveries that did not succeed.
+ * @param listeners Settings of single listeners, by their ids: 'retention', 'lease', 'timeout', 'mode', 'on-mismatch',
+ *     'retry.initial-delay' and 'retry.max-delay'. They win over the annotation's attributes, and over the properties for all
+ *     listeners. An id that no listener has stops the start. Default: none.
  * @param unknownProperties Whether a property within 'exactly-once' that nothing reads stops the start: 'fail', or 'warn' for
  *     configuration that several versions share.
  */
@@ -41,12 +47,10 @@ public record ExactlyOnceProperties(
         @DefaultValue Datasource datasource,
         @DefaultValue Renewal renewal,
         @DefaultValue Retry retry,
+        @DefaultValue Map<String, Listener> listeners,
         @DefaultValue("fail") UnknownProperties.Reaction unknownProperties) {
 
-    private static final String RETENTION = "exactly-once.claim.retention";
-    private static final String LEASE = "exactly-once.claim.lease";
-    private static final String INITIAL_DELAY = "exactly-once.retry.initial-delay";
-    private static final String MAX_DELAY = "exactly-once.retry.max-delay";
+    private static final String LISTENERS = "exactly-once.listeners";
     private static final String CLEANUP_INTERVAL = "exactly-once.claim.cleanup.interval";
 
     private static final Duration SECOND = Duration.ofSeconds(1);
@@ -55,19 +59,10 @@ public record ExactlyOnceProperties(
 
     /** All bounds of single values, and then of pairs. */
     public ExactlyOnceProperties {
-        Duration kept = claim.retention();
-        require(LEASE, claim.lease(), SECOND, VisibilityWindow.CEILING);
-        require(RETENTION, kept, MINUTE, Duration.ofDays(3650));
         require("exactly-once.claim.max-result-size", claim.maxResultSize(), DataSize.ofBytes(0), LARGEST_RESULT);
 
         Cleanup cleanup = claim.cleanup();
         require(CLEANUP_INTERVAL, cleanup.interval(), SECOND, Duration.ofDays(1));
-        require("exactly-once.claim.cleanup.batch-size", cleanup.batchSize(), 1, 10_000);
-
-        Coalescing shared = claim.coalescing();
-        require("exactly-once.claim.coalescing.flushers", shared.flushers(), 1, MOST_FLUSHERS);
-        require("exactly-once.claim.coalescing.max-batch", shared.maxBatch(), 1, LARGEST_BATCH);
-        require("exactly-once.claim.coalescing.patience", shared.patience(), Duration.ofMillis(100), MINUTE);
 
         // One for renewals, which must never wait for claims.
         require("exactly-once.datasource.maximum-pool-size", datasource.maximumPoolSize(), 2, 1000);
@@ -76,19 +71,115 @@ public record ExactlyOnceProperties(
         require("exactly-once.datasource.replica-lag-interval", lag.isZero() ? null : lag, SECOND, Duration.ofHours(1));
 
         require("exactly-once.renewal.at", renewal.at(), 0.1, 0.8);
-        require("exactly-once.renewal.jitter", renewal.jitter(), 0.0, 0.5);
-
-        require(INITIAL_DELAY, retry.initialDelay(), SECOND, VisibilityWindow.CEILING);
-        require(MAX_DELAY, retry.maxDelay(), SECOND, VisibilityWindow.CEILING);
         // All are looked at in one statement, whose advisory locks have to fit into PostgreSQL's table of locks.
         require("exactly-once.retry.max-waiting", retry.maxWaiting(), 0, 5_000);
 
         Duration swept = cleanup.enabled() ? cleanup.interval() : null;
-        requireOrder(MAX_DELAY, retry.maxDelay(), INITIAL_DELAY, retry.initialDelay(), "the delay could not grow");
-        requireOrder(RETENTION, kept, LEASE, claim.lease(), "a worker could find its key forgotten during its lease");
-        requireOrder(RETENTION, kept, MAX_DELAY, retry.maxDelay(), "a duplicate returned for so long is handled again");
-        requireOrder(RETENTION, kept, CLEANUP_INTERVAL, swept, "most rows would be of forgotten keys");
+        Listener all = Listener.of(claim, retry);
+        all.requireFit("exactly-once.claim.", "exactly-once.retry.", swept);
+        Map<String, Listener> complete = new HashMap<>();
+        listeners.forEach((id, own) -> {
+            Listener listener = own.or(all);
+            listener.requireFit(LISTENERS + "." + id + ".", LISTENERS + "." + id + ".retry.", swept);
+            complete.put(id, listener);
+        });
+        listeners = Map.copyOf(complete);
     }
+
+    /** Refuses settings of listeners that there are not. */
+    void requireListeners(Set<String> known) {
+        Set<String> unknown = new TreeSet<>(listeners.keySet());
+        unknown.removeAll(known);
+        if (!unknown.isEmpty()) {
+            UnknownProperties.report(
+                    unknownProperties,
+                    new InvalidPropertyException(
+                            LISTENERS,
+                            "%s has settings for %s, and there is no such @ExactlyOnceListener; the ids that exist are: %s"
+                                    .formatted(
+                                            LISTENERS,
+                                            String.join(", ", unknown),
+                                            known.isEmpty() ? "none" : String.join(", ", known)),
+                            "correct the id, give the listener this id, or remove the settings (of a configuration that several"
+                                    + " applications share: exactly-once.unknown-properties=warn)"));
+        }
+    }
+
+    /** Returns each lease that is set, by its property's name. */
+    Map<String, Duration> leases() {
+        Map<String, Duration> leases = new LinkedHashMap<>();
+        leases.put("exactly-once.claim.lease", claim.lease());
+        listeners.forEach((id, listener) -> leases.put(LISTENERS + "." + id + ".lease", listener.lease()));
+        leases.values().removeIf(Objects::isNull);
+        return leases;
+    }
+
+    /**
+     * Settings of one listener.
+     *
+     * @param mode Whether the listener is enforced or only observed. Default: the annotation's, else 'exactly-once.mode'.
+     * @param timeout Longest run of the handler, from 1s to 12h. Default: the annotation's.
+     * @param lease Time for which a claim holds unless it is renewed, from 1s to 12h. Default: 'exactly-once.claim.lease'.
+     * @param retention Time for which a completed key is remembered, from 1m to 3650d. Default: 'exactly-once.claim.retention'.
+     * @param onMismatch What becomes of a message whose key is completed for other content: 'refuse', 'warn' or 'off'. Default:
+     *     'exactly-once.claim.on-mismatch'.
+     * @param retry Return of deliveries that did not succeed.
+     */
+    public record Listener(
+            @Nullable Mode mode,
+            @Nullable Duration timeout,
+            @Nullable Duration lease,
+            @Nullable Duration retention,
+            @Nullable MismatchPolicy onMismatch,
+            @DefaultValue Delays retry) {
+
+        /** Returns the settings for all listeners. */
+        static Listener of(Claim claim, Retry retry) {
+            Delays delays = new Delays(retry.initialDelay(), retry.maxDelay());
+            return new Listener(null, null, claim.lease(), claim.retention(), claim.onMismatch(), delays);
+        }
+
+        /** Returns these settings, and those for all listeners in the place of what is not set. */
+        Listener or(Listener all) {
+            return new Listener(
+                    mode,
+                    timeout,
+                    or(lease, all.lease),
+                    or(retention, all.retention),
+                    or(onMismatch, all.onMismatch),
+                    new Delays(or(retry.initialDelay, all.retry.initialDelay), or(retry.maxDelay, all.retry.maxDelay)));
+        }
+
+        private static <T> @Nullable T or(@Nullable T own, @Nullable T all) {
+            return own == null ? all : own;
+        }
+
+        private void requireFit(String claims, String retries, @Nullable Duration swept) {
+            String leased = claims + "lease";
+            String kept = claims + "retention";
+            String first = retries + "initial-delay";
+            String last = retries + "max-delay";
+            require(claims + "timeout", timeout, SECOND, VisibilityWindow.CEILING);
+            require(leased, lease, SECOND, VisibilityWindow.CEILING);
+            require(kept, retention, MINUTE, Duration.ofDays(3650));
+            require(first, retry.initialDelay, SECOND, VisibilityWindow.CEILING);
+            require(last, retry.maxDelay, SECOND, VisibilityWindow.CEILING);
+            requireOrder(last, retry.maxDelay, first, retry.initialDelay, "the delay could not grow");
+            requireOrder(kept, retention, leased, lease, "a worker could find its key forgotten during its lease");
+            requireOrder(kept, retention, last, retry.maxDelay, "a duplicate returned for so long is handled again");
+            requireOrder(kept, retention, CLEANUP_INTERVAL, swept, "most rows would be of forgotten keys");
+        }
+    }
+
+    /**
+     * Return of one listener's deliveries that did not succeed.
+     *
+     * @param initialDelay Time until a message is visible again after its first failure, from 1s to 12h. Default:
+     *     'exactly-once.retry.initial-delay'.
+     * @param maxDelay Longest such time, from 1s to 12h. Default: 'exactly-once.retry.max-delay'.
+     */
+    public record Delays(
+            @Nullable Duration initialDelay, @Nullable Duration maxDelay) {}
 
     /**
      * Claims on idempotency keys.
@@ -99,14 +190,14 @@ public record ExactlyOnceProperties(
      * @param retention Time for which a completed key is remembered, from 1m to 3650d. At least as long as the queue and
      *     its dead-letter queue keep messages: by default SQS's own 4d, and 14d in a dead-letter queue. No shorter than
      *     the lease, 'retry.max-delay' and 'claim.cleanup.interval'.
-     * @param onMismatch What becomes of a message whose key is completed for another payload: 'refuse', 'warn' or 'off'.
+     * @param onMismatch What becomes of a message whose key is completed for other content: 'refuse' returns it, until it is in
+     *     the dead-letter queue; 'warn' deletes it as a duplicate, with a warning; 'off' compares nothing.
      * @param maxResultSize Largest result that is kept with a claim, as JSON, from 0B to 16MB.
-     * @param initializeSchema Whether to create the claim table at start-up if it is missing: 'embedded' (never, for PostgreSQL),
-     *     'always' or 'never'.
+     * @param initializeSchema Whether to create the claim table at start-up if it is missing: 'always' or 'never'. As for Spring
+     *     Boot, PostgreSQL is no embedded database: 'embedded' is 'never'.
      * @param synchronousCommit Disks that a commit of claims waits for, whatever the database's own default: 'on',
      *     'remote_apply', 'remote_write' or 'local'.
      * @param cleanup Deletion of claims whose retention is over.
-     * @param coalescing Sharing of transactions by claims that come at the same time.
      */
     public record Claim(
             @DefaultValue("postgresql") Store store,
@@ -114,10 +205,9 @@ public record ExactlyOnceProperties(
             @DefaultValue("18d") Duration retention,
             @DefaultValue("refuse") MismatchPolicy onMismatch,
             @DefaultValue("64KB") DataSize maxResultSize,
-            @DefaultValue("embedded") DatabaseInitializationMode initializeSchema,
+            @DefaultValue("never") DatabaseInitializationMode initializeSchema,
             @DefaultValue("on") SynchronousCommit synchronousCommit,
-            @DefaultValue Cleanup cleanup,
-            @DefaultValue Coalescing coalescing) {}
+            @DefaultValue Cleanup cleanup) {}
 
     /** Where claims are kept. */
     public enum Store {
@@ -144,34 +234,11 @@ public record ExactlyOnceProperties(
      * Deletion of claims whose retention is over.
      *
      * @param enabled Whether to delete claims whose retention is over.
-     * @param interval Time between two sweeps, from 1s to 1d. Of all instances one deletes at a time.
-     * @param batchSize Most claims that one transaction deletes, from 1 to 10000.
+     * @param interval Advanced: time between two sweeps, from 1s to 1d. Of all instances one deletes at a time.
      */
     public record Cleanup(
             @DefaultValue("true") boolean enabled,
-            @DefaultValue("1m") Duration interval,
-            @DefaultValue("500") int batchSize) {}
-
-    /**
-     * Sharing of transactions by claims that come at the same time. No claim waits for another one to come.
-     *
-     * @param flushers Most of these transactions at a time, besides one of renewals, from 1 to 16. With PostgreSQL at most two
-     *     less than the connections of the pool, and at least 1. More than 2 pay only for a ClaimStore of your own that
-     *     answers the claims of a call one by one.
-     * @param maxBatch Claims, completions and releases with which a transaction takes no further ones, from 1 to 256.
-     * @param patience Longest wait for a transaction to begin, from 100ms to 60s. After that the delivery is returned.
-     */
-    public record Coalescing(
-            @DefaultValue("2") int flushers,
-            @DefaultValue("256") int maxBatch,
-            @DefaultValue("3s") Duration patience) {
-
-        /** Returns what a store that takes no more than this makes of it. */
-        public GroupCommitSettings settings(int mostFlushers, int largestBatch) {
-            return new GroupCommitSettings(
-                    Math.min(flushers, mostFlushers), Math.min(maxBatch, largestBatch), patience);
-        }
-    }
+            @DefaultValue("1m") Duration interval) {}
 
     /**
      * Connection pool for claims.
@@ -182,7 +249,7 @@ public record ExactlyOnceProperties(
      * @param maximumPoolSize Most connections that claims use, from 2 to 1000. Deletion of expired claims opens one more.
      * @param connectionTimeout Longest wait for a connection, and for a new one to be opened, from 1s to 1m. Shorter than
      *     the lease; at least ten round trips to a database that is far away.
-     * @param replicaLagInterval Time between two looks at how far replicas are behind, from 1s to 1h; 0 for none.
+     * @param replicaLagInterval Advanced: time between two looks at how far replicas are behind, from 1s to 1h; 0 for none.
      */
     public record Datasource(
             @Nullable String url,
@@ -224,16 +291,17 @@ public record ExactlyOnceProperties(
      * Renewal of visibility windows and leases.
      *
      * @param enabled Whether windows and leases are renewed. If not, both must cover the handler.
-     * @param at Part of a window or lease after which it is renewed, from 0.1 to 0.8.
-     * @param jitter Part of that interval by which deliveries renew earlier at random, from 0 to 0.5.
+     * @param at Advanced: part of a window or lease after which it is renewed, from 0.1 to 0.8.
      */
     public record Renewal(
             @DefaultValue("true") boolean enabled,
-            @DefaultValue("0.5") double at,
-            @DefaultValue("0.1") double jitter) {
+            @DefaultValue("0.5") double at) {
+
+        /** So that deliveries which were received together are not renewed in one burst for ever. */
+        private static final double JITTER = 0.1;
 
         RenewalSchedule schedule() {
-            return new RenewalSchedule(enabled, at, jitter);
+            return new RenewalSchedule(enabled, at, JITTER);
         }
     }
 
@@ -242,7 +310,7 @@ public record ExactlyOnceProperties(
      *
      * @param initialDelay Time until a message is visible again after its first failure, from 1s to 12h.
      * @param maxDelay Longest such time, from 1s to 12h; no shorter than the initial delay.
-     * @param maxWaiting Most deliveries that wait, invisible, for the holder of their key or for the database, from 0 to
+     * @param maxWaiting Advanced: most deliveries that wait, invisible, for the holder of their key or for the database, from 0 to
      *     5000. More are returned.
      */
     public record Retry(

@@ -43,10 +43,14 @@ class PostgresClaimsConfiguration {
 
     static final String RETENTION = "exactlyOnceRetention";
 
+    /** Rows that one transaction deletes: it ends in milliseconds, and the next one follows while there are more. */
+    private static final int CLEANUP_BATCH = 500;
+
     private static final String APPLICATIONS_POOL = "spring.datasource.hikari.";
 
     private final ExactlyOnceProperties.Claim properties;
     private final ExactlyOnceProperties.Datasource datasource;
+    private final Map<String, Duration> leases;
 
     /** Of a pool's connections this many are for the deletion of expired claims: it takes none from claims. */
     private final int forCleanup;
@@ -54,6 +58,7 @@ class PostgresClaimsConfiguration {
     PostgresClaimsConfiguration(ExactlyOnceProperties properties) {
         this.properties = properties.claim();
         this.datasource = properties.datasource();
+        this.leases = properties.leases();
         this.forCleanup = properties.claim().cleanup().enabled() ? 1 : 0;
     }
 
@@ -82,15 +87,16 @@ class PostgresClaimsConfiguration {
 
     /** Where the window is the lease, the audit looks at it. */
     private ClaimPool requireShorterWait(ClaimPool pool) {
-        Duration lease = properties.lease();
         Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);
-        if (lease != null && timeout.compareTo(lease) >= 0) {
-            throw new InvalidPropertyException(
-                    "exactly-once.claim.lease",
-                    "exactly-once.claim.lease (%ds) must be longer than %s (%ds), for which a renewal may wait"
-                            .formatted(lease.toSeconds(), pool.timeoutSetting(), timeout.toSeconds()),
-                    "set %s to about 3s, or raise the lease".formatted(pool.timeoutSetting()));
-        }
+        leases.forEach((property, lease) -> {
+            if (timeout.compareTo(lease) >= 0) {
+                throw new InvalidPropertyException(
+                        property,
+                        "%s (%ds) must be longer than %s (%ds), for which a renewal may wait"
+                                .formatted(property, lease.toSeconds(), pool.timeoutSetting(), timeout.toSeconds()),
+                        "set %s to about 3s, or raise the lease".formatted(pool.timeoutSetting()));
+            }
+        });
         return pool;
     }
 
@@ -133,11 +139,16 @@ class PostgresClaimsConfiguration {
         return new PostgresClaimStore(pool.dataSource(), properties.retention(), properties.synchronousCommit());
     }
 
-    /** One connection is left to renewals, and one to looks. */
+    /** One connection is left to renewals, and one to looks. What waits behind a transaction may wait as long as that for its connection. */
     @Bean
     GroupCommitSettings exactlyOnceGroupCommit(ClaimPool pool) {
-        int connections = pool.maximumPoolSize() - forCleanup - 2;
-        return properties.coalescing().settings(Math.max(1, connections), GroupCommitSettings.LARGEST_BATCH);
+        GroupCommitSettings usual = GroupCommitSettings.USUAL;
+        int connections = Math.max(1, pool.maximumPoolSize() - forCleanup - 2);
+        Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);
+        return new GroupCommitSettings(
+                Math.min(connections, usual.flushers()),
+                usual.maxBatch(),
+                timeout.compareTo(usual.patience()) > 0 ? timeout : usual.patience());
     }
 
     @Bean
@@ -185,7 +196,7 @@ class PostgresClaimsConfiguration {
         ExactlyOnceProperties.Cleanup cleanup = properties.cleanup();
         Retention retention = new Retention(
                 pool.dataSource(),
-                cleanup.batchSize(),
+                CLEANUP_BATCH,
                 observers.orderedStream().toList(),
                 System::nanoTime,
                 length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));

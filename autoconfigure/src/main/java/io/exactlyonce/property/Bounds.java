@@ -30,14 +30,15 @@ public final class Bounds {
      * Requires that one length of time is not shorter than another one.
      *
      * @param longer full name of the property that must not be the shorter one
+     * @param value its value; {@code null} if there is none
      * @param shorter full name of the other
      * @param least its value; {@code null} if there is none
      * @param why what would happen otherwise
      * @throws InvalidPropertyException if it is shorter
      */
     public static void requireOrder(
-            String longer, Duration value, String shorter, @Nullable Duration least, String why) {
-        if (least != null && value.compareTo(least) < 0) {
+            String longer, @Nullable Duration value, String shorter, @Nullable Duration least, String why) {
+        if (value != null && least != null && value.compareTo(least) < 0) {
             throw new InvalidPropertyException(
                     longer,
                     "%s (%s) must be at least %s (%s): %s".formatted(longer, text(value), shorter, text(least), why),

@@ -89,14 +89,20 @@ public record UnknownProperties(
         if (unknown.isEmpty()) {
             return;
         }
-        if (Binder.get(environment).bind(REACTION, Reaction.class).orElse(Reaction.FAIL) == Reaction.WARN) {
-            log.warn("Nothing reads {}", unknown);
-            return;
+        report(
+                Binder.get(environment).bind(REACTION, Reaction.class).orElse(Reaction.FAIL),
+                new InvalidPropertyException(
+                        group,
+                        "Nothing reads " + unknown,
+                        "correct the name, give it a value if it has none, or remove it (of a configuration that several versions"
+                                + " share: %s=warn)".formatted(REACTION)));
+    }
+
+    /** Stops the start, or only warns. */
+    public static void report(Reaction reaction, InvalidPropertyException unknown) {
+        if (reaction == Reaction.FAIL) {
+            throw unknown;
         }
-        throw new InvalidPropertyException(
-                group,
-                "Nothing reads " + unknown,
-                "correct the name, give it a value if it has none, or remove it (of a configuration that several versions"
-                        + " share: %s=warn)".formatted(REACTION));
+        log.warn("Ignored, as exactly-once.unknown-properties says: {}", unknown.problem());
     }
 }

@@ -2,12 +2,15 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.Mode;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.delivery.MismatchPolicy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -36,16 +39,14 @@ class ExactlyOncePropertiesTests {
             assertThat(properties.claim().retention()).isEqualTo(Duration.ofDays(18));
             assertThat(properties.claim().onMismatch()).isEqualTo(MismatchPolicy.REFUSE);
             assertThat(properties.claim().maxResultSize()).isEqualTo(DataSize.ofKilobytes(64));
-            assertThat(properties.claim().initializeSchema()).isEqualTo(DatabaseInitializationMode.EMBEDDED);
-            assertThat(properties.claim().coalescing())
-                    .isEqualTo(new ExactlyOnceProperties.Coalescing(2, 256, Duration.ofSeconds(3)));
+            assertThat(properties.claim().initializeSchema()).isEqualTo(DatabaseInitializationMode.NEVER);
             assertThat(properties.claim().synchronousCommit()).isEqualTo(SynchronousCommit.ON);
             assertThat(properties.claim().cleanup())
-                    .isEqualTo(new ExactlyOnceProperties.Cleanup(true, Duration.ofMinutes(1), 500));
+                    .isEqualTo(new ExactlyOnceProperties.Cleanup(true, Duration.ofMinutes(1)));
             assertThat(properties.datasource())
                     .isEqualTo(new ExactlyOnceProperties.Datasource(
                             null, null, null, 10, Duration.ofSeconds(3), Duration.ofSeconds(10)));
-            assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(true, 0.5, 0.1));
+            assertThat(properties.renewal()).isEqualTo(new ExactlyOnceProperties.Renewal(true, 0.5));
             assertThat(properties.retry())
                     .isEqualTo(new ExactlyOnceProperties.Retry(Duration.ofSeconds(1), Duration.ofMinutes(5), 1_000));
             assertThat(context.getBean(AuditProperties.class)).isEqualTo(new AuditProperties(AuditMode.WARN, Set.of()));
@@ -59,20 +60,20 @@ class ExactlyOncePropertiesTests {
             claim.lease,                     1s,    43200s,     999ms, 13h
             claim.retention,                 60s,   315360000s, 59s,   3651d
             claim.cleanup.interval,          1s,    86400s,     999ms, 25h
-            claim.cleanup.batch-size,        1,     10000,      0,     10001
             claim.max-result-size,           0B,    16777216B,  -1B,   17MB
-            claim.coalescing.flushers,       1,     16,         0,     17
-            claim.coalescing.max-batch,      1,     256,        0,     257
-            claim.coalescing.patience,       100ms, 60s,        99ms,  61s
             datasource.maximum-pool-size,    2,     1000,       1,     1001
             datasource.connection-timeout,   1s,    60s,        999ms, 61s
             datasource.replica-lag-interval, 1s,    3600s,      -1s,   2h
             renewal.at,                      0.1,   0.8,        0.09,  0.81
             renewal.at,                      0.1,   0.8,        NaN,   1
-            renewal.jitter,                  0.0,   0.5,        -0.1,  0.6
             retry.initial-delay,             1s,    43200s,     500ms, 13h
             retry.max-delay,                 1s,    43200s,     900ms, 13h
             retry.max-waiting,               0,     5000,       -1,    5001
+            listeners.Orders-1.lease,        1s,    43200s,     999ms, 13h
+            listeners.orders.retention,      60s,   315360000s, 59s,   3651d
+            listeners.orders.timeout,        1s,    43200s,     999ms, 13h
+            listeners.orders.retry.initial-delay, 1s, 43200s,   500ms, 13h
+            listeners.orders.retry.max-delay, 1s,   43200s,     900ms, 13h
             """)
     void valueOutOfBoundsStopsTheStartWithValueAndBounds(
             String property, String least, String most, String less, String more) {
@@ -83,6 +84,46 @@ class ExactlyOncePropertiesTests {
             assertThat(analysis.getDescription() + analysis.getAction())
                     .contains("exactly-once." + property + " (", ") must be from " + least + " to " + most);
         }
+    }
+
+    @Test
+    void listenerHasItsOwnSettingsAndThoseForAllInThePlaceOfOthers() {
+        application
+                .withPropertyValues(
+                        "exactly-once.claim.lease=2m",
+                        "exactly-once.retry.max-delay=10m",
+                        "exactly-once.listeners.orders.retention=30d",
+                        "exactly-once.listeners.orders.retry.initial-delay=5s",
+                        "exactly-once.listeners.[a.b#0].on-mismatch=off",
+                        "exactly-once.listeners.[a.b#0].mode=observe")
+                .run(context -> assertThat(
+                                context.getBean(ExactlyOnceProperties.class).listeners())
+                        .containsOnly(
+                                Map.entry(
+                                        "orders",
+                                        listener(
+                                                null,
+                                                Duration.ofDays(30),
+                                                MismatchPolicy.REFUSE,
+                                                Duration.ofSeconds(5))),
+                                Map.entry(
+                                        "a.b#0",
+                                        listener(
+                                                Mode.OBSERVE,
+                                                Duration.ofDays(18),
+                                                MismatchPolicy.OFF,
+                                                Duration.ofSeconds(1)))));
+    }
+
+    private static ExactlyOnceProperties.Listener listener(
+            @Nullable Mode mode, Duration retention, MismatchPolicy onMismatch, Duration initialDelay) {
+        return new ExactlyOnceProperties.Listener(
+                mode,
+                null,
+                Duration.ofMinutes(2),
+                retention,
+                onMismatch,
+                new ExactlyOnceProperties.Delays(initialDelay, Duration.ofMinutes(10)));
     }
 
     @Test

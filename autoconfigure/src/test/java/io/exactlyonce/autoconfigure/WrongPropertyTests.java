@@ -54,6 +54,11 @@ class WrongPropertyTests {
                 "retry.initial-delay=10m | retry.max-delay (300s) must be at least exactly-once.retry.initial-delay (600s) | initial-delay to at most 300s",
                 "claim.retention=2m | claim.retention (120s) must be at least exactly-once.retry.max-delay (300s) | retry.max-delay to at most 120s",
                 "claim.retention=1h;claim.lease=2h | claim.retention (3600s) must be at least exactly-once.claim.lease (7200s) | to at least 7200s",
+                "listeners.orders.retention=1m | listeners.orders.retention (60s) must be at least exactly-once.listeners.orders.retry.max-delay (300s) | retry.max-delay to at most 60s",
+                "listeners.orders.retry.max-delay=1s;retry.initial-delay=2s | listeners.orders.retry.max-delay (1s) must be at least exactly-once.listeners.orders.retry.initial-delay (2s) | initial-delay to at most 1s",
+                "listeners.[Orders#0].lease=30 | listeners.Orders#0.lease (30ms) must be from 1s to 43200s | 30 alone is 30 ms",
+                "listeners.orders.lease=2s;datasource.connection-timeout=2s | listeners.orders.lease (2s) must be longer than exactly-once.datasource.connection-timeout (2s) | or raise the lease",
+                "listeners.orders.lease=1m;listeners.order.mode=observe | has settings for order, orders, and there is no such @ExactlyOnceListener; the ids that exist are: none | give the listener this id",
                 "claim.retention=1h;claim.cleanup.interval=2h | claim.retention (3600s) must be at least exactly-once.claim.cleanup.interval (7200s) | cleanup.interval to at most 3600s",
             })
     void wrongValueIsExplainedWithBoundAndRemedy(String properties, String description, String action) {
@@ -70,6 +75,9 @@ class WrongPropertyTests {
         "claim.max-result-size, 64K",
         "renewal.at, half",
         "renewal.enabled, maybe",
+        "claim.initialize-schema, true",
+        "listeners.orders.mode, off",
+        "listeners.orders.retry.max-delay, never",
         "claim.store, mysql"
     })
     void valueThatCannotBeReadIsExplainedBySpringBoot(String property, String value) {
@@ -90,7 +98,9 @@ class WrongPropertyTests {
                 "audit.silence.rule=lease",
                 "audit=fail",
                 "observation=true",
-                "dynamodb.table-name=claims"
+                "dynamodb.table-name=claims",
+                "listeners.orders.retension=30d",
+                "listeners.orders.claim.retention=30d"
             })
     void nameThatNothingReadsStopsTheStart(String property) {
         FailureAnalysis analysis = startWith(property);
@@ -120,6 +130,17 @@ class WrongPropertyTests {
                         "Nothing reads exactly-once.claim.ttl (set by \"exactly-once.claim.ttl\" from property source")
                 .contains("exactly-once.datasource.pasword (set by")
                 .doesNotContain("hunter2");
+    }
+
+    /** Several applications, each with some of the listeners, share a configuration. */
+    @Test
+    void listenerThatThereIsNotIsOnlyWarnedOfThere(CapturedOutput output) {
+        application
+                .withPropertyValues(
+                        "exactly-once.unknown-properties=warn", "exactly-once.listeners.orders.retention=30d")
+                .run(context -> assertThat(context).hasNotFailed());
+
+        assertThat(output).contains("exactly-once.listeners has settings for orders, and there is no such");
     }
 
     /** Kubernetes sets the first for a service named {@code exactly-once}. */
@@ -153,7 +174,7 @@ class WrongPropertyTests {
                         "exactly-once.claim.onMismatch=warn",
                         "exactly-once.claim.max_result_size=1KB",
                         "exactlyOnce.retry.maxDelay=10m",
-                        "EXACTLY-ONCE.RENEWAL.JITTER=0.2",
+                        "EXACTLY-ONCE.RENEWAL.AT=0.4",
                         "exactly-once.audit.silence[0]=lease",
                         "exactly-once.audit.silence[1]=in-flight")
                 .run(context -> assertThat(context).hasNotFailed());

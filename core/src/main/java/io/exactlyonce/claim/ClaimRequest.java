@@ -13,13 +13,15 @@ import org.jspecify.annotations.Nullable;
  * @param lease how long the claim holds unless it is renewed, counted by the store's clock
  * @param inDoubt what to do with a key whose earlier attempt may have had effects that are not recorded
  * @param fingerprint tells this payload from others: 64 hexadecimal digits, or {@code null} not to compare payloads
+ * @param retention how long the key is remembered once it is completed; {@code null} for as long as the store's other keys
  */
 public record ClaimRequest(
         ClaimId id,
         String owner,
         Duration lease,
         InDoubt inDoubt,
-        @Nullable String fingerprint) {
+        @Nullable String fingerprint,
+        @Nullable Duration retention) {
 
     private static final int FINGERPRINT_LENGTH = 64;
 
@@ -39,6 +41,11 @@ public record ClaimRequest(
         }
     }
 
+    /** A request whose key is remembered for as long as the store's other keys. */
+    public ClaimRequest(ClaimId id, String owner, Duration lease, InDoubt inDoubt, @Nullable String fingerprint) {
+        this(id, owner, lease, inDoubt, fingerprint, null);
+    }
+
     /** A request that takes over what is in doubt, and compares no payloads. */
     public ClaimRequest(ClaimKey key, UUID claimId, String owner, Duration lease) {
         this(new ClaimId(key, claimId), owner, lease, InDoubt.TAKE_OVER, null);
@@ -50,5 +57,10 @@ public record ClaimRequest(
 
     public UUID claimId() {
         return id.value();
+    }
+
+    /** Returns how long the key is remembered by a store that remembers its other keys for so long. */
+    public Duration retentionOr(Duration others) {
+        return retention == null ? others : retention;
     }
 }

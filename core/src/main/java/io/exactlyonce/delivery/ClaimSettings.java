@@ -15,16 +15,22 @@ import org.jspecify.annotations.Nullable;
  * @param owner names this application's process in the claim table
  * @param lease how long a claim holds unless it is renewed; {@code null} for as long as the delivery's visibility window,
  *     so that a dead worker's key is free when its message comes again, and for 30 s where there is no delivery
+ * @param retention how long a completed key is remembered; {@code null} for as long as the store remembers others
  * @param onMismatch what becomes of a delivery whose key is completed for another payload
  * @param ids makes an identity for each claim, never the same twice
  */
-public record ClaimSettings(String owner, @Nullable Duration lease, MismatchPolicy onMismatch, Supplier<UUID> ids) {
+public record ClaimSettings(
+        String owner,
+        @Nullable Duration lease,
+        @Nullable Duration retention,
+        MismatchPolicy onMismatch,
+        Supplier<UUID> ids) {
 
     private static final Duration LEASE_WITHOUT_WINDOW = Duration.ofSeconds(30);
 
     /** Terms that refuse mismatches, with random identities. */
     public ClaimSettings(String owner, @Nullable Duration lease) {
-        this(owner, lease, MismatchPolicy.REFUSE, UUID::randomUUID);
+        this(owner, lease, null, MismatchPolicy.REFUSE, UUID::randomUUID);
     }
 
     public ClaimRequest request(ClaimSpec handling, VisibilityWindow window) {
@@ -42,6 +48,7 @@ public record ClaimSettings(String owner, @Nullable Duration lease, MismatchPoli
                 owner,
                 lease == null ? fallback : lease,
                 wanted.doubt().inDoubt(),
-                payload == null ? null : ClaimKey.sha256(payload));
+                payload == null ? null : ClaimKey.sha256(payload),
+                retention);
     }
 }

@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import java.time.Duration;
+import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -12,19 +13,35 @@ import org.slf4j.LoggerFactory;
  *
  * @param terms say what becomes of one whose key is completed for another payload
  * @param backoff how long one stays away that comes again
+ * @param own the policies of listeners that have their own settings, by the listener's id
  */
-public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff) {
+public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<String, OutcomePolicy> own) {
 
     private static final Logger log = LoggerFactory.getLogger(OutcomePolicy.class);
 
     private static final Disposition DUPLICATE = new Disposition.Acknowledge();
+
+    /** The same for all listeners. */
+    public OutcomePolicy(ClaimSettings terms, RetryBackoff backoff) {
+        this(terms, backoff, Map.of());
+    }
+
+    /** Returns the policy of a listener. */
+    public OutcomePolicy of(String listener) {
+        return own.getOrDefault(listener, this);
+    }
+
+    /** Returns the policy of a delivery's listener. */
+    public OutcomePolicy of(Delivery delivery) {
+        return of(delivery.subscription().listener());
+    }
 
     /** Returns what becomes of a delivery whose claim was answered; of one that acquired its key, unless it is recorded. */
     public Disposition decide(Delivery delivery, ClaimOutcome outcome) {
         return outcome.match(
                 acquired -> retry(delivery),
                 completed -> duplicate(delivery),
-                mismatch -> mismatch(delivery, delivery.request()),
+                mismatch -> of(delivery).mismatch(delivery, delivery.request()),
                 held -> heldElsewhere(delivery, held),
                 parked -> {
                     parked(delivery);
@@ -33,7 +50,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff) {
     }
 
     private Disposition retry(Delivery delivery) {
-        return new Disposition.Return(backoff.after(delivery));
+        return new Disposition.Return(of(delivery).backoff.after(delivery));
     }
 
     private static Disposition duplicate(Delivery delivery) {
@@ -51,8 +68,9 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff) {
             return DUPLICATE;
         }
         log.error(
-                "{} is returned: {} is completed, for another payload than {}. Send each payload under a key of its"
-                        + " own, or set exactly-once.claim.on-mismatch",
+                "{} is returned: {} is completed, for another payload than {}. If one key stands for two things, correct the"
+                        + " key; if the sender repeats one thing with another timestamp, for example, name what is to be"
+                        + " compared in fingerprint of @ExactlyOnceListener, or set exactly-once.listeners.<id>.on-mismatch",
                 delivery,
                 request.key(),
                 request.fingerprint());

@@ -6,7 +6,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.OutcomePolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -47,7 +47,7 @@ public final class ObservedClaims implements AutoCloseable {
     private static final Logger log = LoggerFactory.getLogger(ObservedClaims.class);
 
     private final ClaimStore store;
-    private final ClaimSettings terms;
+    private final OutcomePolicy policy;
     private final Runnable readiness;
     private final List<ObservationCounter> counters;
     private final Executor thread;
@@ -66,7 +66,7 @@ public final class ObservedClaims implements AutoCloseable {
 
     /**
      * @param store keeps the claims; asked on the thread only
-     * @param terms on which keys are claimed where listeners are enforced
+     * @param policy on what terms keys are claimed where listeners are enforced
      * @param readiness proves that the store can be used, or throws
      * @param counters are told what is observed
      * @param thread one thread, which takes everything that it is given, in order
@@ -74,13 +74,13 @@ public final class ObservedClaims implements AutoCloseable {
      */
     public ObservedClaims(
             ClaimStore store,
-            ClaimSettings terms,
+            OutcomePolicy policy,
             Runnable readiness,
             List<ObservationCounter> counters,
             Executor thread,
             int most) {
         this.store = store;
-        this.terms = terms;
+        this.policy = policy;
         this.readiness = readiness;
         this.counters = List.copyOf(counters);
         this.thread = thread;
@@ -162,7 +162,7 @@ public final class ObservedClaims implements AutoCloseable {
             return;
         }
         List<ClaimRequest> requests =
-                begun.stream().map(run -> run.request(terms)).toList();
+                begun.stream().map(run -> run.request(policy)).toList();
         List<ClaimOutcome> outcomes = ask(() -> {
             readiness.run();
             return store.claim(requests);

@@ -5,9 +5,9 @@ import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.util.Objects;
 import java.util.function.Supplier;
@@ -62,8 +62,9 @@ public final class ObservedRun {
      * Returns the request for its key, once. Doubts are run again, whatever the listener says of them: the handler runs, so its key
      * must not be parked.
      */
-    ClaimRequest request(ClaimSettings terms) {
-        ClaimRequest request = terms.request(new ClaimSpec(key, payload.get(), InDoubtPolicy.RERUN), lease);
+    ClaimRequest request(OutcomePolicy policy) {
+        ClaimSpec spec = new ClaimSpec(key, payload.get(), InDoubtPolicy.RERUN);
+        ClaimRequest request = policy.of(queue.listener()).terms().request(spec, lease);
         payload = () -> "";
         claim = request.id();
         fingerprint = request.fingerprint();

@@ -36,6 +36,15 @@ class ClaimRequestTests {
         assertThatIllegalArgumentException().isThrownBy(() -> new LeaseRenewal(claim, shortest.minusNanos(1)));
     }
 
+    @Test
+    void keyIsRememberedAsLongAsTheStoresOthersUnlessTheRequestSaysIt() {
+        ClaimRequest usual = new ClaimRequest(KEY, CLAIM, "worker", LEASE);
+        ClaimRequest longer = new ClaimRequest(usual.id(), "worker", LEASE, InDoubt.PARK, null, Duration.ofDays(30));
+
+        assertThat(usual.retentionOr(Duration.ofDays(18))).isEqualTo(Duration.ofDays(18));
+        assertThat(longer.retentionOr(Duration.ofDays(18))).isEqualTo(Duration.ofDays(30));
+    }
+
     private static ClaimRequest withFingerprint(String fingerprint) {
         return new ClaimRequest(new ClaimId(KEY, CLAIM), "worker", LEASE, InDoubt.PARK, fingerprint);
     }

@@ -34,6 +34,7 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -130,6 +131,7 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     private StoredResults results = TestResults.writing(result -> "\"" + result + "\"");
     private Duration lease = Duration.ofSeconds(20);
     private MismatchPolicy onMismatch = MismatchPolicy.REFUSE;
+    private Map<String, OutcomePolicy> own = Map.of();
     private @Nullable Deliveries made;
 
     public DeliveryRig() {
@@ -155,8 +157,14 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
         return this;
     }
 
+    /** One listener has settings of its own. */
+    public DeliveryRig own(String listener, OutcomePolicy policy) {
+        own = Map.of(listener, policy);
+        return this;
+    }
+
     private OutcomePolicy policy() {
-        return new OutcomePolicy(new ClaimSettings("worker", lease, onMismatch, UUID::randomUUID), backoff);
+        return new OutcomePolicy(new ClaimSettings("worker", lease, null, onMismatch, UUID::randomUUID), backoff, own);
     }
 
     /** Made when it is first asked for, on the terms that are set by then. */

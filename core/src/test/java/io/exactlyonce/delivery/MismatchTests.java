@@ -6,7 +6,10 @@ import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
+import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
+import java.time.Duration;
+import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -27,7 +30,11 @@ class MismatchTests {
 
         rig.assertReturned(delivery, 4);
         assertThat(output)
-                .contains("ERROR", DeliveryRig.KEY.toString(), ClaimKey.sha256(BODY), "exactly-once.claim.on-mismatch")
+                .contains(
+                        "ERROR",
+                        DeliveryRig.KEY.toString(),
+                        ClaimKey.sha256(BODY),
+                        "exactly-once.listeners.<id>.on-mismatch")
                 .doesNotContain(BODY, "A-1");
     }
 
@@ -39,6 +46,35 @@ class MismatchTests {
 
         assertThat(rig.settle(delivery)).isTrue();
         assertThat(output).contains("WARN", ClaimKey.sha256(BODY)).doesNotContain(BODY, "ERROR");
+    }
+
+    @Test
+    void listenersOwnSettingsHoldForItAlone(CapturedOutput output) throws Throwable {
+        Duration lease = Duration.ofMinutes(2);
+        Duration retention = Duration.ofDays(30);
+        DeliveryRig two = new DeliveryRig()
+                .own(
+                        "limited",
+                        new OutcomePolicy(
+                                new ClaimSettings("worker", lease, retention, MismatchPolicy.WARN, UUID::randomUUID),
+                                new RetryBackoff(Duration.ofMinutes(1), Duration.ofMinutes(5), () -> 0)));
+        Delivery usual = two.receive();
+        Delivery limited = two.receive(two.limited(Duration.ofMinutes(5)), "limited", 1);
+        Delivery parked = two.receive(two.limited(Duration.ofMinutes(5)), "parked", 1);
+        two.store.answer(new Mismatch("1"), new Mismatch("1"), new Parked());
+
+        two.process(limited, handling, DeliveryRig::neverCalled);
+        two.process(usual, handling, DeliveryRig::neverCalled);
+        two.process(parked, handling, DeliveryRig::neverCalled);
+
+        assertThat(two.settle(limited)).isTrue();
+        two.assertReturned(usual, 4);
+        two.assertReturned(parked, 4, 30);
+        assertThat(two.store.claims())
+                .extracting(ClaimRequest::lease)
+                .containsExactly(lease, Duration.ofSeconds(20), lease);
+        assertThat(two.store.claims()).extracting(ClaimRequest::retention).containsExactly(retention, null, retention);
+        assertThat(output).contains("is taken for a duplicate").contains("fingerprint of @ExactlyOnceListener");
     }
 
     @Test

@@ -20,6 +20,8 @@ import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.Mode;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.container.ListenerEngine;
@@ -262,7 +264,14 @@ class ExactlyOnceContainerFactoryTests {
 
     private static ObservedListeners observing() {
         return new ObservedListeners(() -> new ObservedClaims(
-                new ScriptedStore(), new ClaimSettings("worker", null), () -> {}, List.of(), Runnable::run, 1));
+                new ScriptedStore(),
+                new OutcomePolicy(
+                        new ClaimSettings("worker", null),
+                        new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5))),
+                () -> {},
+                List.of(),
+                Runnable::run,
+                1));
     }
 
     private static SqsEndpoint endpoint(String queue) {

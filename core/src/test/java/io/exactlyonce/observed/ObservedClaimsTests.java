@@ -16,6 +16,9 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.MismatchPolicy;
+import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
@@ -23,7 +26,9 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -74,7 +79,15 @@ class ObservedClaimsTests {
                 seen.add(String.valueOf(failure.getMessage()));
             }
         };
-        return new ObservedClaims(store, new ClaimSettings("worker", null), readiness, List.of(counter), thread, most);
+        return new ObservedClaims(
+                store,
+                new OutcomePolicy(
+                        new ClaimSettings("worker", null),
+                        new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5))),
+                readiness,
+                List.of(counter),
+                thread,
+                most);
     }
 
     private static ObservedRun run(String key) {
@@ -307,6 +320,43 @@ class ObservedClaimsTests {
                 .isEqualTo(store.claims().get(0).id());
         assertThat(seen).hasSize(2);
         assertNothingIsUnderWay();
+    }
+
+    /** Two bodies under one key are no duplicates, and enforcing would have refused the second. */
+    @Test
+    void overlapOfAnotherPayloadIsAMismatch() {
+        answer(FIRST, IN_DOUBT);
+        begin("o1");
+        claims.begin(run("o1", () -> "another payload"));
+        store.onClaim(ObservedClaimsTests::refuseConnection);
+        store.onClaim(ObservedClaimsTests::refuseConnection);
+        claims.begin(run("o1", () -> "yet another payload"));
+        answer(new AlreadyCompleted(null));
+        claims.begin(run("o1", () -> "payload of o1"));
+
+        assertThat(seen).containsExactly("o1 alone", "o1 mismatch", "connection refused", "o1 mismatch", "o1 mismatch");
+    }
+
+    @Test
+    void listenersOwnSettingsHoldForItsClaims() {
+        OutcomePolicy usual = policy("worker", null, MismatchPolicy.REFUSE);
+        OutcomePolicy policy = new OutcomePolicy(
+                usual.terms(),
+                usual.backoff(),
+                Map.of("fulfilment", policy("worker", Duration.ofMinutes(2), MismatchPolicy.OFF)));
+
+        new ObservedClaims(store, policy, () -> {}, List.of(), Runnable::run, 1).begin(run("o1"));
+
+        assertThat(store.claims()).singleElement().satisfies(asked -> {
+            assertThat(asked.lease()).isEqualTo(Duration.ofMinutes(2));
+            assertThat(asked.fingerprint()).isNull();
+        });
+    }
+
+    private static OutcomePolicy policy(String owner, @Nullable Duration lease, MismatchPolicy onMismatch) {
+        return new OutcomePolicy(
+                new ClaimSettings(owner, lease, null, onMismatch, UUID::randomUUID),
+                new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)));
     }
 
     @Test

@@ -13,9 +13,12 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.testing.DropsReplies;
 import io.exactlyonce.dynamodb.testing.StoreOnTable;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -47,6 +50,26 @@ class DynamoDbCompletionIT {
         assertThat(effects()).isEqualTo(1);
         assertThat(claim(store, request(first.key()))).isEqualTo(new AlreadyCompleted("\"paid\""));
         assertThat(TABLE.item(first.key().hash())).containsKeys("completed_at", "expires_at");
+    }
+
+    /** From the end of its lease, and in the end from its completion, as in a transaction of the application's. */
+    @Test
+    void keyIsRememberedForAsLongAsItsRequestSays() {
+        Duration retention = Duration.ofDays(400);
+        ClaimRequest longer = new ClaimRequest(first.id(), "worker", first.lease(), InDoubt.TAKE_OVER, null, retention);
+        Claim claim = handed(longer, acquire(store, longer));
+        assertThat(secondsKept()).isBetween(retention.toSeconds(), retention.toSeconds() + 120);
+
+        store.renew(List.of(new LeaseRenewal(longer.id(), Duration.ofHours(12))));
+        assertThat(secondsKept()).isBetween(retention.toSeconds() + 43_000, retention.toSeconds() + 43_300);
+
+        transact(claim, "1");
+        assertThat(secondsKept()).isBetween(retention.toSeconds() - 5, retention.toSeconds() + 5);
+    }
+
+    private long secondsKept() {
+        return Long.parseLong(TABLE.item(first.key().hash()).get("expires_at").n())
+                - Instant.now().getEpochSecond();
     }
 
     @Test

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import io.exactlyonce.audit.AuditRules;
+import io.exactlyonce.autoconfigure.ExactlyOnceProperties;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -13,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.bind.DataObjectPropertyName;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.util.ClassUtils;
 import tools.jackson.databind.JsonNode;
@@ -21,6 +24,9 @@ import tools.jackson.databind.JsonNode;
 class PropertyMetadataTests {
 
     private static final PropertyMetadata METADATA = PropertyMetadata.read();
+
+    private static final String LISTENERS =
+            "java.util.Map<java.lang.String,io.exactlyonce.autoconfigure.ExactlyOnceProperties$Listener>";
 
     private static final Pattern SENTENCES = Pattern.compile("(?!The |A |An )[A-Z].*\\.");
     private static final Pattern BOUNDS = Pattern.compile("\\bfrom [\\d.]+\\w* to [\\d.]+|\\bat least \\d");
@@ -73,6 +79,12 @@ class PropertyMetadataTests {
                 assertOffers(property, true);
             }
             case "java.util.Set<java.lang.String>" -> assertOffers(property, false);
+            case LISTENERS -> {
+                List<String> settings = Stream.of(ExactlyOnceProperties.Listener.class.getRecordComponents())
+                        .map(component -> DataObjectPropertyName.toDashedForm(component.getName()))
+                        .toList();
+                assertThat(text(property, "description")).contains(settings);
+            }
             default ->
                 assertThat(ClassUtils.forName(type, null).isEnum())
                         .as("decide what helps an editor with a %s: %s", type, property)

@@ -5,7 +5,6 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
-import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
@@ -53,11 +52,12 @@ class DeadLetterIT {
     private final String deadLetters = SQS.createQueue(30);
     private final String queue = SQS.createQueue(2, deadLetters, 2);
 
-    private TestApplication start(String... onMismatch) {
-        Map<String, String> properties = onMismatch.length == 0
-                ? Map.of("test.queue", queue)
-                : Map.of("test.queue", queue, "exactly-once.claim.on-mismatch", onMismatch[0]);
-        return TestApplication.start(EmbeddedDatabase.shared().createDatabase(), properties, Listener.class);
+    private TestApplication start() {
+        return start(Map.of());
+    }
+
+    private TestApplication start(Map<String, String> properties) {
+        return TestApplication.on(queue, properties, Listener.class);
     }
 
     @Test
@@ -74,6 +74,31 @@ class DeadLetterIT {
                         assertThat(parked.isAmbiguous()).isFalse();
                     });
             assertThat(application.outcomes("parked")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void listenersOwnSettingsWinOverThoseForAll(CapturedOutput output) {
+        Map<String, String> own = Map.of(
+                "exactly-once.claim.on-mismatch", "refuse",
+                "exactly-once.listeners.orders.on-mismatch", "warn",
+                "exactly-once.listeners.orders.lease", "2m",
+                "exactly-once.listeners.orders.timeout", "90s",
+                "exactly-once.listeners.orders.retention", "30d");
+        try (TestApplication application = start(own)) {
+            SQS.send(queue, "{\"orderId\":\"o1\",\"amount\":10}");
+            await().atMost(LONG).until(() -> application.claims("COMPLETED") == 1);
+
+            SQS.send(queue, "{\"orderId\":\"o1\",\"amount\":4242}");
+
+            await().atMost(LONG).until(() -> application.outcomes("mismatch") == 1);
+            SQS.awaitEmpty(queue);
+            assertThat(application.bean(Listener.class).calls()).containsExactly(new Order("o1", 10));
+            assertThat(application.texts("SELECT extract(day FROM expires_at - claimed_at) FROM exactly_once_claim"))
+                    .containsExactly("30");
+            assertThat(output)
+                    .contains("is taken for a duplicate")
+                    .contains("lease 2m renewed every 1m, timeout 1m30s,", "retention 30d");
         }
     }
 

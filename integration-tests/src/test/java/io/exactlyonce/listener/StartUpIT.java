@@ -168,6 +168,16 @@ class StartUpIT {
     }
 
     @Test
+    void settingsOfAListenerThatThereIsNot(CapturedOutput output) {
+        assertStopped(
+                output,
+                Good.class,
+                Map.of("exactly-once.listeners.order.retention", "30d"),
+                "exactly-once.listeners has settings for order, and there is no such @ExactlyOnceListener; the ids that exist are: orders",
+                "correct the id, give the listener this id, or remove the settings");
+    }
+
+    @Test
     void claimsDatabaseThatIsNotUtf8IsRefused(CapturedOutput output) {
         String latin = EmbeddedDatabase.shared().createLatin1Database();
 

@@ -49,7 +49,7 @@ public final class AuditRules {
     private AuditRules(QueueFacts facts) {
         this.facts = facts;
         this.window = facts.subscription().window().length();
-        this.lease = Objects.requireNonNullElse(facts.terms().lease(), window);
+        this.lease = Objects.requireNonNullElse(facts.terms().policy().terms().lease(), window);
         this.renews = facts.terms().renews();
         this.timeout = facts.subscription().timeout();
     }
@@ -212,13 +212,13 @@ public final class AuditRules {
                     "set MessageRetentionPeriod of the dead-letter queue to 1209600 (14 days), and the queue's lower";
             add("dead-letter-retention", ERROR, found, deadBound, remedy);
         }
-        Duration retention = facts.terms().retention();
+        Duration retention = facts.terms().policy().terms().retention();
         Duration longest = source.plus(dead);
-        if (isShorter(retention, longest)) {
+        if (retention != null && isShorter(retention, longest)) {
             String found = say(
                     "keys are remembered for %s, messages can come for %s (%s, and %s in the dead-letter queue)",
                     retention, longest, source, dead);
-            String remedy = say("set exactly-once.claim.retention to %s", longest);
+            String remedy = say("set exactly-once.claim.retention to %s, or the listener's own", longest);
             add("claim-retention", WARNING, found, bound, remedy);
         }
     }

@@ -3,7 +3,7 @@ package io.exactlyonce.audit;
 import io.exactlyonce.audit.Finding.Severity;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.SubscriptionCheck;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.SqsQueue;
@@ -46,25 +46,26 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
      * The application's settings that the rules hold queues against.
      *
      * @param renews whether windows and leases are renewed
-     * @param lease of claims; {@code null} for the window of each delivery
-     * @param retention for how long a completed key is remembered
-     * @param backoff how long a message that failed stays away
+     * @param policy on what terms keys are claimed, and how long a message that failed stays away
      * @param connectionTimeout how long claims may wait for a connection, where the application chose that
      * @param opening how long it took to open one at the start; empty if it is not known, or if claims need none
      */
     public record Terms(
             boolean renews,
-            @Nullable Duration lease,
-            Duration retention,
-            RetryBackoff backoff,
+            OutcomePolicy policy,
             Supplier<Optional<Duration>> connectionTimeout,
             Supplier<Optional<Duration>> opening) {
+
+        /** Returns those of a listener. */
+        private Terms of(Subscription subscription) {
+            return new Terms(renews, policy.of(subscription.listener()), connectionTimeout, opening);
+        }
 
         /** Returns for how long, at least, attempts at a message go on before so many receives are used up. */
         Duration retriesLast(int maxReceiveCount) {
             Duration sum = Duration.ZERO;
             for (int receive = 1; receive < maxReceiveCount && sum.compareTo(LONGEST_RETRIES) < 0; receive++) {
-                sum = sum.plus(backoff.least(receive));
+                sum = sum.plus(policy.backoff().least(receive));
             }
             return sum;
         }
@@ -146,7 +147,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
 
     /** Returns for how long, at least, attempts at a message that fails go on before it is dead; empty without a dead-letter queue. */
     public Optional<Duration> retriesLast(Subscription subscription) {
-        return Optional.ofNullable(subscription.maxReceiveCount()).map(terms::retriesLast);
+        return Optional.ofNullable(subscription.maxReceiveCount()).map(terms.of(subscription)::retriesLast);
     }
 
     private @Nullable AuditedQueue audited(Subscription subscription) {
@@ -160,7 +161,8 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             int polls = (int) queues.values().stream()
                     .filter(other -> other.client() == queue.client())
                     .count();
-            QueueFacts facts = queue.read(terms, polls, p99.apply(subscription).orElse(null));
+            QueueFacts facts = queue.read(
+                    terms.of(subscription), polls, p99.apply(subscription).orElse(null));
             AuditReport report = new AuditReport(facts.subscription(), AuditRules.findings(facts, silenced));
             // Not of a listener that has stopped meanwhile: removing it waits for this.
             queues.computeIfPresent(subscription, (known, read) -> {

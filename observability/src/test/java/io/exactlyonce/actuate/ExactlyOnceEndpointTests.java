@@ -11,7 +11,9 @@ import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryEvent;
+import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.observed.ObservedCounts;
 import io.exactlyonce.observed.ObservedQueue;
@@ -47,9 +49,9 @@ class ExactlyOnceEndpointTests {
             Set.of(),
             new QueueAudit.Terms(
                     true,
-                    null,
-                    Duration.ofDays(14),
-                    new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)),
+                    new OutcomePolicy(
+                            new ClaimSettings("worker", null),
+                            new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5))),
                     Optional::empty,
                     Optional::empty),
             subscription -> Optional.empty(),

@@ -7,6 +7,9 @@ import static org.assertj.core.api.InstanceOfAssertFactories.type;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.audit.Finding.Severity;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.MismatchPolicy;
+import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.PollGate;
@@ -21,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -58,12 +62,21 @@ class QueueAuditTests {
     private QueueAudit audit(AuditMode mode, Set<String> silenced, List<QueueObserver> observers) {
         QueueAudit.Terms terms = new QueueAudit.Terms(
                 isRenewed,
-                lease,
-                DAY.multipliedBy(retentionDays),
-                new RetryBackoff(Duration.ofSeconds(initialDelay), Duration.ofMinutes(5)),
+                new OutcomePolicy(
+                        new ClaimSettings("worker", null, DAY, MismatchPolicy.REFUSE, UUID::randomUUID),
+                        new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)),
+                        Map.of("fulfilment", own())),
                 () -> Optional.ofNullable(connectionTimeout),
                 () -> Optional.ofNullable(roundTrip));
         return new QueueAudit(mode, silenced, terms, subscription -> Optional.ofNullable(p99), observers, timer);
+    }
+
+    /** The listener's own settings are held against its queue. */
+    private OutcomePolicy own() {
+        return new OutcomePolicy(
+                new ClaimSettings(
+                        "worker", lease, DAY.multipliedBy(retentionDays), MismatchPolicy.REFUSE, UUID::randomUUID),
+                new RetryBackoff(Duration.ofSeconds(initialDelay), Duration.ofMinutes(5)));
     }
 
     /** An audit that only tells, of a listener of the queue. */

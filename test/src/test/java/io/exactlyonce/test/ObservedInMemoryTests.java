@@ -7,6 +7,8 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.observed.ObservationCounter;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.observed.ObservedOutcome;
@@ -37,7 +39,14 @@ class ObservedInMemoryTests {
                 seen.add(name + " " + outcome.tag());
             }
         };
-        return new ObservedClaims(store, new ClaimSettings(name, null), () -> {}, List.of(counter), Runnable::run, 10);
+        return new ObservedClaims(
+                store,
+                new OutcomePolicy(
+                        new ClaimSettings(name, null), new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5))),
+                () -> {},
+                List.of(counter),
+                Runnable::run,
+                10);
     }
 
     /** A handler that runs, on one of the instances. */

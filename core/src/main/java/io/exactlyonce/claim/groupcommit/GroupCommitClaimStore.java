@@ -47,7 +47,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     private static final String CLOSED = "Nothing was asked of the store: claims have stopped with the application";
     private static final String BUSY =
             "Nothing was asked of the store, for it was busy for %d ms: find out what slows the database"
-                    + " down, lower the concurrency of listeners, or raise exactly-once.claim.coalescing.patience";
+                    + " down, lower the concurrency of listeners, or raise exactly-once.datasource.connection-timeout if it is far away";
 
     private final ClaimStore store;
     private final Duration patience;

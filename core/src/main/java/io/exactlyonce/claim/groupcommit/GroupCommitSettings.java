@@ -18,6 +18,9 @@ public record GroupCommitSettings(int flushers, int maxBatch, Duration patience)
     /** Most entries of a batch. */
     public static final int LARGEST_BATCH = 256;
 
+    /** For stores that answer the entries of a batch together. */
+    public static final GroupCommitSettings USUAL = new GroupCommitSettings(2, LARGEST_BATCH, Duration.ofSeconds(3));
+
     public GroupCommitSettings {
         requireWithin("flushers", flushers, MOST_FLUSHERS);
         requireWithin("maxBatch", maxBatch, LARGEST_BATCH);

@@ -117,8 +117,9 @@ public final class Deliveries {
             case WAITING ->
                 waiting.admit(delivery, decided instanceof Disposition.Wait wait ? wait.leastDelay() : Duration.ZERO);
             case RETURNED -> {
-                Duration undecided =
-                        delivery.isHeldBack() ? Duration.ZERO : policy.backoff().after(delivery);
+                Duration undecided = delivery.isHeldBack()
+                        ? Duration.ZERO
+                        : policy.of(delivery).backoff().after(delivery);
                 returnAfter(delivery, decided instanceof Disposition.Return back ? back.delay() : undecided);
             }
             default -> {}

@@ -136,7 +136,7 @@ public final class DeliveryPipeline {
     }
 
     ClaimRequest ask(Delivery delivery) {
-        return delivery.ask(policy.terms());
+        return delivery.ask(policy.of(delivery).terms());
     }
 
     private void answered(
@@ -188,7 +188,7 @@ public final class DeliveryPipeline {
                     delivery,
                     delivery.spec().key());
         }
-        delivery.decide(new Disposition.Return(policy.backoff().sparing(delivery)));
+        delivery.decide(new Disposition.Return(policy.of(delivery).backoff().sparing(delivery)));
     }
 
     /**

@@ -104,7 +104,7 @@ public final class WaitingRoom {
 
     /** Returns a delivery that cannot wait here. */
     private void turnAway(Delivery delivery, Duration leastDelay) {
-        Duration sparing = policy.backoff().sparing(delivery);
+        Duration sparing = policy.of(delivery).backoff().sparing(delivery);
         returnAfter(delivery, sparing.compareTo(leastDelay) > 0 ? sparing : leastDelay);
     }
 
@@ -124,7 +124,7 @@ public final class WaitingRoom {
             if (delivery.subscription().equals(subscription)
                     && take(delivery)
                     && delivery.step(DeliveryState.WAITING, DeliveryState.RETURNED)) {
-                ended.put(delivery, policy.backoff().sparing(delivery));
+                ended.put(delivery, policy.of(delivery).backoff().sparing(delivery));
             }
         }
         inFlight.returnAll(subscription, ended);

@@ -11,8 +11,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationContext;
@@ -44,6 +46,11 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
             first(other -> other.scope().equals(scope)).ifPresent(first -> compareInScope(first, added));
             listeners.add(added);
         }
+    }
+
+    /** Returns the ids of all listeners whose containers are made. */
+    public Set<String> ids() {
+        return listeners.stream().map(Listener::id).collect(Collectors.toCollection(TreeSet::new));
     }
 
     private Optional<Listener> first(Predicate<Listener> wanted) {

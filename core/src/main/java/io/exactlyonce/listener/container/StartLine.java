@@ -1,13 +1,14 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.listener.method.ListenerMethod;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.StringJoiner;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.format.annotation.DurationFormat;
@@ -17,15 +18,10 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  * One line of the log for each listener that starts, of what it will do with the messages of a queue.
  *
  * @param backend describes what keeps claims; asked with each line
- * @param retention how long a completed key is remembered
- * @param lease of claims; {@code null} for the window's length
+ * @param policy on what terms listeners claim keys
  * @param renewals when windows and leases are renewed
  */
-public record StartLine(
-        Supplier<String> backend,
-        Duration retention,
-        @Nullable Duration lease,
-        RenewalSchedule renewals) {
+public record StartLine(Supplier<String> backend, OutcomePolicy policy, RenewalSchedule renewals) {
 
     private static final Logger log = LoggerFactory.getLogger(StartLine.class);
 
@@ -34,6 +30,7 @@ public record StartLine(
     }
 
     String describe(Subscription subscription, ListenerMethod listener) {
+        ClaimSettings terms = policy.of(subscription.listener()).terms();
         StringJoiner line = new StringJoiner(", ");
         line.add("queue " + subscription.queue() + (subscription.isFifo() ? " (FIFO)" : ""));
         line.add("key " + listener.keyText());
@@ -41,8 +38,8 @@ public record StartLine(
             line.add("scope " + listener.scope());
         }
         line.add("window " + renewed(subscription.window().length()));
-        if (lease != null) {
-            line.add("lease " + renewed(lease));
+        if (terms.lease() != null) {
+            line.add("lease " + renewed(terms.lease()));
         }
         if (subscription.timeout() != null) {
             line.add("timeout " + text(subscription.timeout()));
@@ -61,7 +58,9 @@ public record StartLine(
                         ? "no dead-letter queue"
                         : "dead-letter queue after %d receives".formatted(subscription.maxReceiveCount()));
         line.add("claims on " + backend.get());
-        line.add("retention " + text(retention));
+        if (terms.retention() != null) {
+            line.add("retention " + text(terms.retention()));
+        }
         return line.toString();
     }
 

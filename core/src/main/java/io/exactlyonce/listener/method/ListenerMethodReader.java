@@ -28,7 +28,7 @@ import org.springframework.transaction.PlatformTransactionManager;
  *
  * @param beans where container factories, reconcilers and transaction managers are
  * @param preparing type of the container factories that prepare containers for exactly-once handling
- * @param modes say which listeners are only observed, and resolve {@code ${...}}
+ * @param modes say which listeners are only observed, and what is configured for single ones, and resolve {@code ${...}}
  * @param results reads stored results
  * @param transactions makes claim transactions for handlers whose effects are in the database
  */
@@ -123,6 +123,10 @@ public record ListenerMethodReader(
     }
 
     private @Nullable Duration timeout(ListenerDeclaration declared) {
+        Duration configured = modes.own(declared).timeout();
+        if (configured != null) {
+            return configured;
+        }
         String text = resolve(declared.says().timeout()).strip();
         if (text.isEmpty()) {
             return null;

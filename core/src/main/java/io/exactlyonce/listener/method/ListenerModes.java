@@ -1,23 +1,52 @@
 package io.exactlyonce.listener.method;
 
 import io.exactlyonce.Mode;
+import java.time.Duration;
 import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.PropertyResolver;
 
 /**
- * Which listeners are observed, and which enforced.
+ * Which listeners are observed, and which enforced. What is configured for a listener wins over its annotation.
  *
  * @param properties resolve {@code ${...}}
  * @param otherwise for listeners that say nothing
+ * @param configured what is configured for single listeners, by their ids
  */
-public record ListenerModes(PropertyResolver properties, Mode otherwise) {
+public record ListenerModes(PropertyResolver properties, Mode otherwise, Map<String, Own> configured) {
+
+    private static final Own NOTHING = new Own(null, null);
+
+    /**
+     * What is configured for one listener.
+     *
+     * @param mode {@code null} for its annotation's
+     * @param timeout {@code null} for its annotation's
+     */
+    public record Own(@Nullable Mode mode, @Nullable Duration timeout) {}
+
+    /** Nothing is configured for single listeners. */
+    public ListenerModes(PropertyResolver properties, Mode otherwise) {
+        this(properties, otherwise, Map.of());
+    }
+
+    Own own(ListenerDeclaration declared) {
+        String id = properties.resolveRequiredPlaceholders(declared.seen().id());
+        return configured.getOrDefault(id, NOTHING);
+    }
 
     /** @throws InvalidListenerException if it asks for a mode that there is not */
     boolean isObserved(ListenerDeclaration declared) {
+        Mode own = own(declared).mode();
+        return Mode.OBSERVE == (own != null ? own : annotated(declared));
+    }
+
+    private Mode annotated(ListenerDeclaration declared) {
         String name =
                 properties.resolveRequiredPlaceholders(declared.says().mode()).strip();
         try {
-            return Mode.OBSERVE == (name.isEmpty() ? otherwise : Mode.valueOf(name.toUpperCase(Locale.ROOT)));
+            return name.isEmpty() ? otherwise : Mode.valueOf(name.toUpperCase(Locale.ROOT));
         } catch (IllegalArgumentException unknown) {
             throw declared.refused(
                     "mode = '%s' is none of 'enforce' and 'observe'".formatted(name),

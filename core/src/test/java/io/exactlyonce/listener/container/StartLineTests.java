@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.MismatchPolicy;
+import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.listener.method.ListenerMethod;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -13,6 +17,9 @@ import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class StartLineTests {
@@ -32,8 +39,13 @@ class StartLineTests {
         void special(List<Order> orders) {}
     }
 
-    private final StartLine usual =
-            new StartLine(() -> "db-1:5432/shop (primary)", Duration.ofDays(14), null, new RenewalSchedule(0.5, 0.1));
+    private final StartLine usual = new StartLine(
+            () -> "db-1:5432/shop (primary)", policy(null, Duration.ofDays(14)), new RenewalSchedule(0.5, 0.1));
+
+    private static OutcomePolicy policy(@Nullable Duration lease, Duration retention) {
+        ClaimSettings terms = new ClaimSettings("worker", lease, retention, MismatchPolicy.REFUSE, UUID::randomUUID);
+        return new OutcomePolicy(terms, new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5)));
+    }
 
     private static ListenerMethod listener(String method) {
         return ListenerRig.settings(new Listeners(), method).listener();
@@ -51,10 +63,13 @@ class StartLineTests {
 
     @Test
     void lineSaysWhatIsUnusual() {
+        OutcomePolicy usual = policy(null, Duration.ofDays(14));
         StartLine line = new StartLine(
                 () -> "DynamoDB table claims in eu-central-1",
-                Duration.ofHours(36),
-                Duration.ofSeconds(90),
+                new OutcomePolicy(
+                        usual.terms(),
+                        usual.backoff(),
+                        Map.of("fulfilment", policy(Duration.ofSeconds(90), Duration.ofHours(36)))),
                 new RenewalSchedule(false, 0.5, 0.1));
         Subscription orders = new Subscription(
                 "fulfilment",

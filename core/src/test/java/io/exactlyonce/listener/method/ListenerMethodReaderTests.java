@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
@@ -125,7 +126,7 @@ class ListenerMethodReaderTests {
         @ExactlyOnceListener("orders")
         void annotatedTwice(String order) {}
 
-        @ExactlyOnceListener(queueNames = "orders", timeout = "90s")
+        @ExactlyOnceListener(queueNames = "orders", id = "slow", timeout = "90s")
         void ninetySeconds(String order) {}
 
         @ExactlyOnceListener(queueNames = "orders", timeout = "PT12H")
@@ -184,6 +185,23 @@ class ListenerMethodReaderTests {
                 .hasMessageContaining("Listeners." + method)
                 .hasMessageContaining("its timeout '" + value + "' is no duration from 1s to 12h")
                 .hasMessageContaining("90s or 5m");
+    }
+
+    @Test
+    void configurationOfTheListenerWinsOverItsTimeout() {
+        ListenerModes.Own slower = new ListenerModes.Own(null, Duration.ofMinutes(10));
+        ListenerMethodReader configured = ListenerRig.reader(
+                beans, new ListenerModes(properties, Mode.ENFORCE, Map.of("slow", slower)), TestResults.NONE);
+
+        assertThat(ListenerRig.read(configured, ListenerRig.advised(new Listeners()), Listeners.class, "ninetySeconds")
+                        .timeout())
+                .isEqualTo(Duration.ofMinutes(10));
+    }
+
+    @Test
+    void whatIsComparedMayBeNamed() {
+        assertThat(spec("plain").payload()).isEqualTo("body");
+        assertThat(spec("fingerprint").payload()).isEqualTo("3");
     }
 
     @Test

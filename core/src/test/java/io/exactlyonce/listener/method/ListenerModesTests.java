@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.Mode;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.mock.env.MockEnvironment;
 
@@ -14,7 +15,7 @@ class ListenerModesTests {
         @ExactlyOnceListener("orders")
         void silent();
 
-        @ExactlyOnceListener(queueNames = "orders", mode = "enforce")
+        @ExactlyOnceListener(queueNames = "orders", id = "${orders.id}", mode = "enforce")
         void enforced();
 
         @ExactlyOnceListener(queueNames = "orders", mode = " OBSERVE ")
@@ -30,9 +31,22 @@ class ListenerModesTests {
         void unknown();
     }
 
-    private static boolean isObserved(String method, Mode otherwise) {
-        return new ListenerModes(new MockEnvironment().withProperty("orders.mode", "Enforce"), otherwise)
-                .isObserved(ListenerRig.declared(Listeners.class, method));
+    private final MockEnvironment properties =
+            new MockEnvironment().withProperty("orders.mode", "Enforce").withProperty("orders.id", "fulfilment");
+
+    private boolean isObserved(String method, Mode otherwise) {
+        return new ListenerModes(properties, otherwise).isObserved(ListenerRig.declared(Listeners.class, method));
+    }
+
+    @Test
+    void configurationOfTheListenerWinsOverItsAnnotation() {
+        ListenerModes modes = new ListenerModes(
+                properties, Mode.ENFORCE, Map.of("fulfilment", new ListenerModes.Own(Mode.OBSERVE, null)));
+
+        assertThat(modes.isObserved(ListenerRig.declared(Listeners.class, "enforced")))
+                .isTrue();
+        assertThat(modes.isObserved(ListenerRig.declared(Listeners.class, "silent")))
+                .isFalse();
     }
 
     @Test

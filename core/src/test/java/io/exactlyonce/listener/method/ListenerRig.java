@@ -182,7 +182,7 @@ public final class ListenerRig {
     }
 
     public static final StartLine START_LINE =
-            new StartLine(() -> "memory", Duration.ofDays(18), null, new RenewalSchedule(0.5, 0.1));
+            new StartLine(() -> "memory", policy(Duration.ofSeconds(8)), new RenewalSchedule(0.5, 0.1));
 
     /** Renews at half a window, for nobody who watches. */
     public static Renewer renewer(ScriptedStore store, NanoClock clock) {

@@ -12,6 +12,8 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.observed.NotObserved;
 import io.exactlyonce.observed.ObservationCounter;
@@ -20,6 +22,7 @@ import io.exactlyonce.observed.ObservedOutcome;
 import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.VisibilityWindow;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -93,7 +96,14 @@ class ObservedListenerTests {
 
     private ObservedListener<String> listener(String method, int most, ObservationCounter counter) {
         ObservedClaims claims = new ObservedClaims(
-                store, new ClaimSettings("worker", null), () -> {}, List.of(counter), Runnable::run, most);
+                store,
+                new OutcomePolicy(
+                        new ClaimSettings("worker", null),
+                        new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5))),
+                () -> {},
+                List.of(counter),
+                Runnable::run,
+                most);
         return new ObservedListener<>(
                 original,
                 ListenerRig.observed(new Orders(), method),

@@ -16,6 +16,8 @@ import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMod
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.NeverAcknowledgementHandler;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
@@ -81,8 +83,15 @@ class ObservedListenersTests {
         DefaultMessageHandlerMethodFactory methods = new DefaultMessageHandlerMethodFactory();
         methods.afterPropertiesSet();
         endpoint.setHandlerMethodFactory(methods);
-        ObservedListeners observing = new ObservedListeners(() ->
-                new ObservedClaims(store, new ClaimSettings("worker", null), () -> {}, List.of(), Runnable::run, 10));
+        ObservedListeners observing = new ObservedListeners(() -> new ObservedClaims(
+                store,
+                new OutcomePolicy(
+                        new ClaimSettings("worker", null),
+                        new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5))),
+                () -> {},
+                List.of(),
+                Runnable::run,
+                10));
         ContainerSettings settings = ListenerRig.observed(new Orders(), "handle");
         return SqsMessageListenerContainerFactory.builder()
                 .sqsAsyncClient(new FakeReceives())

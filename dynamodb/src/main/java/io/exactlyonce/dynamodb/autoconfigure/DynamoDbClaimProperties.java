@@ -13,9 +13,9 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
  * Claims in DynamoDB. Endpoint, Region and credentials are those of {@code spring.cloud.aws}.
  *
  * @param tableName Name of the table of claims.
- * @param clock How it is known that the lease of a worker that vanished is over: 'service' by the Date of DynamoDB's answers, or
+ * @param clock Advanced: how it is known that the lease of a worker that vanished is over: 'service' by the Date of DynamoDB's answers, or
  *     'observed' by looking at a claim for a whole lease.
- * @param clockError Largest difference between the clocks of DynamoDB's front ends, from 1500ms to 60s. A key is taken over that
+ * @param clockError Advanced: largest difference between the clocks of DynamoDB's front ends, from 1500ms to 60s. A key is taken over that
  *     much later.
  * @param initializeSchema Whether to create the table at start-up if it is missing: 'embedded' where the endpoint is this
  *     machine's, 'always' or 'never'.

@@ -169,11 +169,9 @@ public final class DynamoDbClaimsAutoConfiguration {
         }
 
         @Bean
-        GroupCommitSettings exactlyOnceGroupCommit(ExactlyOnceProperties properties) {
-            return properties
-                    .claim()
-                    .coalescing()
-                    .settings(GroupCommitSettings.MOST_FLUSHERS, DynamoDbClaimStore.LARGEST_BATCH);
+        GroupCommitSettings exactlyOnceGroupCommit() {
+            GroupCommitSettings usual = GroupCommitSettings.USUAL;
+            return new GroupCommitSettings(usual.flushers(), DynamoDbClaimStore.LARGEST_BATCH, usual.patience());
         }
 
         @Bean

@@ -31,22 +31,25 @@ public final class ClaimStatements {
 
     private static final String FIRST =
             "{'w':?,'claim_id':?,'owner':?,'attempt':?,'token':?,'ambiguous':?,'fingerprint':?,"
-                    + "'claimed_at':?,'lease_micros':?,'lease_until':?,'expires_at':?,"
+                    + "'claimed_at':?,'retention':?,'lease_micros':?,'lease_until':?,'expires_at':?,"
                     + "'pk':?,'scope':?,'key':?,'first_claimed_at':?,'status':'HELD'}";
 
-    private static final String LEASE = " SET \"lease_micros\"=? SET \"lease_until\"=? SET \"expires_at\"=?";
+    /** The retention is the item's own, in seconds. */
+    private static final String EXPIRES = " SET \"expires_at\"=\"retention\"+?";
+
+    private static final String LEASE = " SET \"lease_micros\"=? SET \"lease_until\"=?";
     private static final String TAKEN_OVER = " SET \"claim_id\"=? SET \"owner\"=? SET \"attempt\"=? SET \"token\"=?"
-            + " SET \"ambiguous\"=? SET \"fingerprint\"=? SET \"claimed_at\"=?" + LEASE
-            + " SET \"status\"='HELD' SET \"cleared\"=false";
+            + " SET \"ambiguous\"=? SET \"fingerprint\"=? SET \"claimed_at\"=? SET \"retention\"=?" + LEASE
+            + " SET \"expires_at\"=? SET \"status\"='HELD' SET \"cleared\"=false";
     private static final String COMPLETED =
-            " SET \"status\"='COMPLETED' SET \"result\"=? SET \"completed_at\"=? SET \"expires_at\"=?";
+            " SET \"status\"='COMPLETED' SET \"result\"=? SET \"completed_at\"=?" + EXPIRES;
     private static final String RELEASED = " SET \"status\"='RELEASED' SET \"error\"=?";
     private static final String PARKED =
             " SET \"status\"='PARKED' SET \"parked\"='P' SET \"parked_at\"=? SET \"error\"=? SET \"expires_at\"=?";
     private static final String IN_DOUBT = " SET \"ambiguous\"=true";
 
     /** It stays known that a person has decided on the doubt until the next claim. */
-    private static final String CLEARED = " SET \"status\"='RELEASED' SET \"cleared\"=true SET \"expires_at\"=?";
+    private static final String CLEARED = " SET \"status\"='RELEASED' SET \"cleared\"=true" + EXPIRES;
 
     private static final String IF_SEEN = " WHERE \"pk\"=? AND \"w\"=?";
     private static final String IF_HELD = " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='HELD'";
@@ -55,15 +58,19 @@ public final class ClaimStatements {
 
     /** In a transaction of the application's. It names the claim by its token, which no other claim of the key has. */
     private static final String COMPLETION = "SET w = :w, #status = :completed, #result = :result,"
-            + " completed_at = :completed_at, expires_at = :expires_at, by_transaction = :by_transaction";
+            + " completed_at = :completed_at, expires_at = #retention + :from, by_transaction = :by_transaction";
 
     private static final String IF_HELD_BY_TOKEN = "#token = :token AND #status = :held";
     private static final Map<String, String> RESERVED =
-            Map.of("#status", "status", "#result", "result", "#token", "token");
+            Map.of("#status", "status", "#result", "result", "#token", "token", "#retention", "retention");
 
     private static final String VANISHED = "its holder vanished: the effects of its attempt are not known";
     private static final AttributeValue NULL = AttributeValue.fromNul(true);
     private static final OptionalLong NO_END = OptionalLong.empty();
+
+    /** In the year 9999, in seconds since 1970. */
+    private static final long NEVER = 253_402_300_799L;
+
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final String table;
@@ -85,7 +92,7 @@ public final class ClaimStatements {
     /**
      * @param table of claims
      * @param clock says when leases end
-     * @param retention how long an item is kept, counted from its lease's end, or from its completion
+     * @param retention how long an item is kept, counted from its lease's end, or from its completion; unless the request says it
      */
     public ClaimStatements(String table, LeaseClock clock, Duration retention) {
         this.table = table;
@@ -125,18 +132,23 @@ public final class ClaimStatements {
                 AttributeValue.fromBool(answer.ambiguous()),
                 text(request.fingerprint()),
                 number(clock.estimateMicros())));
+        long kept = request.retentionOr(retention).toSeconds();
+        held.add(number(kept));
         held.addAll(lease(request.lease(), end));
+        held.add(number(secondsAfter(request.lease()) + kept));
         return held;
     }
 
-    private List<AttributeValue> lease(Duration lease, OptionalLong end) {
-        return List.of(number(TimeUnit.MICROSECONDS.convert(lease)), number(end), expiry(lease));
+    private static List<AttributeValue> lease(Duration lease, OptionalLong end) {
+        return List.of(number(TimeUnit.MICROSECONDS.convert(lease)), number(end));
     }
 
     /** Extends a lease; also for a claim that asks again, whose earlier answer was lost. */
     public Statement renew(String pk, LeaseRenewal renewal) {
         OptionalLong end = clock.end(renewal.lease());
-        return update(LEASE + IF_HELD, end, lease(renewal.lease(), end), pk, id(renewal.claim()));
+        List<AttributeValue> renewed = new ArrayList<>(lease(renewal.lease(), end));
+        renewed.add(number(secondsAfter(renewal.lease())));
+        return update(LEASE + EXPIRES + IF_HELD, end, renewed, pk, id(renewal.claim()));
     }
 
     /** The end of a claim that its worker tells. */
@@ -168,12 +180,13 @@ public final class ClaimStatements {
     }
 
     private List<AttributeValue> completed(ClaimEnd.Completed end) {
-        return List.of(text(end.result()), number(clock.estimateMicros()), expiry(Duration.ZERO));
+        return List.of(text(end.result()), number(clock.estimateMicros()), number(secondsAfter(Duration.ZERO)));
     }
 
     /** Gives a parked key free. */
     public Statement releaseParked(String pk, ClaimId claim) {
-        return update(CLEARED + UNPARK_IF_PARKED, NO_END, List.of(expiry(Duration.ZERO)), pk, id(claim));
+        List<AttributeValue> now = List.of(number(secondsAfter(Duration.ZERO)));
+        return update(CLEARED + UNPARK_IF_PARKED, NO_END, now, pk, id(claim));
     }
 
     /** Completes a claim within a transaction of the application's. */
@@ -183,7 +196,7 @@ public final class ClaimStatements {
                 ":completed", text("COMPLETED"),
                 ":result", text(result),
                 ":completed_at", number(clock.estimateMicros()),
-                ":expires_at", expiry(Duration.ZERO),
+                ":from", number(secondsAfter(Duration.ZERO)),
                 ":by_transaction", AttributeValue.fromBool(true),
                 ":token", number(claim.fencingToken()),
                 ":held", text("HELD"));
@@ -216,14 +229,14 @@ public final class ClaimStatements {
         return HexFormat.of().toHexDigits(RANDOM.nextLong());
     }
 
-    /** Returns when an item may be deleted, in seconds since 1970. One whose time is not known is kept: late deletion protects longer. */
-    private AttributeValue expiry(Duration after) {
+    /**
+     * Returns from when an item is kept for its retention, in seconds since 1970. One whose time is not known is kept: late deletion
+     * protects longer.
+     */
+    private long secondsAfter(Duration length) {
         OptionalLong now = clock.estimateMicros();
-        if (now.isEmpty()) {
-            return NULL;
-        }
-        long from = now.getAsLong() + TimeUnit.MICROSECONDS.convert(after);
-        return number(Math.floorDiv(from + 999_999, 1_000_000) + retention.toSeconds());
+        long from = now.orElse(0) + TimeUnit.MICROSECONDS.convert(length);
+        return now.isEmpty() ? NEVER : Math.floorDiv(from + 999_999, 1_000_000);
     }
 
     private static String id(ClaimId claim) {

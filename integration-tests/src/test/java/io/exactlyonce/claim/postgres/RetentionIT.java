@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
@@ -18,6 +20,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -63,6 +66,28 @@ class RetentionIT {
                         claim.claimId());
         assertKept(claim);
         assertDeletedAfter(claim, "61 minutes");
+    }
+
+    @Test
+    void claimIsKeptForAsLongAsItsRequestSays() throws Exception {
+        ClaimRequest released = held();
+        store.end(List.of(new ClaimEnd.Released(released.id(), "failed", false)));
+        ClaimKey never = new ClaimKey("orders", UUID.randomUUID().toString());
+
+        for (ClaimKey key : List.of(released.key(), never)) {
+            ClaimRequest longer = new ClaimRequest(
+                    new ClaimId(key, UUID.randomUUID()),
+                    "worker",
+                    Duration.ofSeconds(30),
+                    ClaimRequest.InDoubt.TAKE_OVER,
+                    null,
+                    Duration.ofDays(30));
+            store.claim(List.of(longer));
+            store.end(List.of(new ClaimEnd.Completed(longer.id(), null)));
+
+            assertKeptAt(longer, "30 days - 1 minute");
+            assertDeletedAfter(longer, "2 minutes");
+        }
     }
 
     @Test

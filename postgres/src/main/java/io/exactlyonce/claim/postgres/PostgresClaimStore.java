@@ -62,11 +62,12 @@ public final class PostgresClaimStore implements ClaimStore {
                                             fingerprint, lease_until, first_claimed_at, claimed_at, expires_at)
             SELECT w.scope, w.key, 'HELD', w.claim_id, w.owner, 1, (extract(epoch FROM clock.now) * 1000000)::bigint, false,
                    decode(w.fingerprint, 'hex'), clock.now + w.lease_micros * interval '1 microsecond', clock.now, clock.now,
-                   clock.now + ? * interval '1 microsecond'
+                   clock.now + w.retention_micros * interval '1 microsecond'
             FROM (SELECT clock_timestamp() AS now, set_config('synchronous_commit', '%s', true),
                          set_config('lock_timeout', '1s', true)) AS clock,
                  unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]), (SELECT ?::bigint[]),
-                        (SELECT ?::text[])) AS w (scope, key, claim_id, owner, lease_micros, fingerprint)
+                        (SELECT ?::text[]), (SELECT ?::bigint[]))
+                     AS w (scope, key, claim_id, owner, lease_micros, fingerprint, retention_micros)
             ON CONFLICT (scope, key) DO NOTHING
             RETURNING claim_id, fencing_token""";
 
@@ -140,7 +141,7 @@ public final class PostgresClaimStore implements ClaimStore {
     private final Statements statements;
     private final Takeovers takeovers;
     private final Fence fence;
-    private final long retentionMicros;
+    private final Duration retention;
     private final String claim;
     private final String end;
     private final String claimAndEnd;
@@ -150,7 +151,8 @@ public final class PostgresClaimStore implements ClaimStore {
 
     /**
      * @param dataSource reaches only the primary, in autocommit, with READ COMMITTED as its connections' isolation level
-     * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later
+     * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later; unless
+     *     the request says it
      * @param synchronousCommit what commits wait for: each transaction says it, for a pooler may give it any session
      */
     public PostgresClaimStore(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
@@ -158,7 +160,7 @@ public final class PostgresClaimStore implements ClaimStore {
         this.statements = new Statements(dataSource);
         this.takeovers = new Takeovers(settings::concat, retention);
         this.fence = new Fence(new SameDatabase(dataSource));
-        this.retentionMicros = Statements.micros(retention);
+        this.retention = retention;
         this.claim = CLAIM.formatted(synchronousCommit.setting());
         this.end = settings + END;
         this.claimAndEnd = claim + ";\n" + end;
@@ -220,12 +222,12 @@ public final class PostgresClaimStore implements ClaimStore {
     }
 
     private void bindClaims(Parameters parameters, List<ClaimRequest> claims) throws SQLException {
-        parameters.values(retentionMicros);
         parameters.keys(claims, ClaimRequest::key);
         parameters.uuids(claims, ClaimRequest::claimId);
         parameters.texts(claims, ClaimRequest::owner);
         parameters.longs(claims, each -> Statements.micros(each.lease()));
         parameters.texts(claims, ClaimRequest::fingerprint);
+        parameters.longs(claims, each -> Statements.micros(each.retentionOr(retention)));
     }
 
     private static void bindEnds(Parameters parameters, List<ClaimEnd> ends) throws SQLException {

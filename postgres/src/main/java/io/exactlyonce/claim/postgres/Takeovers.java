@@ -39,13 +39,14 @@ public final class Takeovers {
             SET status = 'HELD', claim_id = w.claim_id, owner = w.owner, attempt = w.attempt, fencing_token = w.token,
                 ambiguous = w.ambiguous, fingerprint = decode(w.fingerprint, 'hex'), claimed_at = clock_timestamp(),
                 cleared = false, lease_until = clock_timestamp() + w.lease_micros * interval '1 microsecond',
-                expires_at = clock_timestamp() + ? * interval '1 microsecond'
-            FROM (SELECT w.claim_id, w.owner, w.attempt, w.token, w.ambiguous, w.fingerprint, w.lease_micros, free.place
+                expires_at = clock_timestamp() + w.retention_micros * interval '1 microsecond'
+            FROM (SELECT w.claim_id, w.owner, w.attempt, w.token, w.ambiguous, w.fingerprint, w.lease_micros,
+                         w.retention_micros, free.place
                   FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
                               (SELECT ?::uuid[]), (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]),
-                              (SELECT ?::bool[]), (SELECT ?::text[]), (SELECT ?::bigint[]))
+                              (SELECT ?::bool[]), (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]))
                        AS w (scope, key, held_id, status, claim_id, owner, attempt, token, ambiguous, fingerprint,
-                             lease_micros)
+                             lease_micros, retention_micros)
             """ + PLACE;
 
     /** {@code parked_at} is set with the status PARKED and only then: the index of parked claims asks for it. */
@@ -85,7 +86,7 @@ public final class Takeovers {
 
     /**
      * @param settings puts settings around a statement, one of them in front, with one row as its answer
-     * @param retention how long a row is kept, counted from its last claim
+     * @param retention how long a row is kept, counted from its last claim, unless the request says it
      */
     public Takeovers(UnaryOperator<String> settings, Duration retention) {
         this.takeOver = settings.apply(TAKE_OVER);
@@ -101,7 +102,6 @@ public final class Takeovers {
      */
     Set<UUID> takeOver(Connection connection, List<FreeKey> free) throws SQLException {
         return Statements.write(connection, takeOver, free, parameters -> {
-            parameters.values(Statements.micros(retention));
             bindPlaces(parameters, free);
             parameters.texts(free, key -> key.request().owner());
             parameters.longs(free, key -> (long) key.row().next().attempt());
@@ -109,6 +109,7 @@ public final class Takeovers {
             parameters.booleans(free, key -> key.row().next().ambiguous());
             parameters.texts(free, key -> key.request().fingerprint());
             parameters.longs(free, key -> Statements.micros(key.request().lease()));
+            parameters.longs(free, key -> Statements.micros(key.request().retentionOr(retention)));
         });
     }
 

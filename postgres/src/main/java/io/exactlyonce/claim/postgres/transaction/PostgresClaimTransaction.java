@@ -134,7 +134,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private final PostgresClaimStore store;
     private final Takeovers takeovers;
     private final boolean hasOneSnapshot;
-    private final long retentionMicros;
+    private final Duration retention;
     private final String look;
 
     /** The numbers of the transactions that are open. */
@@ -145,7 +145,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
      * @param dataSource whose connections its transactions bind
      * @param claims reaches the same database, for what is no part of these transactions
      * @param hasOneSnapshot whether all statements of a transaction see what its first one saw: REPEATABLE READ or SERIALIZABLE
-     * @param retention how long a key's row is kept
+     * @param retention how long a key's row is kept, unless the request says it
      * @param synchronousCommit what commits of claims wait for
      */
     public PostgresClaimTransaction(
@@ -161,7 +161,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         this.store = new PostgresClaimStore(claims, retention, synchronousCommit);
         this.takeovers = new Takeovers(Statements::within, retention);
         this.hasOneSnapshot = hasOneSnapshot;
-        this.retentionMicros = Statements.micros(retention);
+        this.retention = retention;
         String durability = synchronousCommit.setting();
         List<String> weaker = DURABILITIES.subList(0, DURABILITIES.indexOf(durability));
         this.look = (hasOneSnapshot ? LOCKS : LOCKS_AND_ROWS).formatted(String.join("', '", weaker), durability);
@@ -320,7 +320,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         ClaimRequest request = free.request;
         Parameters parameters = new Parameters(statement);
         parameters.values(request.claimId(), request.owner(), free.claim.attempt(), look.transaction);
-        parameters.values(free.claim.fencingToken(), free.claim.ambiguous(), request.fingerprint(), retentionMicros);
+        parameters.values(free.claim.fencingToken(), free.claim.ambiguous(), request.fingerprint());
+        parameters.values(Statements.micros(request.retentionOr(retention)));
         parameters.values(
                 results.get(request.id()), request.key().scope(), request.key().key());
         if (free.row != null) {
