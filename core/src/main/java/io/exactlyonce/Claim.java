@@ -3,6 +3,10 @@ package io.exactlyonce;
 /**
  * A handler's claim on its idempotency key. Declare it as a parameter of an {@link ExactlyOnceListener} method to get
  * it. Usable from any thread, while the handler runs.
+ *
+ * <p>A listener with {@link Mode#OBSERVE} holds no claim. Its handler gets one that says what is known of the message alone: {@link
+ * #attempt()} is the message's receive count, {@link #isAmbiguous()} is false, {@link #ensureHeld()} passes, and {@link #fence()} and
+ * {@link #fencingToken()} throw {@link IllegalStateException}.
  */
 public interface Claim {
 

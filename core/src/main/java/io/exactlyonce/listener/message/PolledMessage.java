@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import org.springframework.util.StringUtils;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
  * What SQS itself says of a message, whatever its headers say.
@@ -37,6 +38,13 @@ public record PolledMessage(String queue, software.amazon.awssdk.services.sqs.mo
 
     public String body() {
         return source.body();
+    }
+
+    /** Returns how often SQS has delivered the message; 1 where a server other than AWS does not give a number. */
+    public int receiveCount() {
+        String count = source.attributesAsStrings()
+                .getOrDefault(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT.toString(), "");
+        return count.matches("\\d{1,9}") ? Integer.parseInt(count) : 1;
     }
 
     /**

@@ -36,13 +36,19 @@ public final class ClaimArgumentResolver implements HandlerMethodArgumentResolve
 
     @Override
     public @Nullable Object resolveArgument(MethodParameter parameter, Message<?> message) {
+        ListenerMethod observed = DeliveryHandlerMethod.observed();
         return isClaims(parameter)
                 ? ((Collection<?>) message.getPayload())
-                        .stream().flatMap(each -> claim((Message<?>) each)).collect(Collectors.toList())
-                : claim(message).findFirst().orElse(null);
+                        .stream()
+                                .flatMap(each -> claim((Message<?>) each, observed))
+                                .collect(Collectors.toList())
+                : claim(message, observed).findFirst().orElse(null);
     }
 
-    private static Stream<Claim> claim(Message<?> message) {
+    private static Stream<Claim> claim(Message<?> message, @Nullable ListenerMethod observed) {
+        if (observed != null) {
+            return Stream.of(observed.observedClaim(message));
+        }
         Delivery delivery = ReceivedMessage.require(message).delivery();
         return delivery.isAcquired() ? Stream.of(delivery.claim()) : Stream.empty();
     }

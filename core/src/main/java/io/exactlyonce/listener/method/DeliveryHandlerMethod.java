@@ -28,6 +28,9 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
     private static final Logger log = LoggerFactory.getLogger(DeliveryHandlerMethod.class);
 
+    /** The method whose arguments are being made on this thread, if it is only observed. */
+    private static final ThreadLocal<@Nullable ListenerMethod> OBSERVED = new ThreadLocal<>();
+
     private final InvocableHandlerMethod original;
     private final ListenerMethod method;
 
@@ -41,8 +44,21 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return method;
     }
 
+    /** Returns the method whose arguments are being made on this thread; {@code null} if that is enforced. */
+    static @Nullable ListenerMethod observed() {
+        return OBSERVED.get();
+    }
+
     @Override
     public @Nullable Object invoke(Message<?> message, @Nullable Object... provided) throws Exception {
+        if (method.isObserved()) {
+            OBSERVED.set(method);
+            try {
+                return original.invoke(message, provided);
+            } finally {
+                OBSERVED.remove();
+            }
+        }
         List<Message<?>> messages = method.isBatch()
                 ? ((Collection<?>) message.getPayload())
                         .stream().<Message<?>>map(each -> (Message<?>) each).toList()

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.method;
 
 import java.lang.reflect.Method;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
@@ -63,6 +64,7 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         DeliveryHandlerMethod read =
                 new DeliveryHandlerMethod(handler, methods.read(bean, declared, handler, resolvers));
         ContainerSettings.add(read);
-        return isClaimed ? read : handler;
+        boolean takesClaim = Arrays.stream(handler.getMethodParameters()).anyMatch(ClaimArgumentResolver::isClaim);
+        return isClaimed || takesClaim ? read : handler;
     }
 }

@@ -79,6 +79,19 @@ public record ListenerMethod(
         return new ClaimKey(scope == null ? polled.queue() : scope, text(message, polled));
     }
 
+    /**
+     * Returns the claim that its handler gets while it is only observed.
+     *
+     * @throws InvalidKeyException if the message has no usable key
+     */
+    Claim observedClaim(Message<?> message) {
+        PolledMessage polled = PolledMessage.fromAwspring(message)
+                .orElseThrow(() -> new InvalidKeyException(
+                        "There is no claim to hand to %s: an interceptor, a converter or the sender replaced the message's headers"
+                                .formatted(this)));
+        return new ObservedClaim(key(message, polled), polled.receiveCount());
+    }
+
     private String text(Message<?> message, PolledMessage polled) {
         if (key != null) {
             return KeyRules.toKey("The " + key, key.evaluate(message));

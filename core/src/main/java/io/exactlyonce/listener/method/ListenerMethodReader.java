@@ -62,7 +62,6 @@ public record ListenerMethodReader(
         boolean tellsItsEnd = true;
         requirePreparedContainer(declared);
         if (isObserved) {
-            rules.requireNoClaim();
             tellsItsEnd = rules.tellRefusals();
         } else {
             rules.requireFit(bean);

@@ -116,14 +116,6 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
         }
     }
 
-    /** A method that is only observed takes no claim: there is none. */
-    void requireNoClaim() {
-        refuseIf(
-                parameters(method()).anyMatch(ClaimArgumentResolver::isClaim),
-                "its mode is 'observe', and it takes a Claim: no claim is held while it runs, and no fencing token known",
-                "leave the parameter out while it is observed, or set mode = \"enforce\" for this listener");
-    }
-
     static void requireProxyable(ListenerDeclaration declared, Class<?> type) {
         declared.refuseIf(
                 Modifier.isFinal(type.getModifiers()) && !Proxy.isProxyClass(type),

@@ -2,28 +2,43 @@ package io.exactlyonce.listener.method;
 
 import static io.exactlyonce.ExactlyOnceListener.CONTAINER_FACTORY;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.awspring.cloud.sqs.listener.QueueAttributes;
+import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.Mode;
 import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.claim.ClaimKey;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Future;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.support.GenericMessage;
+import org.springframework.messaging.support.MessageBuilder;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /** Methods that are only observed: what enforcing would refuse runs, and is told. */
 @ExtendWith(OutputCaptureExtension.class)
 class ObservedMethodsTests {
 
     static class Listeners {
+
+        private final List<Claim> given = new ArrayList<>();
+
         @ExactlyOnceListener(queueNames = "orders", key = "#order")
         void fits(String order) {}
 
@@ -49,10 +64,14 @@ class ObservedMethodsTests {
         private void hidden(String order) {}
 
         @ExactlyOnceListener(queueNames = "orders")
-        void claims(String order, Claim claim) {}
+        void claims(String order, Claim claim) {
+            given.add(claim);
+        }
 
         @ExactlyOnceListener(queueNames = "orders")
-        void claimsBatch(List<String> orders, List<Claim> claims) {}
+        void claimsBatch(List<String> orders, List<Claim> claims) {
+            given.addAll(claims);
+        }
 
         @ExactlyOnceListener(queueNames = "orders", key = "#oder")
         void mistyped(String order) {}
@@ -100,13 +119,76 @@ class ObservedMethodsTests {
         assertThat(output).contains("is final, of which there can be no proxy");
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"claims", "claimsBatch"})
-    void claimIsRefusedSinceThereIsNone(String method) {
-        assertThatThrownBy(() -> ListenerRig.observed(new Listeners(), method))
-                .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("its mode is 'observe', and it takes a Claim")
-                .hasMessageContaining("leave the parameter out");
+    @Test
+    void claimSaysWhatIsKnownOfTheMessageAlone() throws Exception {
+        Listeners listeners = new Listeners();
+
+        call(listeners, "claims", message("o1", "3"));
+
+        Claim claim = listeners.given.get(0);
+        ClaimKey key = new ClaimKey("orders", "id-of-o1");
+        assertThat(claim.key()).isEqualTo(key.key());
+        assertThat(claim.downstreamKey()).isEqualTo(key.hash());
+        assertThat(claim.attempt()).isEqualTo(3);
+        assertThat(claim.isAmbiguous()).isFalse();
+        assertThatCode(claim::ensureHeld).doesNotThrowAnyException();
+    }
+
+    /** A fencing token that is made up could refuse those of later claims. */
+    @Test
+    void claimThatIsNotHeldFencesNothing() throws Exception {
+        Listeners listeners = new Listeners();
+
+        call(listeners, "claims", message("o1", "many"));
+
+        Claim claim = listeners.given.get(0);
+        assertThat(claim.attempt()).isOne();
+        for (ThrowingCallable fencing : List.<ThrowingCallable>of(claim::fence, claim::fencingToken)) {
+            assertThatThrownBy(fencing)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("its listener's mode is 'observe'")
+                    .hasMessageContaining("set mode = \"enforce\"")
+                    .hasMessageNotContaining("o1");
+        }
+    }
+
+    @Test
+    void batchGetsAClaimForEachMessage() throws Exception {
+        Listeners listeners = new Listeners();
+
+        call(listeners, "claimsBatch", new GenericMessage<>(List.of(message("o1", "1"), message("o2", "2"))));
+
+        assertThat(listeners.given).extracting(Claim::key).containsExactly("id-of-o1", "id-of-o2");
+    }
+
+    /** As when it is enforced: there is no key that the claim could be of. */
+    @Test
+    void messageWithoutAUsableKeyFailsWhereAClaimIsAskedFor() {
+        Message<String> unknown = MessageBuilder.withPayload("o1").build();
+
+        assertThatThrownBy(() -> call(new Listeners(), "claims", unknown))
+                .isInstanceOf(InvalidKeyException.class)
+                .hasMessageContaining("replaced the message's headers");
+    }
+
+    private static void call(Listeners listeners, String method, Message<?> message) throws Exception {
+        ListenerRig.handlerMethods(Mode.OBSERVE)
+                .createInvocableHandlerMethod(listeners, ListenerRig.method(Listeners.class, method))
+                .invoke(message);
+    }
+
+    private static Message<String> message(String payload, String receiveCount) {
+        var source = software.amazon.awssdk.services.sqs.model.Message.builder()
+                .messageId("id-of-" + payload)
+                .body(payload)
+                .attributes(Map.of(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, receiveCount))
+                .build();
+        return MessageBuilder.withPayload(payload)
+                .setHeader(SqsHeaders.SQS_SOURCE_DATA_HEADER, source)
+                .setHeader(
+                        SqsHeaders.SQS_QUEUE_ATTRIBUTES_HEADER,
+                        new QueueAttributes("orders", "http://localhost/1/orders", Map.of()))
+                .build();
     }
 
     @Test

@@ -1,0 +1,48 @@
+package io.exactlyonce.listener.method;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.claim.ClaimKey;
+
+/**
+ * What a handler that is only observed gets as its claim. Its handler does not wait for the store, so that it says what is known of the
+ * message alone, and makes no fencing token up.
+ *
+ * @param claimed the key that enforcing would claim
+ * @param attempt how often SQS has delivered the message
+ */
+record ObservedClaim(ClaimKey claimed, int attempt) implements Claim {
+
+    @Override
+    public String key() {
+        return claimed.key();
+    }
+
+    @Override
+    public boolean isAmbiguous() {
+        return false;
+    }
+
+    @Override
+    public long fencingToken() {
+        throw none("fencing token");
+    }
+
+    @Override
+    public String downstreamKey() {
+        return claimed.hash();
+    }
+
+    @Override
+    public void ensureHeld() {}
+
+    @Override
+    public void fence() {
+        throw none("claim to tie a transaction to");
+    }
+
+    private IllegalStateException none(String what) {
+        return new IllegalStateException(
+                "There is no %s for %s: its listener's mode is 'observe', which holds no key while the handler runs; set mode = \"enforce\" for this listener, or leave the call out while it is observed"
+                        .formatted(what, claimed));
+    }
+}
