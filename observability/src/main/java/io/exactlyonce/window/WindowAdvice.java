@@ -22,12 +22,17 @@ public record WindowAdvice(
         /** The window is renewed while the handler runs. It should hold the usual case, and come to its end soon after a crash. */
         RENEWED(
                 "2 x p50",
-                "initial window of twice the median, renewal beyond it: the rule left by an incident in which 847 orders were charged twice"),
+                "twice the median: the usual delivery fits, renewal carries the others, and a crashed worker's message comes back soon"),
 
         /** Nothing renews the window: it must hold all but the rarest case. */
         NOT_RENEWED(
                 "(p99 + 70 ms) x 1.75",
-                "99th percentile, plus 50 ms for the network and 20 ms for reading and writing messages, times 1.5 to 2.0: the usual advice for static windows");
+                "99th percentile, plus 50 ms for the network and 20 ms for reading and writing messages, times 1.5 to 2.0: the usual advice for static windows"),
+
+        /** The other rules would make the window shorter than what is known of deliveries allows. */
+        KEPT(
+                "as it is, or p95",
+                "the rule for this window gives less, but no window is made shorter than p95 (p99 of fewer than 200 deliveries), nor before the rule has enough deliveries to go by");
 
         private static final double OVERHEAD_SECONDS = 0.07;
         private static final double SAFETY = 1.75;
@@ -50,7 +55,7 @@ public record WindowAdvice(
             return source;
         }
 
-        /** Returns the window in seconds; it may be longer than SQS allows. */
+        /** Returns the window in seconds, unless it is kept; it may be longer than SQS allows. */
         private double seconds(Latencies latencies) {
             return this == RENEWED
                     ? 2 * latencies.p50().toNanos() * 1e-9
@@ -90,8 +95,24 @@ public record WindowAdvice(
     public static WindowAdvice of(String queue, VisibilityWindow current, boolean isRenewed, Latencies latencies) {
         Rule rule = isRenewed ? Rule.RENEWED : Rule.NOT_RENEWED;
         Confidence confidence = Confidence.of(rule, latencies.count());
-        Duration recommended = confidence == Confidence.NONE ? null : wholeSeconds(rule.seconds(latencies));
-        return new WindowAdvice(queue, current.length(), rule, recommended, confidence);
+        if (confidence == Confidence.NONE) {
+            return new WindowAdvice(queue, current.length(), rule, null, confidence);
+        }
+        double seconds = rule.seconds(latencies);
+        double kept = kept(current.length(), confidence, latencies);
+        return new WindowAdvice(
+                queue,
+                current.length(),
+                seconds < kept ? Rule.KEPT : rule,
+                wholeSeconds(Math.max(seconds, kept)),
+                confidence);
+    }
+
+    /** A few quick deliveries must not shorten a window that a slow one has just outlasted. */
+    private static double kept(Duration current, Confidence confidence, Latencies latencies) {
+        Duration most = confidence == Confidence.HIGH ? latencies.p95() : latencies.p99();
+        Duration kept = confidence == Confidence.LOW || most.compareTo(current) > 0 ? current : most;
+        return kept.toNanos() * 1e-9;
     }
 
     /** Returns what the queue's Terraform resource should say, ready to paste; empty without a recommendation. */

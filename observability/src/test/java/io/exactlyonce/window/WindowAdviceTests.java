@@ -4,9 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
+import java.util.Iterator;
 import java.util.Random;
 import java.util.function.DoubleSupplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Distributions are those of the incidents that the rules come from. */
 class WindowAdviceTests {
@@ -67,6 +71,38 @@ class WindowAdviceTests {
         assertThat(WindowAdvice.of("pings", WINDOW, true, measure(300, () -> 0.002))
                         .recommended())
                 .isEqualTo(Duration.ofSeconds(1));
+    }
+
+    /** As a first look has it: some deliveries of 6 s, and one of 94 s, which renewal has carried. The rule alone says 13 s. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 5, 18, 50})
+    void windowThatADeliveryHasOutlastedIsNotShortenedByFewOthers(int quick) {
+        Iterator<Double> seconds =
+                Stream.concat(Stream.of(94.0), Stream.generate(() -> 6.4)).iterator();
+
+        WindowAdvice advice = WindowAdvice.of("orders", WINDOW, true, measure(quick + 1, seconds::next));
+
+        assertThat(advice.recommended()).isEqualTo(WINDOW.length());
+        assertThat(advice.rule()).isEqualTo(WindowAdvice.Rule.KEPT);
+        assertThat(advice.terraform()).contains("visibility_timeout_seconds = 30 # as it is, or p95");
+    }
+
+    @Test
+    void windowIsShortenedToWhatHoldsTheUsualTail() {
+        WindowAdvice few = WindowAdvice.of("orders", WINDOW, true, measure(19, () -> 2));
+        WindowAdvice enough = WindowAdvice.of("orders", WINDOW, true, measure(20, () -> 2));
+        WindowAdvice many =
+                WindowAdvice.of("orders", WINDOW, true, measure(300, () -> random.nextInt(10) == 0 ? 9 : 2));
+
+        assertThat(few.recommended()).isEqualTo(WINDOW.length());
+        assertThat(enough.recommended()).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(5));
+        assertThat(enough.rule()).isEqualTo(WindowAdvice.Rule.RENEWED);
+        assertThat(many.recommended()).isBetween(Duration.ofSeconds(9), Duration.ofSeconds(10));
+        assertThat(many.rule()).isEqualTo(WindowAdvice.Rule.KEPT);
+        assertThat(WindowAdvice.of("orders", WINDOW, false, measure(199, () -> 2))
+                        .recommended())
+                .as("nothing renews it, and p99 of these is one of the longest")
+                .isEqualTo(WINDOW.length());
     }
 
     @Test
