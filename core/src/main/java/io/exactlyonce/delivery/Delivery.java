@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.ClaimEnd;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -51,6 +52,7 @@ public final class Delivery {
     private volatile boolean heldBack;
     private volatile boolean stopRequested;
     private volatile boolean abandoned;
+    private volatile @Nullable String failure;
     private @Nullable CompletableFuture<Boolean> gone;
 
     private SenderHeaders sender = name -> null;
@@ -340,6 +342,21 @@ public final class Delivery {
     /** Its handler was not called, or failed, or its transaction was rolled back; returns whether that is how it ended. */
     public boolean hadNoEffect() {
         return step(DeliveryState.CLAIMED, DeliveryState.FAILED) || step(DeliveryState.HANDLING, DeliveryState.FAILED);
+    }
+
+    /** Notes with what its attempt failed. The first note counts: the handler's own failure comes before what others make of it. */
+    public void failed(Throwable thrown) {
+        if (failure == null && spec != null) {
+            String type = Causes.unwrap(thrown).getClass().getName();
+            failure = claim == null
+                    ? "%s (%s, not claimed)".formatted(type, spec.key())
+                    : "%s (attempt %d at %s)".formatted(type, claim.attempt(), spec.key());
+        }
+    }
+
+    /** Returns with what its attempt failed, by class, attempt and key; {@code null} if it has not failed, or has no usable key. */
+    public @Nullable String failure() {
+        return failure;
     }
 
     /** Takes how its attempt ended, to be recorded; {@code null} if there is nothing to record. */

@@ -117,14 +117,27 @@ public final class Deliveries {
             case WAITING ->
                 waiting.admit(delivery, decided instanceof Disposition.Wait wait ? wait.leastDelay() : Duration.ZERO);
             case RETURNED -> {
-                Duration undecided = delivery.isHeldBack()
+Duration undecided = delivery.isHeldBack()
                         ? Duration.ZERO
                         : policy.of(delivery).backoff().after(delivery);
+                if (decided == null && delivery.failure() != null) {
+                    tellFailed(delivery, undecided);
+                }
                 returnAfter(delivery, decided instanceof Disposition.Return back ? back.delay() : undecided);
             }
             default -> {}
         }
         return settled.get() == DeliveryState.DELETING;
+    }
+
+    private static void tellFailed(Delivery delivery, Duration delay) {
+        log.warn(
+                "{} failed with {}; next attempt {}",
+                delivery,
+                delivery.failure(),
+                delivery.isOnItsLastReceive()
+                        ? "none: its queue moves it to the dead-letter queue"
+                        : "in %.1f s".formatted(delay.toMillis() / 1_000.0));
     }
 
     /**

@@ -498,6 +498,9 @@ public final class DeliveryPipeline {
         for (int index = 0; index < entered.size(); index++) {
             Delivery delivery = entered.get(index);
             Throwable failure = named.isEmpty() ? thrown : named.get(index);
+            if (failure != null) {
+                delivery.failed(failure);
+            }
             delivery.end(
                     failure == null
                             ? completion(delivery, null)

@@ -279,6 +279,7 @@ final class TransactionalHandler {
                     delivery.step(DeliveryState.HANDLING, DeliveryState.CLAIMING);
                     rest.add(delivery);
                 } else {
+                    delivery.failed(own);
                     delivery.hadNoEffect();
                     if (mayPark && delivery.spec().doubt().parksFor(own)) {
                         park(delivery, own);

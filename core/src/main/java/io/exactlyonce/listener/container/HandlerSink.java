@@ -4,6 +4,7 @@ import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
 import io.awspring.cloud.sqs.listener.sink.AbstractMessageProcessingPipelineSink;
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.Collection;
@@ -11,6 +12,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
@@ -18,6 +22,9 @@ import org.springframework.messaging.Message;
  * that, on the handler's thread, it claims what was not claimed with its poll, and stops what is not to be handled.
  */
 final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
+
+    /** Awspring's: what the application's handlers throw is logged under its name. */
+    private static final Logger log = LoggerFactory.getLogger(AbstractMessageProcessingPipelineSink.class);
 
     private final ListenerEngine engine;
 
@@ -56,13 +63,19 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
         List<Message<Object>> polled = ReceivedMessage.messages(messages);
         MessageProcessingContext<Object> context = MessageProcessingContext.create();
         try {
-            return isBatch
-                    ? execute(polled, context).exceptionally(failure -> logError(failure, polled))
-                    : execute(polled.get(0), context).exceptionally(failure -> logError(failure, polled.get(0)));
+            CompletableFuture<Void> end = isBatch ? execute(polled, context) : execute(polled.get(0), context);
+            return end.exceptionally(failure -> failed(messages, failure));
         } catch (RuntimeException refused) {
-            logError(refused, polled);
+            failed(messages, refused);
             return CompletableFuture.completedFuture(null);
         }
+    }
+
+    /** One line says what failed when it is known when its next attempt is; the stack trace is awspring's, at ERROR there. */
+    private static @Nullable Void failed(List<ReceivedMessage> messages, Throwable failure) {
+        messages.forEach(message -> message.delivery().failed(Causes.root(failure)));
+        log.debug("Error processing {}", messages, failure);
+        return null;
     }
 
     /**

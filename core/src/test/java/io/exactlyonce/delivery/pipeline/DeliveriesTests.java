@@ -3,6 +3,7 @@ package io.exactlyonce.delivery.pipeline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.boundary.Boundary;
@@ -10,9 +11,11 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.visibility.QueueVisibility.Change;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,6 +35,47 @@ class DeliveriesTests {
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 16));
         assertThat(rig.renewer.inFlight()).isZero();
+    }
+
+    /** The class alone: the message of an exception may quote the payload. */
+    @Test
+    void failedAttemptIsOneLineWithItsExceptionsClassAndTheNextAttempt(CapturedOutput output) {
+        Delivery first = rig.receive(rig.orders, "handle", 2);
+        rig.fail(first, new IllegalStateException("card 4711"));
+        Delivery last = rig.receiveLast();
+        rig.fail(last, new CompletionException(new IllegalArgumentException("card 4711")));
+
+        deliveries.settle(first);
+        deliveries.settle(last);
+
+        assertThat(output)
+                .contains(
+                        "WARN",
+                        "message id (receive 2) of listener 'listener' on queue 'orders' failed with"
+                                + " java.lang.IllegalStateException (attempt 1 at " + DeliveryRig.KEY
+                                + "); next attempt in 8.0 s",
+                        "failed with java.lang.IllegalArgumentException (attempt 1 at " + DeliveryRig.KEY
+                                + "); next attempt none: its queue moves it to the dead-letter queue")
+                .doesNotContain("4711");
+    }
+
+    @Test
+    void itemsOfABatchThatFailedHaveALineEach(CapturedOutput output) {
+        List<Delivery> batch = rig.receiveAll("a", "b", "c");
+        rig.failureOf(batch, claimed -> {
+            BatchItemFailures failures = new BatchItemFailures();
+            failures.add(0, new IllegalStateException());
+            failures.add(2, new IOException());
+            failures.throwIfAny();
+        });
+
+        assertThat(rig.settle(batch)).containsExactly(1);
+
+        assertThat(output)
+                .contains(
+                        "failed with java.lang.IllegalStateException (attempt 1 at " + DeliveryRig.key("a"),
+                        "failed with java.io.IOException (attempt 1 at " + DeliveryRig.key("c"))
+                .doesNotContain(DeliveryRig.key("b").toString());
     }
 
     @Test

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
 import io.awspring.cloud.sqs.listener.backpressure.ConcurrencyLimiterBlockingBackPressureHandler;
+import io.awspring.cloud.sqs.listener.sink.AbstractMessageProcessingPipelineSink;
 import io.exactlyonce.AbandonedPolicy;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -13,6 +14,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
@@ -231,6 +233,46 @@ class DispatcherTests {
         assertThat(rig.store.releases()).singleElement().matches(release -> !release.ambiguous());
         assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("m1", 4));
         assertThat(rig.isAtAnEnd()).isTrue();
+    }
+
+    @Test
+    void failureIsALineAndItsStackTraceIsAwspringsAtDebug() {
+        for (Class<?>[] verbose : new Class<?>[][] {{}, {AbstractMessageProcessingPipelineSink.class}}) {
+            try (CapturedLog log = new CapturedLog(verbose)) {
+                DispatcherRig rig = new DispatcherRig(new Reruns(), "orders");
+                rig.handler = rig::fail;
+                rig.arrive("m1");
+                rig.executor = task -> {
+                    throw new TaskRejectedException("full (simulated)");
+                };
+                rig.arrive("m2");
+
+                assertThat(log.text())
+                        .contains(" (receive 1) of listener 'listener' on queue 'orders' failed with"
+                                + " java.lang.IllegalStateException (attempt 1 at ")
+                        .contains(" (receive 1) of listener 'listener' on queue 'orders' failed with"
+                                + " org.springframework.core.task.TaskRejectedException (attempt 1 at ")
+                        .doesNotContain("ERROR");
+                assertThat(log.text().contains("DispatcherRig.fail")).isEqualTo(verbose.length > 0);
+            }
+        }
+    }
+
+    /** A listener on a FIFO queue claims on the handler's thread. */
+    @Test
+    void messageWithoutAThreadHasALineThoughItIsNotClaimed() {
+        try (CapturedLog log = new CapturedLog(new Class<?>[0])) {
+            DispatcherRig rig = new DispatcherRig(new Parks(), FIFO);
+            rig.executor = task -> {
+                throw new TaskRejectedException("full (simulated)");
+            };
+
+            rig.arrive("a1");
+
+            assertThat(log.text())
+                    .containsPattern("message .* failed with org.springframework.core.task.TaskRejectedException"
+                            + " \\(orders.fifo/[0-9a-f]{16}, not claimed\\); next attempt in 4.0 s");
+        }
     }
 
     @Test
