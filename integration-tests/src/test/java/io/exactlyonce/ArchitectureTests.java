@@ -118,7 +118,18 @@ class ArchitectureTests {
                             "listener.observed")),
             entry("listener.aot", List.of("", "listener.method")),
             entry("window", List.of("delivery", "renewal", "visibility", "time")),
-            entry("actuate", List.of("", "audit", "claim", "delivery", "observed", "renewal", "visibility", "window")),
+            entry(
+                    "actuate",
+                    List.of(
+                            "",
+                            "audit",
+                            "claim",
+                            "delivery",
+                            "observe",
+                            "observed",
+                            "renewal",
+                            "visibility",
+                            "window")),
             entry(
                     "observe",
                     List.of("", "claim", "delivery", "listener.message", "renewal", "time", "visibility", "window")),

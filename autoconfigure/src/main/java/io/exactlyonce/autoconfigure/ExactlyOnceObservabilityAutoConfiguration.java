@@ -11,6 +11,7 @@ import io.exactlyonce.observe.DeliveryLogContext;
 import io.exactlyonce.observe.DeliveryObservations;
 import io.exactlyonce.observe.EventPublisher;
 import io.exactlyonce.observe.MessagingConvention;
+import io.exactlyonce.observe.Prevented;
 import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.time.Clockwork;
 import io.exactlyonce.time.SystemClockwork;
@@ -41,7 +42,7 @@ import org.springframework.core.env.Environment;
 @ConditionalOnClass(WindowWatch.class)
 @ConditionalOnBean(ListenerEngine.class)
 @EnableConfigurationProperties({AuditProperties.class, ObservationProperties.class})
-@Import(ListenerStates.class)
+@Import({ListenerStates.class, Prevented.class})
 public final class ExactlyOnceObservabilityAutoConfiguration {
 
     private static final String MESSAGES_OBSERVED = "spring.cloud.aws.sqs.observation-enabled";
@@ -99,8 +100,11 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
     /** Ends before renewals do. */
     @Bean
     @DependsOn("exactlyOnceTicks")
-    TickLifecycle exactlyOnceAudits(Clockwork clockwork, QueueAudit audit) {
-        return new TickLifecycle(() -> clockwork.every(AUDIT_INTERVAL, "exactly-once-audit-1", audit::tick));
+    TickLifecycle exactlyOnceAudits(Clockwork clockwork, QueueAudit audit, Prevented prevented) {
+        return new TickLifecycle(() -> clockwork.every(AUDIT_INTERVAL, "exactly-once-audit-1", () -> {
+            prevented.tick();
+            audit.tick();
+        }));
     }
 
     @Bean

@@ -25,7 +25,10 @@ public interface ParkedClaims {
     /** Looks a key up; empty if it is not parked. */
     Optional<ParkedClaim> find(ClaimKey key);
 
-    /** Looks any key's claim up, parked or not; empty if there is none, or the store does not show it. */
+    /**
+     * Looks any key's claim up, parked or not; empty if there is none, or the store does not show it. A store that can find a key by
+     * the hash that logs show, {@link ClaimKey#shortHash()}, takes that in the key's place, if no key is like it.
+     */
     default Optional<ClaimLife> life(ClaimKey key) {
         return Optional.empty();
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.testing.DeviatesOn;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsProduct;
@@ -89,21 +90,29 @@ class ExactlyOnceEndpointIT {
             await().until(() -> application.claims("COMPLETED") == 1);
 
             await().untilAsserted(() -> assertThat(ask(application, "/exactlyonce"))
-                    .startsWith("200")
+                    .startsWith("200 {\"sinceStart\":{\"duplicatesSuppressed\":0,\"overlapsThatWaited\":0,"
+                            + "\"takeovers\":0,\"mismatches\":0}")
                     .contains("\"listener\":\"orders\"")
                     .contains("\"queue\":\"" + queue + "\"")
-                    .contains("\"visibilityWindow\":30.0")
+                    .contains("\"visibilityTimeoutSeconds\":30")
                     .contains("\"maxReceiveCount\":5")
-                    .contains("\"retriesLast\":7.5")
-                    .contains("\"pausedBy\":[]")
-                    .contains("\"rule\":\"2 x p50\"")
-                    .contains("\"audit\":["));
-            assertThat(ask(application, "/exactlyonce/orders/o1"))
-                    .startsWith("200")
-                    .contains("\"status\":\"COMPLETED\"")
-                    .contains("\"attempt\":1")
-                    .doesNotContain("receipt-of-a-card");
-            assertThat(ask(application, "/exactlyonce/orders/o2")).startsWith("404");
+                    .contains("\"retriesLastSeconds\":7.5")
+                    .contains("\"recommendedSeconds\":30.0,\"rule\":\"as it is, or p95\"")
+                    .contains("\"audit\":[")
+                    .doesNotContain(":null", ":[]", ":{}", ":\"\""));
+            for (String named : List.of("o1", new ClaimKey("orders", "o1").shortHash())) {
+                assertThat(ask(application, "/exactlyonce/orders/" + named))
+                        .as(named)
+                        .startsWith("200")
+                        .contains("\"status\":\"COMPLETED\"")
+                        .contains("\"attempt\":1")
+                        .doesNotContain("receipt-of-a-card", ":null");
+            }
+            for (String unknown : List.of("o2", new ClaimKey("other", "o1").shortHash())) {
+                assertThat(ask(application, "/exactlyonce/orders/" + unknown))
+                        .as(unknown)
+                        .startsWith("404");
+            }
             assertThat(ask(application, "/health/claims"))
                     .startsWith("200")
                     .contains("\"status\":\"UP\"")
@@ -170,7 +179,13 @@ class ExactlyOnceEndpointIT {
             application.database().sql("DROP TABLE exactly_once_claim").update();
             shown.append(ask(application, "/health/claims"));
 
-            assertThat(shown).contains("exactly_once_claims_total", "\"listener\":\"orders\"", "no such article");
+            assertThat(shown)
+                    .contains(
+                            "exactly_once_claims_total",
+                            "{\"sinceStart\":{\"duplicatesSuppressed\":1,",
+                            "suppressed its first duplicate: " + new ClaimKey("orders", "card-4711"),
+                            "failed with java.lang.IllegalArgumentException (attempt 1 at "
+                                    + new ClaimKey("orders", "card-4712"));
             assertThat(shown)
                     .doesNotContain("card-4711", "card-4712", "receipt-of-a-card", "hunter2")
                     .doesNotContainPattern(ELASTICMQS_RECEIPT_HANDLE);

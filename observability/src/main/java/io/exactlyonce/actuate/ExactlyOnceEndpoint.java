@@ -9,6 +9,7 @@ import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.observe.Prevented;
 import io.exactlyonce.observed.ObservedCounts;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.WindowWatch;
@@ -23,6 +24,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Selector;
@@ -44,6 +46,7 @@ public final class ExactlyOnceEndpoint {
     private static final Set<String> DECISIONS = Set.of(RELEASE, "complete");
 
     private final ListenerStates listeners;
+    private final Prevented prevented;
     private final WindowWatch windows;
     private final QueueAudit audit;
     private final ObjectFactory<ObservedCounts> observed;
@@ -60,12 +63,14 @@ public final class ExactlyOnceEndpoint {
      */
     public ExactlyOnceEndpoint(
             ListenerStates listeners,
+            Prevented prevented,
             WindowWatch windows,
             QueueAudit audit,
             ObjectFactory<ObservedCounts> observed,
             @Nullable ParkedClaims claims,
             @Nullable ExactlyOnceOperations operations) {
         this.listeners = listeners;
+        this.prevented = prevented;
         this.windows = windows;
         this.audit = audit;
         this.observed = observed;
@@ -74,33 +79,57 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * What runs.
+     * What was prevented, and what runs. What is {@code null} is left out, since Boot writes it as an operation's response.
      *
-     * @param listeners those that are enforced
-     * @param observed those that are only observed
+     * @param sinceStart what claims have prevented on this instance
+     * @param listeners those that are enforced; {@code null} if none is
+     * @param observed those that are only observed; {@code null} if none is
      */
-    public record Listeners(List<ListenerDescription> listeners, List<ObservedCounts.Seen> observed) {}
+    public record Listeners(
+            Prevented.Counts sinceStart,
+            @Nullable List<ListenerDescription> listeners,
+            @Nullable List<ObservedCounts.Seen> observed)
+            implements OperationResponseBody {}
 
-    /** Returns what runs. */
+    /**
+     * The life of a key's claim.
+     *
+     * @param claim until now
+     */
+    public record Life(ClaimLife claim) implements OperationResponseBody {}
+
+    /** Returns what was prevented, and what runs. */
     @ReadOperation
     public Listeners listeners() {
         return new Listeners(
-                listeners.all().stream().map(this::describe).toList(),
-                observed.getObject().all());
+                prevented.all(),
+                filled(listeners.all().stream().map(this::describe).toList()),
+                filled(observed.getObject().all()));
+    }
+
+    private static <T> @Nullable List<T> filled(List<T> list) {
+        return list.isEmpty() ? null : list;
     }
 
     private ListenerDescription describe(Subscription subscription) {
         return ListenerDescription.of(
                 subscription,
+                prevented.counts(subscription),
                 audit.retriesLast(subscription).orElse(null),
                 windows.window(subscription),
                 audit.report(subscription).orElse(null));
     }
 
-    /** Returns the life of a key's claim; {@code null}, which is 404, if there is none. */
+    /**
+     * Returns the life of a key's claim; {@code null}, which is 404, if there is none.
+     *
+     * @param key the key, or its hash as logs show it
+     */
     @ReadOperation
-    public @Nullable ClaimLife claim(@Selector String scope, @Selector String key) {
-        return claims == null ? null : claims.life(keyOf(scope, key)).orElse(null);
+    public @Nullable Life claim(@Selector String scope, @Selector String key) {
+        return claims == null
+                ? null
+                : claims.life(keyOf(scope, key)).map(Life::new).orElse(null);
     }
 
     private static ClaimKey keyOf(String scope, String key) {

@@ -2,85 +2,90 @@ package io.exactlyonce.actuate;
 
 import io.exactlyonce.audit.AuditReport;
 import io.exactlyonce.audit.Finding;
+import io.exactlyonce.observe.Prevented;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.Outlook;
 import io.exactlyonce.window.WindowAdvice;
 import io.exactlyonce.window.WindowWatch.ListenerWindow;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One listener on one queue, as the endpoint shows it. Times are seconds.
+ * One listener on one queue, as the endpoint shows it. What is {@code null} is left out.
  *
- * @param timeout of the handler; {@code null} if it has none
+ * @param sinceStart what claims have prevented on this instance
+ * @param timeoutSeconds of the handler; {@code null} if it has none
  * @param inFlight deliveries of this instance that are neither deleted nor returned nor abandoned yet
  * @param waiting those that wait for their key's holder, or for the store
- * @param pausedBy the ways to claim on which there is no answer, which is why it does not poll
+ * @param pausedBy the way to claim on which there is no answer, which is why it does not poll; {@code null} while it polls
  * @param maxReceiveCount receives before the dead-letter queue; {@code null} without one
- * @param retriesLast for how long, at least, attempts at a message that fails go on before it is there
- * @param audit {@code null} until the queue was read, or if the audit is off
+ * @param retriesLastSeconds for how long, at least, attempts at a message that fails go on before it is there
+ * @param window {@code null} until a delivery was measured
+ * @param audit {@code null} until the queue was read, or if nothing was found, or if the audit is off
  */
 public record ListenerDescription(
         String listener,
         String queue,
-        double visibilityWindow,
-        @Nullable Double timeout,
+        Prevented.Counts sinceStart,
+        long visibilityTimeoutSeconds,
+        @Nullable Double timeoutSeconds,
         int inFlight,
         int waiting,
-        Set<String> pausedBy,
+        @Nullable String pausedBy,
         @Nullable Integer maxReceiveCount,
-        @Nullable Double retriesLast,
-        Window window,
+        @Nullable Double retriesLastSeconds,
+        @Nullable Window window,
         @Nullable List<Finding> audit) {
 
     private static final double MILLIS_PER_SECOND = 1_000;
 
     /**
-     * Measured latencies against the window, and what it should be.
+     * Measured latencies against the visibility timeout, and what it should be.
      *
      * @param deliveries that the percentiles are of
-     * @param utilization p95 of the last minutes / window
-     * @param timeToBreach until p95 reaches the window as it grows; 0 if it has; {@code null} if no growth is known
+     * @param utilizationRatio p95 of the last minutes / visibility timeout
+     * @param timeToBreachSeconds until p95 reaches the visibility timeout as it grows; 0 if it has; {@code null} if no growth is known
      */
     public record Window(
             long deliveries,
-            double p50,
-            double p95,
-            double p99,
-            double recentP95,
-            double utilization,
-            @Nullable Double timeToBreach,
+            double p50Seconds,
+            double p95Seconds,
+            double p99Seconds,
+            double recentP95Seconds,
+            double utilizationRatio,
+            @Nullable Double timeToBreachSeconds,
             String strays,
             Advice advice) {}
 
-    /** What window the queue should have, and what sets it. */
+    /** What visibility timeout the queue should have, and what sets it. */
     public record Advice(
-            @Nullable Double recommended,
+            @Nullable Double recommendedSeconds,
             String rule,
-            String source,
+            String reason,
             String confidence,
             String terraform,
             String cli) {}
 
     static ListenerDescription of(
             Subscription subscription,
+            Prevented.Counts sinceStart,
             @Nullable Duration retriesLast,
             ListenerWindow window,
             @Nullable AuditReport report) {
         return new ListenerDescription(
                 subscription.listener(),
                 subscription.queue(),
+                sinceStart,
                 subscription.window().length().toSeconds(),
                 seconds(subscription.timeout()),
                 subscription.levels().inFlight().get(),
                 subscription.levels().waiting().get(),
-                subscription.gate().isPaused() ? Set.of(subscription.gate().way()) : Set.of(),
+                subscription.gate().isPaused() ? subscription.gate().way() : null,
                 subscription.maxReceiveCount(),
                 seconds(retriesLast),
-                window(window.outlook(), window.advice()),
-                report == null ? null : report.findings());
+                window.outlook().latencies().count() == 0 ? null : window(window.outlook(), window.advice()),
+                report == null || report.findings().isEmpty() ? null : report.findings());
     }
 
     private static Window window(Outlook outlook, WindowAdvice advice) {

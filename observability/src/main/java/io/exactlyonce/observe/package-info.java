@@ -1,4 +1,7 @@
-/** What accompanies deliveries: the log's context, observations (spans) and application events. It uses no meters. */
+/**
+ * What accompanies deliveries: the log's context, observations (spans), application events, and counts and lines of what was
+ * prevented. It uses no meters.
+ */
 @NullMarked
 package io.exactlyonce.observe;
 

@@ -11,10 +11,12 @@ import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.observe.Prevented;
 import io.exactlyonce.observed.ObservedCounts;
 import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.visibility.FakeClock;
@@ -43,6 +45,7 @@ class ExactlyOnceEndpointTests {
 
     private final FakeClock clock = new FakeClock();
     private final ListenerStates listeners = new ListenerStates();
+    private final Prevented prevented = new Prevented(clock);
     private final WindowWatch windows = new WindowWatch(true, List.of(), clock);
     private final QueueAudit audit = new QueueAudit(
             AuditMode.WARN,
@@ -59,7 +62,7 @@ class ExactlyOnceEndpointTests {
             new FakeTimer());
     private final ObservedCounts counts = new ObservedCounts(clock);
     private final ExactlyOnceEndpoint endpoint =
-            new ExactlyOnceEndpoint(listeners, windows, audit, () -> counts, null, null);
+            new ExactlyOnceEndpoint(listeners, prevented, windows, audit, () -> counts, null, null);
     private final ScriptedGate gate = new ScriptedGate("claims");
     private final Subscription orders = new Subscription(
             "fulfilment", "orders", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), null, gate);
@@ -87,7 +90,7 @@ class ExactlyOnceEndpointTests {
 
     @Test
     void listenerIsDescribedFromItsStartUntilItsStop() {
-        assertThat(endpoint.listeners().listeners()).isEmpty();
+        assertThat(endpoint.listeners().listeners()).isNull();
         listeners.subscribed(orders);
         orders.levels().inFlight().set(1);
         orders.levels().waiting().set(1);
@@ -98,19 +101,20 @@ class ExactlyOnceEndpointTests {
 
         assertThat(description.listener()).isEqualTo("fulfilment");
         assertThat(description.queue()).isEqualTo("orders");
-        assertThat(description.visibilityWindow()).isEqualTo(60);
-        assertThat(description.timeout()).isNull();
+        assertThat(description.visibilityTimeoutSeconds()).isEqualTo(60);
+        assertThat(description.timeoutSeconds()).isNull();
         assertThat(description.inFlight()).isOne();
         assertThat(description.waiting()).isOne();
-        assertThat(description.pausedBy()).containsExactly("claims");
+        assertThat(description.pausedBy()).isEqualTo("claims");
         assertThat(description.maxReceiveCount()).isEqualTo(5);
         // 1 + 2 + 4 + 8 s, of which chance may take a half.
-        assertThat(description.retriesLast()).isEqualTo(7.5);
+        assertThat(description.retriesLastSeconds()).isEqualTo(7.5);
+        assertThat(description.window()).as("nothing is measured").isNull();
         assertThat(description.audit()).isNull();
         gate.pause(false);
-        assertThat(only().pausedBy()).isEmpty();
+        assertThat(only().pausedBy()).isNull();
         listeners.unsubscribed(orders);
-        assertThat(endpoint.listeners().listeners()).isEmpty();
+        assertThat(endpoint.listeners().listeners()).isNull();
     }
 
     @Test
@@ -125,20 +129,37 @@ class ExactlyOnceEndpointTests {
         ListenerDescription.Window window = only().window();
 
         assertThat(window).isNotNull();
-        assertThat(window.p95()).isBetween(19.0, 21.0);
-        assertThat(window.utilization()).isBetween(0.6, 0.7);
-        assertThat(window.timeToBreach()).isNull();
+        assertThat(window.p95Seconds()).isBetween(19.0, 21.0);
+        assertThat(window.utilizationRatio()).isBetween(0.6, 0.7);
+        assertThat(window.timeToBreachSeconds()).isNull();
         assertThat(window.advice().rule()).isEqualTo("2 x p50");
-        assertThat(window.advice().recommended()).isBetween(38.0, 42.0);
+        assertThat(window.advice().recommendedSeconds()).isBetween(38.0, 42.0);
         assertThat(window.advice().terraform()).contains("aws_sqs_queue").contains("\"orders\"");
         assertThat(window.advice().cli()).startsWith("aws sqs set-queue-attributes");
+    }
+
+    @Test
+    void whatWasPreventedComesFirstOfAllListenersAndOfEach() {
+        listeners.subscribed(orders);
+        ClaimKey key = new ClaimKey("orders", "o1");
+        Subscription stopped = new Subscription("other", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+
+        prevented.on(new DeliveryEvent.Claimed(orders, key, new ClaimOutcome.AlreadyCompleted(null)));
+        prevented.on(new DeliveryEvent.Claimed(stopped, key, new ClaimOutcome.AlreadyCompleted(null)));
+        prevented.on(new DeliveryEvent.Claimed(orders, key, new ClaimOutcome.HeldElsewhere(Duration.ofSeconds(1))));
+        prevented.on(new DeliveryEvent.Claimed(orders, key, new ClaimOutcome.Acquired(2, 2, true)));
+        prevented.on(new DeliveryEvent.Claimed(orders, key, new ClaimOutcome.Acquired(1, 1, false)));
+        prevented.on(new DeliveryEvent.Claimed(orders, key, new ClaimOutcome.Mismatch(null)));
+
+        assertThat(endpoint.listeners().sinceStart()).isEqualTo(new Prevented.Counts(2, 1, 1, 1));
+        assertThat(only().sinceStart()).isEqualTo(new Prevented.Counts(1, 1, 1, 1));
     }
 
     @Test
     void observedListenerIsShownAmongThoseOnly() {
         counts.observing(new ObservedQueue("fulfilment", "orders"));
 
-        assertThat(endpoint.listeners().listeners()).isEmpty();
+        assertThat(endpoint.listeners().listeners()).isNull();
         assertThat(endpoint.listeners().observed())
                 .extracting(ObservedCounts.Seen::listener)
                 .containsExactly("fulfilment");
@@ -170,7 +191,7 @@ class ExactlyOnceEndpointTests {
         when(operations.findParked("orders", "o1")).thenReturn(Optional.of(parked));
         when(operations.releaseParked(parked)).thenThrow(new IllegalStateException("connection reset"));
         ExactlyOnceEndpoint deciding =
-                new ExactlyOnceEndpoint(listeners, windows, audit, () -> counts, null, operations);
+                new ExactlyOnceEndpoint(listeners, prevented, windows, audit, () -> counts, null, operations);
 
         assertThatThrownBy(() -> deciding.decide(OPERATOR, "orders", "o1", "release"))
                 .hasMessage("connection reset");

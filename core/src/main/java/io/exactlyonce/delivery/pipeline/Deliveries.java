@@ -117,7 +117,7 @@ public final class Deliveries {
             case WAITING ->
                 waiting.admit(delivery, decided instanceof Disposition.Wait wait ? wait.leastDelay() : Duration.ZERO);
             case RETURNED -> {
-Duration undecided = delivery.isHeldBack()
+                Duration undecided = delivery.isHeldBack()
                         ? Duration.ZERO
                         : policy.of(delivery).backoff().after(delivery);
                 if (decided == null && delivery.failure() != null) {

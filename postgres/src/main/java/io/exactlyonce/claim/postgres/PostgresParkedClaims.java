@@ -11,6 +11,7 @@ import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.DataClassRowMapper;
@@ -51,8 +52,16 @@ public final class PostgresParkedClaims implements ParkedClaims {
     private static final String LIFE = """
             SELECT status, attempt, fencing_token, ambiguous AS is_ambiguous, owner, first_claimed_at, claimed_at, lease_until,
                    lease_until <= clock_timestamp() AS is_lease_over, completed_at, parked_at, expires_at, error
-            FROM exactly_once_claim WHERE scope = ? AND key = ?
+            FROM exactly_once_claim WHERE scope = ? AND\s""";
+
+    private static final String BY_KEY = "key = ?";
+
+    /** No index has it: all rows of the scope are read. */
+    private static final String BY_SHORT_HASH = """
+            left(encode(sha256(convert_to(scope, 'UTF8') || '\\x00'::bytea || convert_to(key, 'UTF8')), 'hex'), 16) = ?
             """;
+
+    private static final Pattern SHORT_HASH = Pattern.compile("[0-9a-f]{16}");
 
     private final Statements statements;
     private final String settings;
@@ -83,7 +92,11 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     @Override
     public Optional<ClaimLife> life(ClaimKey key) {
-        return query(LIFE, ClaimLife.class, key.scope(), key.key()).stream().findFirst();
+        List<ClaimLife> found = query(LIFE + BY_KEY, ClaimLife.class, key.scope(), key.key());
+        return (found.isEmpty() && SHORT_HASH.matcher(key.key()).matches()
+                        ? query(LIFE + BY_SHORT_HASH, ClaimLife.class, key.scope(), key.key())
+                        : found)
+                .stream().findFirst();
     }
 
     private <T> List<T> query(String sql, Class<T> type, Object... parameters) {

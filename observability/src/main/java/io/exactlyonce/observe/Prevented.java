@@ -1,0 +1,169 @@
+package io.exactlyonce.observe;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryEvent;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.visibility.Subscription;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Counts what claims have prevented since the start of this instance, and logs it at INFO: each takeover; the first suppressed duplicate
+ * of a listener and its first delivery beyond the visibility timeout; and then, once an hour, how many more there were.
+ */
+public final class Prevented implements DeliveryObserver {
+
+    private static final Logger log = LoggerFactory.getLogger(Prevented.class);
+
+    private static final long INTERVAL_NANOS = Duration.ofHours(1).toNanos();
+
+    private final NanoClock clock;
+    private final Map<Key, Listener> listeners = new ConcurrentHashMap<>();
+    private long loggedAt;
+
+    /**
+     * What claims have prevented since the start of this instance.
+     *
+     * @param duplicatesSuppressed messages that were deleted without a handler, since their key was completed
+     * @param overlapsThatWaited deliveries whose key another one had in hand
+     * @param takeovers keys whose earlier attempt ended without an outcome on record
+     * @param mismatches messages whose key was completed for another payload
+     */
+    public record Counts(long duplicatesSuppressed, long overlapsThatWaited, long takeovers, long mismatches) {
+
+        private Counts plus(Counts more) {
+            return new Counts(
+                    duplicatesSuppressed + more.duplicatesSuppressed,
+                    overlapsThatWaited + more.overlapsThatWaited,
+                    takeovers + more.takeovers,
+                    mismatches + more.mismatches);
+        }
+    }
+
+    private record Key(String listener, String queue) {
+
+        @Override
+        public String toString() {
+            return "listener '%s' on queue '%s'".formatted(listener, queue);
+        }
+    }
+
+    /** A count whose first is logged when it comes, and how many there were since, once an hour. */
+    private static final class Total {
+        private final AtomicLong count = new AtomicLong();
+        private long logged = 1;
+
+        boolean begins() {
+            return count.incrementAndGet() == 1;
+        }
+
+        void log(String line, Key listener) {
+            long all = count.get();
+            if (all > logged) {
+                log.info(line, listener, all - logged, all);
+                logged = all;
+            }
+        }
+    }
+
+    private static final class Listener {
+        private final Total duplicates = new Total();
+        private final Total beyondTimeout = new Total();
+        private final AtomicLong overlaps = new AtomicLong();
+        private final AtomicLong takeovers = new AtomicLong();
+        private final AtomicLong mismatches = new AtomicLong();
+
+        Counts counts() {
+            return new Counts(duplicates.count.get(), overlaps.get(), takeovers.get(), mismatches.get());
+        }
+    }
+
+    /** @param clock by which deliveries are received, too */
+    public Prevented(NanoClock clock) {
+        this.clock = clock;
+        this.loggedAt = clock.nanoTime();
+    }
+
+    @Override
+    public void on(DeliveryEvent event) {
+        if (event instanceof DeliveryEvent.Claimed claimed) {
+            claimed(claimed.subscription(), claimed.key(), claimed.outcome());
+        } else if (event instanceof DeliveryEvent.Settled settled
+                && settled.delivery().wasHandled()) {
+            handled(settled.delivery());
+        }
+    }
+
+    private void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
+        if (outcome instanceof ClaimOutcome.Acquired acquired && acquired.ambiguous()) {
+            of(subscription).takeovers.incrementAndGet();
+            log.info(
+                    "{} takes {} over at attempt {}: an earlier attempt ended without an outcome on record, as in a crash, so that"
+                            + " its effect may have happened",
+                    subscription,
+                    key,
+                    acquired.attempt());
+        } else if (outcome instanceof ClaimOutcome.AlreadyCompleted) {
+            if (of(subscription).duplicates.begins()) {
+                log.info(
+                        "{} suppressed its first duplicate: {} is completed, so that the message is deleted and no handler called."
+                                + " From now on the number is logged, once an hour",
+                        subscription,
+                        key);
+            }
+        } else if (outcome instanceof ClaimOutcome.HeldElsewhere) {
+            of(subscription).overlaps.incrementAndGet();
+        } else if (outcome instanceof ClaimOutcome.Mismatch) {
+            of(subscription).mismatches.incrementAndGet();
+        }
+    }
+
+    private void handled(Delivery delivery) {
+        Subscription subscription = delivery.subscription();
+        Duration taken = Duration.ofNanos(clock.nanoTime() - delivery.receivedAt());
+        Duration timeout = subscription.window().length();
+        if (taken.compareTo(timeout) > 0 && of(subscription).beyondTimeout.begins()) {
+            log.info(
+                    "{} took {} s from its receive to the end of its handler, and the visibility timeout is {} s. From now on the"
+                            + " number of such deliveries is logged, once an hour",
+                    delivery,
+                    taken.toSeconds(),
+                    timeout.toSeconds());
+        }
+    }
+
+    /** Logs, once an hour, how many there were since. Called by one thread. */
+    public void tick() {
+        long now = clock.nanoTime();
+        if (now - loggedAt >= INTERVAL_NANOS) {
+            loggedAt = now;
+            listeners.forEach((key, listener) -> {
+                listener.duplicates.log("{} suppressed {} more duplicates, {} since the start", key);
+                listener.beyondTimeout.log(
+                        "{} had {} more deliveries that took longer than the visibility timeout, {} since the start",
+                        key);
+            });
+        }
+    }
+
+    /** Returns what was prevented for all listeners, those that have stopped included. */
+    public Counts all() {
+        return listeners.values().stream().map(Listener::counts).reduce(new Counts(0, 0, 0, 0), Counts::plus);
+    }
+
+    /** Returns what was prevented for a listener on one queue. */
+    public Counts counts(Subscription subscription) {
+        return of(subscription).counts();
+    }
+
+    private Listener of(Subscription subscription) {
+        return listeners.computeIfAbsent(new Key(subscription.listener(), subscription.queue()), key -> new Listener());
+    }
+}
