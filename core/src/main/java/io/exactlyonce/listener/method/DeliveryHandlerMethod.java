@@ -105,8 +105,10 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
                 ? "A batch"
                 : ReceivedMessage.require(call.messages().get(0));
         log.debug("Why {} cannot be handed to {}", message, method, FailureOutline.of(failure));
-        return new MessageConversionException(
+        String problem =
                 "%s cannot be handed to %s: %s; send what it takes, or correct its parameters (DEBUG of %s tells more)"
-                        .formatted(message, method, UnreadableReason.of(failure), log.getName()));
+                        .formatted(message, method, UnreadableReason.of(failure), log.getName());
+        log.error("Not handled, and ends in the dead-letter queue if there is one: {}", problem);
+        return new MessageConversionException(problem);
     }
 }
