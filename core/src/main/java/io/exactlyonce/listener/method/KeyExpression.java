@@ -305,8 +305,9 @@ final class KeyExpression {
         return expression.getExpressionString();
     }
 
+    /** Asked for with each message, so not formatted. */
     @Override
     public String toString() {
-        return "%s expression '%s'".formatted(attribute, text());
+        return attribute + " expression '" + text() + "'";
     }
 }
