@@ -9,6 +9,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequestEntry;
@@ -63,6 +64,14 @@ public final class FakeReceives implements SqsAsyncClient {
 
     public ReceiveMessageRequest latest() {
         return requests.get(requests.size() - 1);
+    }
+
+    /** Returns the numbers of the requests that wait for an answer. */
+    public List<Integer> waiting() {
+        return IntStream.range(0, requests.size())
+                .filter(request -> !answers.get(request).isDone())
+                .boxed()
+                .toList();
     }
 
     public void answer(int request, Message... messages) {

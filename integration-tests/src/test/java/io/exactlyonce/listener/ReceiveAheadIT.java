@@ -9,6 +9,9 @@ import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -33,6 +36,7 @@ class ReceiveAheadIT {
 
     static class Listener {
         private final List<String> handled = new CopyOnWriteArrayList<>();
+        private final Set<String> failed = ConcurrentHashMap.newKeySet();
         private final AtomicInteger running = new AtomicInteger();
         private final AtomicInteger most = new AtomicInteger();
         private final CountDownLatch gate = new CountDownLatch(1);
@@ -62,6 +66,8 @@ class ReceiveAheadIT {
                     new CountDownLatch(1).await(300, TimeUnit.MILLISECONDS);
                 } else if (order.startsWith("gate")) {
                     gate.await();
+                } else if (order.startsWith("fails") && failed.add(order)) {
+                    throw new IllegalStateException("the partner is away");
                 }
                 handled.add(order);
             } finally {
@@ -123,6 +129,29 @@ class ReceiveAheadIT {
 
             listener.open();
             awaitAllHandledOnce(listener, 7 * MOST);
+        }
+    }
+
+    /** Trap: awspring waits for `maxDelayBetweenPolls`, or until a handler has ended, although its first poll has long since ended. */
+    @Test
+    void messageIsHandledAndRetriedWithTheSlotsThatAreFreeHoweverSlowTheHandlersOfTheFirstPollAre() {
+        send("gate", POLL);
+        Map<String, String> settings = Map.of(
+                "spring.cloud.aws.sqs.listener.max-concurrent-messages",
+                String.valueOf(2 * MOST),
+                "spring.cloud.aws.sqs.listener.max-delay-between-polls",
+                "1h");
+        try (TestApplication application = TestApplication.on(queue, settings, Listener.class)) {
+            Listener listener = application.bean(Listener.class);
+            await().atMost(SOON).until(() -> listener.running() == POLL);
+
+            SQS.send(queue, "fails");
+
+            await().atMost(SOON).until(() -> listener.handled().contains("fails"));
+            assertThat(listener.running()).isEqualTo(POLL);
+            listener.open();
+            await().atMost(SOON).until(() -> SQS.size(queue) == 0);
+            assertThat(listener.handled()).hasSize(POLL + 1).doesNotHaveDuplicates();
         }
     }
 

@@ -8,25 +8,38 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Permits of the container's back pressure, one for each message. Awspring's own waits up to 10 s for a whole poll's worth of them
- * before it gives out fewer; a message that becomes visible while one handler is slow would wait as long. Here what is free is used
- * soon. Back pressure of the application's own, and a mode that wants whole polls, are asked as awspring asks them.
+ * Permits to receive messages, one for each message. The modes of awspring's back pressure are counted here: awspring's own handler waits
+ * up to {@code maxDelayBetweenPolls}, 10 s, for a whole poll's worth of permits, and as long for the end of an idle listener's only poll,
+ * even if that poll has long since ended with as many messages as it asked for. Messages that become visible meanwhile wait as long. Back
+ * pressure of the application's own is asked as awspring asks it.
+ *
+ * <p>Guaranteed: while a permit is free, a poll that has one is under way or is sent soon; and no more permits are held than the
+ * listener's number.
  */
 final class Permits {
 
     /** For how long few permits wait for more: a poll of one message costs as much as one of ten. */
     private static final Duration PATIENCE = Duration.ofMillis(100);
 
+    /**
+     * A poll that waits for messages keeps a connection to SQS, of which the SDK's client has 50, and renewals and deletes need some. Where
+     * hundreds of messages end together, as many polls as there are tens of them would be sent at once.
+     */
+    private static final int MOST_POLLS = 10;
+
+    final Counter taken = new Counter(new AtomicInteger());
+
     private final BatchAwareBackPressureHandler original;
     private final boolean isCounted;
+    private final BackPressureMode mode;
     private final int most;
     private final int perPoll;
-    private final Counter taken = new Counter(new AtomicInteger());
+    private volatile boolean isIdle = true;
 
     Permits(BatchAwareBackPressureHandler original, SqsContainerOptions options) {
         this.original = original;
-        this.isCounted =
-                isAwsprings(options) && options.getBackPressureMode() != BackPressureMode.ALWAYS_POLL_MAX_MESSAGES;
+        this.isCounted = isAwsprings(options);
+        this.mode = options.getBackPressureMode();
         this.most = options.getMaxConcurrentMessages();
         this.perPoll = options.getMaxMessagesPerPoll();
     }
@@ -37,26 +50,37 @@ final class Permits {
                 == SqsContainerOptions.builder().build().getBackPressureHandlerFactory();
     }
 
-    /** Returns how many messages may be polled now; waits for the first permit. */
+    /** Returns how many polls may wait for messages at a time: one while none arrive, unless the mode says otherwise. */
+    int mostPolls() {
+        return isCounted && isIdle && mode != BackPressureMode.FIXED_HIGH_THROUGHPUT ? 1 : MOST_POLLS;
+    }
+
+    /** Returns how many messages may be polled now; waits for the first permit, or for a whole poll's if the mode wants that. */
     int request(Duration longest) throws InterruptedException {
+        int least = mode == BackPressureMode.ALWAYS_POLL_MAX_MESSAGES ? perPoll : 1;
         int granted = 0;
         if (!isCounted) {
             granted = original.requestBatch();
-        } else if (taken.awaitAtMost(most - 1, longest)) {
-            taken.awaitAtMost(Math.max(0, most - perPoll), PATIENCE);
-            granted = original.request(Math.min(most - taken.get(), perPoll));
+        } else if (taken.awaitAtMost(most - least, longest)) {
+            taken.awaitAtMost(most - perPoll, PATIENCE);
+            granted = Math.min(most - taken.get(), perPoll);
         }
         taken.add(granted);
         return granted;
     }
 
     void release(int permits, ReleaseReason reason) {
-        original.release(permits, reason);
+        if (reason == ReleaseReason.NONE_FETCHED || reason == ReleaseReason.PARTIAL_FETCH) {
+            isIdle = reason == ReleaseReason.NONE_FETCHED;
+        }
+        if (!isCounted) {
+            original.release(permits, reason);
+        }
         taken.add(-permits);
     }
 
     /** Waits until all are released; returns whether they are. */
-    boolean drain(Duration timeout) {
-        return original.drain(timeout);
+    boolean drain(Duration timeout) throws InterruptedException {
+        return isCounted ? taken.awaitAtMost(0, timeout) : original.drain(timeout);
     }
 }

@@ -55,12 +55,6 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     /** How late a consumer that may not poll learns of its stop, at most. */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
-    /**
-     * A poll that waits for messages keeps a connection to SQS, of which the SDK's client has 50, and renewals and deletes need some. Where
-     * hundreds of messages end together, as many polls as there are tens of them would be sent at once.
-     */
-    private static final int MOST_POLLS = 10;
-
     /** Some policies keep nothing between polls that fail. */
     private static final BackOffContext STATELESS = new BackOffContext() {};
 
@@ -244,16 +238,16 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         PollGate gate = subscription.gate();
         if (!gate.awaitPolling(LOOK_UP)
                 || !dispatcher.awaitRoom(LOOK_UP)
-                || !polls.awaitAtMost(MOST_POLLS - 1, LOOK_UP)) {
+                || !polls.awaitAtMost(permits.mostPolls() - 1, LOOK_UP)) {
             return;
         }
         int granted = permits.request(LOOK_UP);
         if (granted > 0 && running && gate.permitsPolling()) {
             poll(subscription, granted);
         } else if (granted > 0) {
-            // Permits may be long in coming. They count as a poll that fetched nothing: after any other reason,
-            // awspring's
-            // own limit on throughput would wait for the end of that poll for ever.
+            // They may have been long in coming. Awspring's limits on throughput, where an application uses them, would
+            // wait forever for
+            // the end of a poll that is not sent, so it counts as one that fetched nothing.
             permits.release(granted, ReleaseReason.NONE_FETCHED);
         }
     }

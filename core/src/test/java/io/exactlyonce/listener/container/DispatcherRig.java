@@ -64,7 +64,6 @@ final class DispatcherRig {
     TaskExecutor executor = Runnable::run;
     Executor threads = Runnable::run;
     final List<Collection<Message<Object>>> acknowledged = new ArrayList<>();
-    int permits;
 
     private final DeliveryObservers observer = new DeliveryObservers(List.of());
     final Renewer renewer = ListenerRig.renewer(store, clock);
@@ -74,6 +73,7 @@ final class DispatcherRig {
     final ContainerSettings settings;
     final Subscription subscription;
     final Dispatcher dispatcher;
+    private final Permits permits;
     private final MessageReader reader;
 
     DispatcherRig(Object listener, String queueName) {
@@ -109,15 +109,12 @@ final class DispatcherRig {
                         return CompletableFuture.completedFuture(null);
                     }
                 });
+        permits = new Permits(
+                (BatchAwareBackPressureHandler)
+                        options.getBackPressureHandlerFactory().createBackPressureHandler(options),
+                options);
         dispatcher = new Dispatcher(
-                engine,
-                settings,
-                options,
-                watch,
-                new Permits(new Counted(), options),
-                sink(options),
-                deleter,
-                task -> threads.execute(task));
+                engine, settings, options, watch, permits, sink(options), deleter, task -> threads.execute(task));
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setSqsAsyncClient(sqs);
         context.setQueueAttributes(new QueueAttributes(queueName, url, Map.of()));
@@ -222,7 +219,7 @@ final class DispatcherRig {
     }
 
     void arrive(List<software.amazon.awssdk.services.sqs.model.Message> messages) {
-        permits += messages.size();
+        permits.taken.add(messages.size());
         List<ReceivedMessage> read = reader.read(messages.stream()
                 .map(message -> new Arrival(message, subscription, clock.nanoTime(), null))
                 .toList());
@@ -238,27 +235,8 @@ final class DispatcherRig {
         }
     }
 
-    /** Counts the permits that are held. */
-    private final class Counted implements BatchAwareBackPressureHandler {
-
-        @Override
-        public int requestBatch() {
-            return 0;
-        }
-
-        @Override
-        public int request(int amount) {
-            return 0;
-        }
-
-        @Override
-        public void release(int amount, ReleaseReason reason) {
-            permits -= amount;
-        }
-
-        @Override
-        public boolean drain(Duration timeout) {
-            return permits == 0;
-        }
+    /** Returns how many permits are held. */
+    int permits() {
+        return permits.taken.get();
     }
 }

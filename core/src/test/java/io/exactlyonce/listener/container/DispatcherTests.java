@@ -99,7 +99,7 @@ class DispatcherTests {
 
         assertThat(rig.store.claimCalls()).isOne();
         assertThat(waiting).hasSize(2);
-        assertThat(rig.permits).as("of the two that are to be handled").isEqualTo(2);
+        assertThat(rig.permits()).as("of the two that are to be handled").isEqualTo(2);
         assertThat(states(rig))
                 .containsExactly(
                         DeliveryState.CLAIMED,
@@ -129,7 +129,7 @@ class DispatcherTests {
                 .singleElement()
                 .matches(claim -> claim.key().key().equals("A-1"));
         assertThat(waiting).hasSize(1);
-        assertThat(rig.permits).isOne();
+        assertThat(rig.permits()).isOne();
         assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("bad", 4));
     }
 
@@ -182,7 +182,7 @@ class DispatcherTests {
 
         assertThat(rig.store.claims()).isEmpty();
         assertThat(waiting).as("the first of each group").hasSize(2);
-        assertThat(rig.permits).isEqualTo(3);
+        assertThat(rig.permits()).isEqualTo(3);
     }
 
     @Test
@@ -371,7 +371,7 @@ class DispatcherTests {
         assertThat(rig.handled)
                 .as("its handler has ended, and nothing is recorded")
                 .containsExactly(List.of("a1"));
-        assertThat(rig.permits).as("no permit waits for the store").isOne();
+        assertThat(rig.permits()).as("no permit waits for the store").isOne();
         assertThat(rig.sqs.deletes()).isEmpty();
         assertThat(rig.isAtAnEnd()).isFalse();
 
@@ -435,7 +435,7 @@ class DispatcherTests {
         DispatcherRig rig = groupsThatWait(2);
         rig.arriveAgain(3, "a1", "a2", "b1", "b2");
         assertThat(rig.handled).isEmpty();
-        assertThat(rig.permits).as("the heads wait without one").isEqualTo(2);
+        assertThat(rig.permits()).as("the heads wait without one").isEqualTo(2);
 
         rig.deliveries.beginStop(rig.subscription);
 
@@ -490,7 +490,7 @@ class DispatcherTests {
     @Test
     void listenerDoesNotPollWhileAsManyOutcomesAsItMayHandleAreNotOnRecord() throws Exception {
         DispatcherRig rig = twoBeingRecorded();
-        assertThat(rig.permits).isZero();
+        assertThat(rig.permits()).isZero();
         assertThat(rig.subscription.levels().recording()).hasValue(2);
         assertThat(rig.dispatcher.awaitRoom(Duration.ZERO)).isFalse();
 
@@ -528,7 +528,7 @@ class DispatcherTests {
 
         rig.arrive("m1");
 
-        assertThat(rig.permits).isOne();
+        assertThat(rig.permits()).isOne();
     }
 
     private void runAll(List<CompletableFuture<Void>> handlers) {
@@ -580,7 +580,7 @@ class DispatcherTests {
             for (int step = 0; step < 60; step++) {
                 switch (random.nextInt(6)) {
                     case 0 -> {
-                        if (rig.permits < 10) {
+                        if (rig.permits() < 10) {
                             String[] names = new String[1 + random.nextInt(3)];
                             for (int name = 0; name < names.length; name++) {
                                 names[name] = "abc".charAt(random.nextInt(3)) + "-" + step + "-" + name;
@@ -608,7 +608,7 @@ class DispatcherTests {
                         }
                     }
                 }
-                assertThat(rig.permits).isNotNegative();
+                assertThat(rig.permits()).isNotNegative();
             }
             rig.releaseStore();
             if (random.nextBoolean()) {
@@ -619,7 +619,7 @@ class DispatcherTests {
             rig.deliveries.beginStop(rig.subscription);
             runAll(handlers);
 
-            assertThat(rig.permits).isZero();
+            assertThat(rig.permits()).isZero();
             assertThat(rig.isAtAnEnd()).isTrue();
             assertThat(rig.subscription.levels().recording()).hasValue(0);
             assertThat(rig.renewer.inFlight()).isZero();

@@ -57,6 +57,22 @@ class PermitsTests {
         assertThat(permits.request(SHORT)).isEqualTo(permitsForLessThanAPoll);
     }
 
+    /** What waits costs money, and brings nothing sooner than one poll does. */
+    @ParameterizedTest
+    @CsvSource({"AUTO, 1", "FIXED_HIGH_THROUGHPUT, 10", "ALWAYS_POLL_MAX_MESSAGES, 1"})
+    void onePollAtATimeWaitsWhereNoneBringsAnythingUnlessTheModeSaysOtherwise(BackPressureMode mode, int pollsAtATime)
+            throws Exception {
+        Permits permits = permits(SqsContainerOptions.builder().backPressureMode(mode));
+        assertThat(permits.mostPolls()).isEqualTo(pollsAtATime);
+
+        permits.release(permits.request(SHORT) - 1, ReleaseReason.PARTIAL_FETCH);
+        permits.release(1, ReleaseReason.PROCESSED);
+        assertThat(permits.mostPolls()).as("a message came").isEqualTo(10);
+
+        permits.release(permits.request(SHORT), ReleaseReason.NONE_FETCHED);
+        assertThat(permits.mostPolls()).as("and then none").isEqualTo(pollsAtATime);
+    }
+
     @Test
     void applicationsOwnLimitsApplyWhileTheGateIsOpen() throws Exception {
         Permits permits = permits(SqsContainerOptions.builder()
@@ -67,6 +83,7 @@ class PermitsTests {
                         .build()));
 
         assertThat(permits.request(SHORT)).isEqualTo(4);
+        assertThat(permits.mostPolls()).as("is not ours to say").isEqualTo(10);
         assertThat(permits.request(SHORT)).isZero();
         permits.release(4, ReleaseReason.PROCESSED);
 

@@ -24,11 +24,15 @@ import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -57,6 +61,12 @@ class QueueConsumerTests {
     private ListenerEngine engine = ListenerRig.engine(deliveries, store, Runnable::run);
     private final List<Message<Object>> handled = new CopyOnWriteArrayList<>();
     private final CompletableFuture<Void> mayEnd = new CompletableFuture<>();
+    private final CompletableFuture<Void> mayEndLater = new CompletableFuture<>();
+
+    /** What handlers return; {@code null} if their work is done. */
+    private Function<String, @Nullable CompletableFuture<Void>> worker =
+            payload -> payload.startsWith("slow") ? mayEnd : payload.startsWith("later") ? mayEndLater : null;
+
     private final SqsMessageListenerContainer<Object> container = new SqsMessageListenerContainer<>(sqs);
 
     private SqsMessageListenerContainer<Object> start(Consumer<SqsContainerOptionsBuilder> configurer) {
@@ -86,10 +96,10 @@ class QueueConsumerTests {
     }
 
     private CompletableFuture<Void> call(Message<Object> message) {
-        boolean isSlow = message.getPayload().equals("slow");
+        CompletableFuture<Void> work = worker.apply(message.getPayload().toString());
         try {
             Object returned = engine.pipeline()
-                    .handle(List.of(ReceivedMessage.require(message).delivery()), claimed -> isSlow ? mayEnd : null);
+                    .handle(List.of(ReceivedMessage.require(message).delivery()), claimed -> work);
             return returned instanceof CompletableFuture<?> end
                     ? end.thenApply(result -> null)
                     : CompletableFuture.completedFuture(null);
@@ -101,6 +111,7 @@ class QueueConsumerTests {
     @AfterEach
     void stop() {
         mayEnd.complete(null);
+        mayEndLater.complete(null);
         container.stop();
     }
 
@@ -135,6 +146,85 @@ class QueueConsumerTests {
         assertThat(sqs.latest().maxNumberOfMessages()).isEqualTo(9);
         sqs.answer(1, message("next", "", 1));
         awaitHandled(2);
+    }
+
+    /** Trap: awspring waits as long for the end of an idle listener's poll, and does not see that of one that has brought all it asked for. */
+    @Test
+    void listenerPollsWithThePermitsThatAreFreeAlthoughItsFirstPollHasBroughtAllItAskedFor() {
+        start(options -> options.maxConcurrentMessages(20).maxDelayBetweenPolls(Duration.ofHours(1)));
+        awaitRequests(1);
+        sqs.answer(0, messages("slow", 10));
+
+        awaitRequests(2);
+        assertThat(sqs.latest().maxNumberOfMessages()).isEqualTo(10);
+    }
+
+    /** The same with awspring's default of ten messages: nine handlers are slow, and nothing comes for a while. */
+    @Test
+    void listenerPollsWithThePermitsThatCameBackWhileItsOnlyPollHadOne() {
+        start(options -> options.maxDelayBetweenPolls(Duration.ofHours(1)));
+        awaitRequests(1);
+        sqs.answer(0, messages("slow", 9));
+        awaitRequests(2);
+        assertThat(sqs.latest().maxNumberOfMessages()).isOne();
+        sqs.answer(1);
+        awaitRequests(3);
+
+        mayEnd.complete(null);
+        await().atMost(Duration.ofSeconds(5)).until(() -> sqs.deletes().size() == 9);
+        assertThat(sqs.requests())
+                .as("one poll at a time where none brings anything")
+                .hasSize(3);
+        sqs.answer(2, message("later", "", 1));
+
+        awaitRequests(4);
+        assertThat(sqs.latest().maxNumberOfMessages()).isEqualTo(9);
+    }
+
+    /** Polls are answered, handlers end and permits come back in whatever order; then the listener stops, perhaps during a poll. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2})
+    void neverAreMoreMessagesAskedForThanPermitsAllowAndAFreePermitIsPolledWith(long seed) {
+        Random random = new Random(seed);
+        int most = 10 + random.nextInt(15);
+        Map<String, CompletableFuture<Void>> running = new ConcurrentHashMap<>();
+        AtomicInteger ended = new AtomicInteger();
+        worker = payload -> running.computeIfAbsent(payload, name -> new CompletableFuture<>());
+        start(options -> options.maxConcurrentMessages(most)
+                .maxDelayBetweenPolls(Duration.ofHours(1))
+                .backPressureMode(
+                        random.nextBoolean() ? BackPressureMode.AUTO : BackPressureMode.FIXED_HIGH_THROUGHPUT));
+        int arrived = 0;
+        for (int step = 0; step < 12; step++) {
+            int free = most - arrived + ended.get();
+            if (free > 0) {
+                await().atMost(Duration.ofSeconds(5)).until(() -> asked() > 0);
+                List<Integer> waiting = sqs.waiting();
+                int poll = waiting.get(random.nextInt(waiting.size()));
+                int brought = random.nextInt(1 + sqs.requests().get(poll).maxNumberOfMessages());
+                sqs.answer(poll, messages("step" + step + "-", brought));
+                arrived += brought;
+                awaitHandled(arrived);
+            }
+            for (String name : List.copyOf(running.keySet())) {
+                if (random.nextInt(3) == 0) {
+                    CompletableFuture<Void> work = running.remove(name);
+                    ended.incrementAndGet();
+                    work.complete(null);
+                }
+            }
+            assertThat(asked() + running.size()).isLessThanOrEqualTo(most);
+        }
+        running.values().forEach(work -> work.complete(null));
+        container.stop();
+        int sent = sqs.requests().size();
+        await().during(Duration.ofMillis(150)).until(() -> sqs.requests().size() == sent);
+    }
+
+    private int asked() {
+        return sqs.waiting().stream()
+                .mapToInt(poll -> sqs.requests().get(poll).maxNumberOfMessages())
+                .sum();
     }
 
     /** Thousands of messages that end together leave permits for hundreds of polls, and the SDK's client has 50 connections. */
