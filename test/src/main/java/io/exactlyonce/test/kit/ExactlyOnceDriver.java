@@ -185,6 +185,11 @@ public final class ExactlyOnceDriver {
         clock.advance(time);
     }
 
+    /** Returns all deliveries of the test so far. */
+    Collection<Delivered> deliveries() {
+        return journal.all();
+    }
+
     /** Forgets all messages and claims, and has the store answer. Handlers that run are stopped. */
     void reset() {
         Collection<Delivered> known = journal.all();

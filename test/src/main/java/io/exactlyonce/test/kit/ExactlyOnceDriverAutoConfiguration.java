@@ -1,8 +1,15 @@
 package io.exactlyonce.test.kit;
 
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
+import io.exactlyonce.Effects;
+import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
+import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
+import io.exactlyonce.listener.method.InvalidListenerException;
+import java.lang.reflect.AnnotatedElement;
+import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.Set;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
@@ -10,6 +17,9 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Primary;
 import org.springframework.context.annotation.Role;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.util.ReflectionUtils;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Puts time, queues and claims that tests decide in the place of the real ones. All else is the starter's. */
@@ -51,6 +61,36 @@ final class ExactlyOnceDriverAutoConfiguration {
     static FaultAdvisor exactlyOnceFaultAdvisor(
             ObjectProvider<Journal> journal, ObjectProvider<ExactlyOnceDriver> driver) {
         return new FaultAdvisor(journal, driver);
+    }
+
+    /** The engine's own refusal speaks of transaction managers, and of stores that the application has not chosen. */
+    @Bean
+    static BeanPostProcessor exactlyOnceRefusedDatabaseEffects() {
+        return new BeanPostProcessor() {
+            @Override
+            public Object postProcessBeforeInitialization(Object bean, String name) {
+                Class<?> type = bean.getClass();
+                if (ExactlyOnceAdvisor.isListener(type) && hasDatabaseEffects(type)) {
+                    throw new InvalidListenerException(
+                            "%s has effects = DATABASE, and the test kit keeps claims in memory, which share no transaction with a handler"
+                                    .formatted(type.getName()),
+                            "test it with a database: @SpringBootTest with exactly-once-spring-boot-servers; name the listeners"
+                                    + " that the kit is to test: @ExactlyOnceTest(Others.class)");
+                }
+                return bean;
+            }
+        };
+    }
+
+    private static boolean hasDatabaseEffects(Class<?> type) {
+        Set<Method> methods = MethodIntrospector.selectMethods(
+                type, (ReflectionUtils.MethodFilter) method -> hasDatabaseEffects((AnnotatedElement) method));
+        return !methods.isEmpty() || hasDatabaseEffects((AnnotatedElement) type);
+    }
+
+    private static boolean hasDatabaseEffects(AnnotatedElement element) {
+        ExactlyOnceListener says = AnnotatedElementUtils.findMergedAnnotation(element, ExactlyOnceListener.class);
+        return says != null && says.effects() == Effects.DATABASE;
     }
 
     /** Deletes are not gathered for a second, which is a long time in a test. */

@@ -1,18 +1,69 @@
 package io.exactlyonce.test.kit;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.logging.LogLevel;
+import org.springframework.boot.logging.LoggerConfiguration;
+import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.test.context.TestContext;
 import org.springframework.test.context.TestExecutionListener;
 
-/** Has each test method begin without messages and claims. Of a test without a driver it makes nothing, not even to learn a type. */
+/**
+ * Has each test method begin without messages and claims. While it runs, crashes, lost claims and handlers that fail are not logged, since
+ * they are what it asks for; if it fails, its deliveries are logged, with what their handlers threw. Loggers whose level the application
+ * sets, and those at DEBUG, are left alone. Of a test without a driver it makes nothing, not even to learn a type.
+ */
 final class ResetDriverListener implements TestExecutionListener {
+
+    private static final Logger log = LoggerFactory.getLogger(ResetDriverListener.class);
+
+    private static final List<String> QUIET =
+            List.of("io.awspring.cloud.sqs.listener.sink", "io.exactlyonce.delivery", "io.exactlyonce.renewal");
+
+    private final LoggingSystem logging = LoggingSystem.get(getClass().getClassLoader());
+    private final List<String> silenced = new ArrayList<>();
 
     @Override
     public void beforeTestMethod(TestContext test) {
-        if (test.hasApplicationContext()) {
-            // Unlike the stream, getIfAvailable() makes lazy factories of beans to learn their types, whatever the
-            // provider is told.
-            test.getApplicationContext().getBeanProvider(ExactlyOnceDriver.class, false).stream()
-                    .forEach(ExactlyOnceDriver::reset);
+        drivers(test).forEach(driver -> {
+            driver.reset();
+            QUIET.stream().filter(this::isOrdinary).forEach(name -> {
+                logging.setLogLevel(name, LogLevel.OFF);
+                silenced.add(name);
+            });
+        });
+    }
+
+    @Override
+    public void afterTestMethod(TestContext test) {
+        silenced.forEach(name -> logging.setLogLevel(name, null));
+        silenced.clear();
+        if (test.getTestException() != null) {
+            drivers(test)
+                    .flatMap(driver -> driver.deliveries().stream())
+                    .forEach(delivered -> log.error(
+                            "The test has failed. {}",
+                            delivered,
+                            delivered.failure().orElse(null)));
         }
+    }
+
+    private static Stream<ExactlyOnceDriver> drivers(TestContext test) {
+        // Unlike the stream, getIfAvailable() makes lazy factories of beans to learn their types, whatever the provider
+        // is told.
+        return test.hasApplicationContext()
+                ? test.getApplicationContext().getBeanProvider(ExactlyOnceDriver.class, false).stream()
+                : Stream.empty();
+    }
+
+    /** Returns whether the application says nothing of a logger, and DEBUG is not asked for. */
+    private boolean isOrdinary(String logger) {
+        LoggerConfiguration known = logging.getLoggerConfiguration(logger);
+        return known == null
+                || (known.getConfiguredLevel() == null
+                        && known.getEffectiveLevel().compareTo(LogLevel.INFO) >= 0);
     }
 }

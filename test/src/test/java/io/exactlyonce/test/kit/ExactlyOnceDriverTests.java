@@ -20,16 +20,21 @@ import io.exactlyonce.test.kit.Till.Order;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.mockito.ArgumentCaptor;
 import org.mockito.stubbing.Answer;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
 @ExactlyOnceTest
+@ExtendWith(OutputCaptureExtension.class)
 class ExactlyOnceDriverTests {
 
     private static final Order ORDER = new Order("A-1", 500);
@@ -63,6 +68,14 @@ class ExactlyOnceDriverTests {
     @Configuration(proxyBeanMethods = false)
     @Import(Shop.class)
     static class Application {}
+
+    /** Crashes, lost claims and failing handlers are what these tests ask for. A message that cannot be read is a mistake of a test's. */
+    @AfterEach
+    void testThatPassesLogsNoError(CapturedOutput output) {
+        assertThat(output.toString().lines())
+                .filteredOn(line -> line.contains("ERROR") && !line.contains("cannot be read"))
+                .isEmpty();
+    }
 
     @Test
     void messageIsHandledAndDeleted() throws InterruptedException {

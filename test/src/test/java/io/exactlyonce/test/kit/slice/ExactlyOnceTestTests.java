@@ -2,6 +2,9 @@ package io.exactlyonce.test.kit.slice;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.Effects;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.test.kit.ExactlyOnceDriver;
 import io.exactlyonce.test.kit.ExactlyOnceTest;
 import io.exactlyonce.test.kit.TestMessage;
@@ -13,7 +16,10 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
+import org.springframework.util.ClassUtils;
 
 class ExactlyOnceTestTests {
 
@@ -56,5 +62,28 @@ class ExactlyOnceTestTests {
             assertThat(context.getBeanNamesForType(Greeter.class)).hasSize(1);
             assertThat(context.getBeanNamesForType(Farewells.class)).isEmpty();
         }
+    }
+
+    /** Else a missing transaction manager would be blamed, or a store that the application has not chosen. */
+    @Test
+    void refusesAListenerWhoseEffectsAreInTheDatabase() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(driver()))
+                .withBean(Ledger.class)
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .isInstanceOf(InvalidListenerException.class)
+                        .hasMessageContaining("Ledger has effects = DATABASE, and the test kit keeps claims in memory")
+                        .hasMessageContaining("@SpringBootTest"));
+    }
+
+    private static Class<?> driver() {
+        return ClassUtils.resolveClassName("io.exactlyonce.test.kit.ExactlyOnceDriverAutoConfiguration", null);
+    }
+
+    static class Ledger {
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
+        void book(String order) {}
     }
 }
