@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.operations.SqsTemplate;
+import io.exactlyonce.audit.AuditReport;
+import io.exactlyonce.audit.QueueAudit;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.net.URI;
@@ -16,6 +18,7 @@ import org.elasticmq.rest.sqs.SQSRestServer;
 import org.elasticmq.rest.sqs.SQSRestServerBuilder;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.beans.factory.annotation.Value;
@@ -31,15 +34,21 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** README's quick start, as it stands there: the listener, its configuration, and a message that is delivered twice. */
+/**
+ * README's quick start, as it stands there: the listener, its configuration, and a message that is delivered twice. Where {@code
+ * SQS_SERVER} names a server, README's commands have made the queue there, and the audit must find nothing wrong with it.
+ */
 @SpringBootTest(webEnvironment = WebEnvironment.RANDOM_PORT)
 @ExtendWith(OutputCaptureExtension.class)
 class QuickStartTests {
 
-    private static final SQSRestServer SQS =
-            SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();
-    private static final String ENDPOINT =
-            "http://127.0.0.1:" + SQS.waitUntilStarted().localAddress().getPort();
+    private static final String GIVEN = System.getenv("SQS_SERVER");
+    private static final SQSRestServer SQS = GIVEN != null
+            ? null
+            : SQSRestServerBuilder.withInterface("127.0.0.1").withDynamicPort().start();
+    private static final String ENDPOINT = GIVEN != null
+            ? GIVEN
+            : "http://127.0.0.1:" + SQS.waitUntilStarted().localAddress().getPort();
     private static final EmbeddedPostgres DATABASE = database();
 
     @DynamicPropertySource
@@ -50,7 +59,9 @@ class QuickStartTests {
         properties.add("spring.cloud.aws.credentials.access-key", () -> "x");
         properties.add("spring.cloud.aws.credentials.secret-key", () -> "x");
         properties.add("DB_PASSWORD", () -> "postgres");
-        createQueue();
+        if (GIVEN == null) {
+            createQueue();
+        }
     }
 
     private static EmbeddedPostgres database() {
@@ -76,7 +87,9 @@ class QuickStartTests {
     @AfterAll
     static void stop() throws IOException {
         DATABASE.close();
-        SQS.stopAndWait();
+        if (SQS != null) {
+            SQS.stopAndWait();
+        }
     }
 
     @Autowired
@@ -84,6 +97,9 @@ class QuickStartTests {
 
     @Autowired
     private SqsAsyncClient client;
+
+    @Autowired
+    private QueueAudit audit;
 
     @Value("${local.server.port}")
     private int port;
@@ -98,6 +114,14 @@ class QuickStartTests {
 
         assertThat(output.getOut()).containsOnlyOnce("Order[orderId=A-1]");
         assertThat(scrape()).contains("exactly_once_window_utilization_ratio");
+    }
+
+    @Test
+    @EnabledIfEnvironmentVariable(named = "SQS_SERVER", matches = ".+")
+    void auditFindsNothingWrongWithTheQueuesThatTheCommandsMake() {
+        await().atMost(Duration.ofSeconds(30)).until(() -> !audit.reports().isEmpty());
+
+        assertThat(audit.reports()).flatExtracting(AuditReport::findings).isEmpty();
     }
 
     private int messages() {

@@ -7,18 +7,20 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The blocks of code in README's quick start. It needs no other class, so that it can be run from its source, too. */
+/** The blocks of code in a section of README. It needs no other class, so that it can be run from its source, too. */
 final class QuickStart {
 
-    private static final Pattern SECTION =
-            Pattern.compile("^## Quick start$(.*?)^## ", Pattern.MULTILINE | Pattern.DOTALL);
+    static final String HEADING = "Quick start";
 
     private final String section;
 
-    QuickStart(String readme) {
-        Matcher found = SECTION.matcher(readme);
+    QuickStart(String readme, String heading) {
+        Matcher found = Pattern.compile(
+                        "^## " + Pattern.quote(heading) + "$(.*?)^## ", Pattern.MULTILINE | Pattern.DOTALL)
+                .matcher(readme);
         if (!found.find()) {
-            throw new IllegalArgumentException("README has no section 'Quick start' that ends with another one");
+            throw new IllegalArgumentException(
+                    "README has no section '%s' that ends with another one".formatted(heading));
         }
         section = found.group(1);
     }
@@ -33,9 +35,10 @@ final class QuickStart {
                 .toList();
     }
 
-    /** Prints the first block of a language: {@code java QuickStart.java README.md yaml}. */
+    /** Prints the first block of a language, of the quick start or another section: {@code java QuickStart.java README.md yaml [HEADING]}. */
     public static void main(String[] arguments) throws IOException {
-        System.out.print(new QuickStart(Files.readString(Path.of(arguments[0])))
+        String heading = arguments.length > 2 ? arguments[2] : HEADING;
+        System.out.print(new QuickStart(Files.readString(Path.of(arguments[0])), heading)
                 .blocks(arguments[1])
                 .get(0));
     }

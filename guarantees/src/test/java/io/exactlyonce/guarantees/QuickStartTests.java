@@ -10,6 +10,7 @@ import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties;
 import io.exactlyonce.test.InMemoryClaimStore;
+import java.io.File;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
@@ -43,12 +44,13 @@ import org.springframework.core.io.ByteArrayResource;
 import org.w3c.dom.Document;
 
 /**
- * Whether README's quick start is what it says: its dependency is ours, its listener compiles and is accepted, and each of its
- * properties is known. {@code .ci/newcomer} runs it against servers.
+ * Whether README's quick start is what it says: its dependency is ours, its listener and the test of it compile, the listener is accepted, and
+ * each of its properties is known. {@code .ci/newcomer} runs it against servers.
  */
 class QuickStartTests {
 
-    private static final QuickStart QUICK_START = new QuickStart(read("../README.md"));
+    private static final QuickStart QUICK_START = new QuickStart(read("../README.md"), QuickStart.HEADING);
+    private static final QuickStart TESTING = new QuickStart(read("../README.md"), "Testing your listeners");
 
     @TempDir
     private Path classes;
@@ -65,7 +67,7 @@ class QuickStartTests {
 
     @Test
     void listenerCompilesAndIsAccepted() throws Exception {
-        compile("package shop;\n" + QUICK_START.blocks("java").get(0));
+        compile("Fulfilment", QUICK_START.blocks("java").get(0));
 
         try (var loader = new URLClassLoader(
                 new URL[] {classes.toUri().toURL()}, getClass().getClassLoader())) {
@@ -92,6 +94,13 @@ class QuickStartTests {
                                 .isNotNull();
                     });
         }
+    }
+
+    @Test
+    void testOfTheListenerCompiles() {
+        compile("Fulfilment", QUICK_START.blocks("java").get(0));
+
+        compile("FulfilmentTests", TESTING.blocks("java").get(0));
     }
 
     @Test
@@ -149,13 +158,13 @@ class QuickStartTests {
         }
     }
 
-    private void compile(String source) {
+    private void compile(String name, String source) {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         JavaFileObject file =
-                new SimpleJavaFileObject(URI.create("string:///shop/Fulfilment.java"), JavaFileObject.Kind.SOURCE) {
+                new SimpleJavaFileObject(URI.create("string:///shop/" + name + ".java"), JavaFileObject.Kind.SOURCE) {
                     @Override
                     public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-                        return source;
+                        return "package shop;\n" + source;
                     }
                 };
         StringWriter complaints = new StringWriter();
@@ -167,7 +176,7 @@ class QuickStartTests {
                                 "-parameters",
                                 "-proc:none",
                                 "-cp",
-                                System.getProperty("java.class.path"),
+                                System.getProperty("java.class.path") + File.pathSeparator + classes,
                                 "-d",
                                 classes.toString()),
                         null,
