@@ -57,7 +57,7 @@ class PermitsTests {
         assertThat(permits.request(SHORT)).isEqualTo(permitsForLessThanAPoll);
     }
 
-    /** What waits costs money, and brings nothing sooner than one poll does. */
+    /** Each poll that waits costs money, and several bring nothing sooner than one does. */
     @ParameterizedTest
     @CsvSource({"AUTO, 1", "FIXED_HIGH_THROUGHPUT, 10", "ALWAYS_POLL_MAX_MESSAGES, 1"})
     void onePollAtATimeWaitsWhereNoneBringsAnythingUnlessTheModeSaysOtherwise(BackPressureMode mode, int pollsAtATime)
