@@ -2,13 +2,17 @@
 import { Latency } from './latency.js';
 
 const PRICE = 19.99;
-const MOST_IN_HAND = 24;
+const MOST_IN_HAND = 40;
+const WORKERS = 4;
 const MOST_CHARGES = 5;
 const SIDES = ['naive', 'exactlyOnce'];
 const LABELS = { naive: 'naive', exactlyOnce: 'exactly-once' };
 
 const $ = selector => document.querySelector(selector);
-const latency = new Latency($('#chart'));
+const charts = {
+  naive: new Latency('naive', 'naive', '--naive', $('#naive canvas')),
+  exactlyOnce: new Latency('exactlyOnce', 'exactly-once', '--ours', $('#exactlyOnce canvas')),
+};
 let lastSeen = 0;
 let announcedAt = -Infinity;
 
@@ -16,9 +20,12 @@ const events = new EventSource('events');
 events.addEventListener('open', () => say('#connection', 'Connected.'));
 events.addEventListener('error', () => {
   say('#connection', 'Not connected.');
-  tell('quiet', 'The lab does not answer. Is it still running? This page goes on by itself when it is back.');
+  tell('quiet', 'The lab does not answer. Is it still running? This page continues by itself when the lab is back.');
 });
-events.addEventListener('history', event => latency.reset(JSON.parse(event.data)));
+events.addEventListener('history', event => {
+  const points = JSON.parse(event.data);
+  Object.values(charts).forEach(chart => chart.reset(points));
+});
 events.addEventListener('tick', event => show(JSON.parse(event.data)));
 
 function show(lab) {
@@ -30,8 +37,8 @@ function show(lab) {
   }
   showSwitches(lab);
   showEngine(lab);
-  showLog(lab.happenings);
-  latency.add(lab);
+  showLog(lab);
+  Object.values(charts).forEach(chart => chart.add(lab));
   story(lab);
   announce(lab);
 }
@@ -44,9 +51,12 @@ function showSide(name, lab, news) {
   const duplicates = side.takings.charges - side.takings.orders;
   panel.querySelector('.duplicates').dataset.count = duplicates;
   value(panel, 'duplicates', duplicates);
-  value(panel, 'money', (duplicates * PRICE).toFixed(2));
   value(panel, 'orders', side.takings.orders);
   value(panel, 'queued', side.queued);
+  value(panel, 'inHand', side.inHand.length);
+  if (name === 'naive') {
+    value(panel, 'money', Math.round(duplicates * PRICE).toLocaleString('en'));
+  }
   showHands(panel.querySelector('.hands'), side.inHand, lab.windowSeconds);
   const charges = lab.happenings.filter(
     each => each.side === LABELS[name] && ['charged', 'duplicate', 'honoured'].includes(each.what));
@@ -67,12 +77,6 @@ function showHands(list, inHand, windowSeconds) {
     item.title = `${each.worker}, ${each.seconds.toFixed(1)} s`;
     return item;
   });
-  if (inHand.length > MOST_IN_HAND) {
-    const more = document.createElement('li');
-    more.className = 'more';
-    more.textContent = `+${inHand.length - MOST_IN_HAND}`;
-    shown.push(more);
-  }
   list.replaceChildren(...shown);
 }
 
@@ -127,17 +131,18 @@ const LOG = {
   'partner-recovers': () => 'the partner is quick again',
   'replica-lags': each => each.about === '0' ? 'the replica catches up' : `the replica lags by ${each.about} s`,
   redelivered: each => `${plural(each.about, 'order')} delivered once more to both sides`,
-  window: each => `the window of both queues is ${each.about} s from now on`,
+  window: each => `the visibility timeout of both queues is ${each.about} s from now on`,
+  'story-over': () => 'the story is told; the buttons are yours',
 };
 
-function showLog(happenings) {
+function showLog({ happenings, flowsSince }) {
   const log = $('#log');
   const newest = Number(log.firstElementChild?.dataset.number ?? 0);
   for (const each of happenings.filter(one => one.number > newest && LOG[one.what])) {
     const item = document.createElement('li');
     item.dataset.number = each.number;
     const time = document.createElement('time');
-    time.textContent = `${each.second.toFixed(1)} s `;
+    time.textContent = `${Math.max(0, each.second - flowsSince).toFixed(1)} s `;
     item.append(time, LOG[each.what](each));
     log.prepend(item);
   }
@@ -149,28 +154,36 @@ function showLog(happenings) {
 // --- what it means
 
 function story(lab) {
-  const duplicates = lab.naive.takings.charges - lab.naive.takings.orders;
-  const ours = lab.exactlyOnce.takings.charges - lab.exactlyOnce.takings.orders;
-  const used = latency.now;
-  const breach = lab.engine.secondsToBreach;
-  const counts = `${duplicates} duplicate charges on the left, ${ours} on the right.`;
-  if (!lab.isRunning) {
-    tell('quiet', 'Two workers of each kind are starting, each in a JVM of its own. That takes 10 to 20 seconds.');
+  const left = lab.naive.takings.charges - lab.naive.takings.orders;
+  const right = lab.exactlyOnce.takings.charges - lab.exactlyOnce.takings.orders;
+  const used = Math.max(...Object.values(charts).map(chart => chart.now));
+  const counts = `Duplicate charges: ${left} on the left, ${right} on the right.`;
+  const timeout = `visibility timeout of ${lab.windowSeconds} s`;
+  if (lab.chapter === 'STARTING') {
+    const ready = lab.naive.ready.length + lab.exactlyOnce.ready.length;
+    tell('quiet', ready < WORKERS
+      ? `The workers are starting, each in a JVM of its own: ${ready} of ${WORKERS} are up.`
+      : 'The workers are up, and warm up with orders that do not count.');
+  } else if (lab.chapter === 'KILLED') {
+    tell('bad', 'A worker of each side was killed while it charged cards. Left, its orders are charged again.'
+      + ` Right, the other worker takes them over with the same idempotency keys. ${counts}`);
+  } else if (lab.chapter === 'REDELIVERED') {
+    tell('bad', 'SQS delivered every order once more. Left, orders in progress are charged again.'
+      + ` Right, duplicates are suppressed, or wait for the first delivery. ${counts}`);
+  } else if (lab.chapter === 'OVER' && !lab.isPartnerSlow && lab.replicaDelaySeconds === 0) {
+    tell('good', `The partner answers in time again. ${counts} Now it is your turn: make trouble.`);
   } else if (used >= 1) {
-    tell('bad', `p95 is beyond the window of ${lab.windowSeconds} s: SQS hands orders out again while their first worker is still at it. ${counts}`);
+    tell('bad', `p95 is beyond the ${timeout}: SQS redelivers orders that a worker is still handling. ${counts}`);
   } else if (used >= 0.8) {
-    tell('warn', `p95 has used up ${percent(used)} of the window. From 100 % on, the left side charges twice. ${counts}`);
+    tell('warn', `p95 has used up ${percent(used)} of the ${timeout}. From 100 % on, the left side charges twice. ${counts}`);
   } else if (lab.isPartnerSlow) {
-    tell('warn', `The partner becomes slower: p95 is at ${percent(used)} of the window`
-      + (breach === null || breach < 1 ? '. ' : `, and at this pace it is used up in ${Math.round(breach)} s. `) + counts);
+    tell('warn', `The partner becomes slower: p95 is at ${percent(used)} of the ${timeout}. ${counts}`);
   } else if (lab.replicaDelaySeconds > 0) {
     tell('warn', `The replica shows what was true ${lab.replicaDelaySeconds} s ago. Redeliver everything now. ${counts}`);
-  } else if (duplicates === 0) {
-    const left = lab.sentBeforeTrouble - lab.sent;
-    tell('good', `All is well: the partner answers within the window of ${lab.windowSeconds} s, and every card is charged once.`
-      + (left > 0 ? ` ${plural(left, 'order')} from now the partner will become slow.` : ''));
+  } else if (lab.chapter === 'CALM') {
+    tell('good', `All is well: the workers are ready, the partner answers within the ${timeout}, and every card is charged once.`);
   } else {
-    tell('good', `The partner answers within the window again. What happened: ${counts}`);
+    tell('good', `The partner answers in time again. ${counts}`);
   }
 }
 
@@ -182,7 +195,7 @@ function announce(lab) {
   announcedAt = lab.second;
   const of = side => side.takings.charges - side.takings.orders;
   const score = `Duplicate charges: naive ${of(lab.naive)}, exactly-once ${of(lab.exactlyOnce)}.`;
-  const mood = { good: 'All is well.', warn: 'Trouble is ahead.', bad: 'p95 is beyond the window.' }[$('#story').dataset.mood];
+  const mood = { good: 'All is well.', warn: 'Trouble is ahead.', bad: 'Orders are delivered twice.' }[$('#story').dataset.mood];
   say('#score', [mood, score].filter(Boolean).join(' '));
 }
 
@@ -199,14 +212,14 @@ function showSwitches(lab) {
 
 const ANSWERS = {
   partner: on => on
-    ? 'Watch the chart: p95 climbs to the window. Then the left side charges twice.'
+    ? 'Watch the charts: p95 climbs beyond 100 %. Then the left side charges twice.'
     : 'The partner is quick again.',
   replica: on => on
     ? 'The replica lags by 10 s. Now redeliver everything.'
     : 'The replica catches up.',
-  kill: () => 'Killed, one on each side. Left: what it had in hand is charged again after the window. Right: taken over, and its idempotency keys honoured.',
-  redeliver: () => 'All orders of the last minute come once more. Left: those in hand are charged again. Right: turned away, or they wait.',
-  window: seconds => `SQS goes by ${seconds} s for what is received from now on; the library reads it again within a minute.`,
+  kill: () => 'Killed, one on each side. Left: its orders are charged again. Right: its keys are taken over, its idempotency keys honoured.',
+  redeliver: () => 'All orders of the last minute are sent once more. Left: those in progress are charged again. Right: suppressed, or they wait.',
+  window: seconds => `SQS applies ${seconds} s to messages received from now on; the library reads it again within a minute.`,
 };
 
 for (const button of document.querySelectorAll('[data-switch]')) {

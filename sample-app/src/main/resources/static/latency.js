@@ -1,28 +1,29 @@
-// The chart: p95 of both sides' handlers, in percent of the window, with the lines that matter.
-const SHOWN_SECONDS = 150;
+// A chart: p95 of one side's handlers, in percent of the visibility timeout.
+const SHOWN_SECONDS = 120;
 const STEP_SECONDS = 30;
 const LONGEST_TICK = 5;
+// The only lines besides the curve: the grid, which is drawn beneath it.
+const LIMITS = { 80: '--warn', 100: '--text' };
 
 export class Latency {
+  #side;
+  #label;
+  #colour;
   #canvas;
   #chart;
   #points = [];
 
-  /** The newest p95 of the side that is worse, as part of the window. */
+  /** The newest p95, as part of the visibility timeout. */
   now = 0;
 
-  constructor(canvas) {
+  constructor(side, label, colour, canvas) {
+    this.#side = side;
+    this.#label = label;
+    this.#colour = colour;
     this.#canvas = canvas;
     this.#chart = new Chart(canvas, {
       type: 'line',
-      data: {
-        datasets: [
-          line('naive', { borderWidth: 7 }),
-          line('exactly-once', { borderWidth: 3 }),
-          line('100 %: the window ends', { borderWidth: 2 }),
-          line('80 %: nearly used up', { borderWidth: 2, borderDash: [6, 4] }),
-        ],
-      },
+      data: { datasets: [{ data: [], pointRadius: 0, tension: 0.2, borderWidth: 3 }] },
       options: {
         animation: false,
         responsive: true,
@@ -33,76 +34,73 @@ export class Latency {
         scales: {
           x: {
             type: 'linear',
+            min: -STEP_SECONDS,
             max: 0,
-            title: { display: true, text: 'seconds ago' },
-            ticks: { stepSize: STEP_SECONDS, maxRotation: 0, callback: value => -Math.round(value) },
+            ticks: { stepSize: STEP_SECONDS, maxRotation: 0, callback: ago },
           },
-          y: { beginAtZero: true, suggestedMax: 140, title: { display: true, text: '% of the window' } },
+          y: {
+            beginAtZero: true,
+            suggestedMax: 200,
+            ticks: { autoSkip: false, callback: percent => `${percent} %` },
+            afterBuildTicks: axis => {
+              axis.ticks = [0, ...Object.keys(LIMITS), 200].map(value => ({ value: Number(value) }));
+            },
+            border: { dash: ({ tick }) => tick?.value === 80 ? [6, 4] : [] },
+          },
         },
-        plugins: { legend: { position: 'bottom', labels: { usePointStyle: true, pointStyle: 'line' } } },
+        plugins: { legend: { display: false } },
       },
     });
-    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#colour());
-    this.#colour();
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.#paint());
+    this.#paint();
   }
 
   /** Begins with what other pages have been shown. */
   reset(points) {
-    this.#points = points;
+    this.#points = points.map(point => ({ second: point.second, part: point[this.#side] }));
   }
 
   add(lab) {
-    const [naive, exactlyOnce] = [lab.naive, lab.exactlyOnce].map(side => side.p95Millis / 1000 / lab.windowSeconds);
-    this.now = Math.max(naive, exactlyOnce);
-    this.#points.push({ second: lab.second, naive, exactlyOnce });
+    this.now = lab[this.#side].p95Millis / 1000 / lab.windowSeconds;
+    this.#points.push({ second: lab.second, part: this.now });
     this.#points = this.#points.filter(point => lab.second - point.second <= SHOWN_SECONDS);
-    const [left, right, full, near] = this.#chart.data.datasets;
-    left.data = this.#curve('naive', lab.second);
-    right.data = this.#curve('exactlyOnce', lab.second);
-    const steps = Math.ceil((lab.second - this.#points[0].second) / STEP_SECONDS);
-    const from = -STEP_SECONDS * Math.max(1, steps);
-    full.data = [{ x: from, y: 100 }, { x: 0, y: 100 }];
-    near.data = [{ x: from, y: 80 }, { x: 0, y: 80 }];
-    this.#chart.options.scales.x.min = from;
+    const begin = this.#points.find(point => point.part > 0)?.second ?? lab.second;
+    const steps = Math.ceil((lab.second - begin) / STEP_SECONDS);
+    this.#chart.data.datasets[0].data = this.#curve(lab.second);
+    this.#chart.options.scales.x.min = -STEP_SECONDS * Math.max(1, steps);
     this.#chart.update('none');
-    this.#canvas.setAttribute('aria-label', `p95 of handlers is ${percent(naive)} of the window on the naive side,`
-      + ` ${percent(exactlyOnce)} on the exactly-once side`);
+    this.#canvas.setAttribute('aria-label', this.now === 0
+      ? `No handler of the ${this.#label} side has ended lately`
+      : `p95 of handlers is ${Math.round(this.now * 100)} % of the visibility timeout on the ${this.#label} side`);
   }
 
   // There is no line where no page was open, or no handler had ended.
-  #curve(side, now) {
+  #curve(now) {
     const curve = [];
     let before = this.#points[0].second;
     for (const point of this.#points) {
-      const isGap = point[side] === 0 || point.second - before > LONGEST_TICK;
-      curve.push({ x: point.second - now, y: isGap ? NaN : point[side] * 100 });
+      const isGap = point.part === 0 || point.second - before > LONGEST_TICK;
+      curve.push({ x: point.second - now, y: isGap ? NaN : point.part * 100 });
       before = point.second;
     }
     return curve;
   }
 
-  #colour() {
-    const style = getComputedStyle(document.documentElement);
-    const colour = name => style.getPropertyValue(name).trim();
-    const sets = this.#chart.data.datasets;
-    for (const [index, name] of ['--naive', '--ours', '--text', '--warn'].entries()) {
-      sets[index].borderColor = colour(name);
-    }
+  #paint() {
+    this.#chart.data.datasets[0].borderColor = colour(this.#colour);
     const { x, y } = this.#chart.options.scales;
     for (const axis of [x, y]) {
-      axis.grid = { color: colour('--line') };
+      axis.grid = { color: ({ tick }) => colour(axis === y && LIMITS[tick?.value] || '--line') };
       axis.ticks.color = colour('--soft');
-      axis.title.color = colour('--soft');
     }
-    this.#chart.options.plugins.legend.labels.color = colour('--text');
     this.#chart.update('none');
   }
 }
 
-function line(label, style) {
-  return { label, data: [], pointRadius: 0, tension: 0.2, ...style };
+function ago(second) {
+  return second === 0 ? 'now' : `${-second} s ago`;
 }
 
-function percent(part) {
-  return `${Math.round(part * 100)} %`;
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

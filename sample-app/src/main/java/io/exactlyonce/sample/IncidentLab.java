@@ -6,6 +6,7 @@ import io.exactlyonce.sample.lab.Lab;
 import io.exactlyonce.sample.lab.LabException;
 import io.exactlyonce.sample.lab.LabSettings;
 import io.exactlyonce.sample.lab.Verdict;
+import io.exactlyonce.sample.lab.Workspace;
 import io.exactlyonce.sample.live.LiveLab;
 import io.exactlyonce.sample.live.LiveSettings;
 import io.exactlyonce.sample.provider.ProviderStub;
@@ -71,10 +72,13 @@ public final class IncidentLab {
 
     private static void serve(int port) throws IOException, InterruptedException, SQLException {
         logToFile();
+        // First of all, since it says where this process logs.
+        Workspace workspace = Workspace.create();
         // The page's server sets logging up once more.
         System.setProperty("logging.config", "classpath:logback-lab.xml");
         try {
-            LiveLab.start(LiveSettings.standard().withPort(port), new Console(System.out, false), IncidentLab.class);
+            LiveSettings settings = LiveSettings.standard().withPort(port);
+            LiveLab.start(settings, workspace, new Console(System.out, false), IncidentLab.class);
         } catch (LabException e) {
             System.out.println("FAILED: " + e.getMessage());
             System.exit(FAILED);

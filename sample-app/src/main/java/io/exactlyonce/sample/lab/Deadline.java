@@ -40,7 +40,7 @@ public final class Deadline {
      *
      * @return whether the condition held before the deadline
      */
-    boolean waitUntil(BooleanSupplier condition) throws InterruptedException {
+    public boolean waitUntil(BooleanSupplier condition) throws InterruptedException {
         while (!condition.getAsBoolean()) {
             if (hasPassed()) {
                 return false;

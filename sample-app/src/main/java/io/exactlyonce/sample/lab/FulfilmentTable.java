@@ -17,7 +17,9 @@ public final class FulfilmentTable {
     private static final String P95 =
             "SELECT coalesce(percentile_disc(0.95) WITHIN GROUP (ORDER BY millis), 0) FROM fulfilment";
 
-    private static final String RECENT_P95 = P95 + " WHERE fulfilled_at > clock_timestamp() - make_interval(secs => ?)";
+    /** Without the orders that warm workers up. */
+    private static final String RECENT_P95 = P95
+            + " WHERE fulfilled_at > clock_timestamp() - make_interval(secs => ?) AND order_id NOT LIKE 'warm-up-%'";
 
     private final DataSource database;
 

@@ -7,8 +7,9 @@ import org.jspecify.annotations.Nullable;
  * read.
  *
  * @param claims keys that were free and are claimed
- * @param turnedAway duplicates of completed keys, deleted without a handler
- * @param waited duplicates that wait for the key's holder
+ * @param suppressed duplicates of completed keys, deleted without a handler
+ * @param waited deliveries that waited for the key's holder
+ * @param mismatches messages that were refused because their key is completed for another body
  * @param windowRenewals windows made longer
  * @param leaseRenewals leases made longer
  * @param takeovers keys of workers that vanished, claimed by another
@@ -20,8 +21,9 @@ import org.jspecify.annotations.Nullable;
  */
 record Engine(
         long claims,
-        long turnedAway,
+        long suppressed,
         long waited,
+        long mismatches,
         long windowRenewals,
         long leaseRenewals,
         long takeovers,

@@ -25,8 +25,22 @@ final class EngineMeters {
 
     private final Map<String, Metrics> ofAll = new HashMap<>();
 
+    /** What does not count: everything, until these are reset. */
+    private volatile Collection<Metrics> before = ofAll.values();
+
+    /** Counts from now on. */
+    void reset(List<WorkerProcess> workers) throws InterruptedException {
+        before = scrape(workers).values();
+    }
+
     /** Asks these workers, and adds what others said last. */
     Engine read(List<WorkerProcess> workers) throws InterruptedException {
+        Map<String, Metrics> living = scrape(workers);
+        ofAll.putAll(living);
+        return engine(living.values());
+    }
+
+    private static Map<String, Metrics> scrape(List<WorkerProcess> workers) throws InterruptedException {
         Map<String, Metrics> living = new HashMap<>();
         for (WorkerProcess worker : workers) {
             try {
@@ -35,8 +49,7 @@ final class EngineMeters {
                 log.debug("No metrics from {}", worker.name(), killedMeanwhile);
             }
         }
-        ofAll.putAll(living);
-        return engine(living.values());
+        return living;
     }
 
     private Engine engine(Collection<Metrics> living) {
@@ -47,6 +60,7 @@ final class EngineMeters {
                 sum(CLAIMS, "outcome=\"acquired\""),
                 sum(CLAIMS, "outcome=\"already_completed\""),
                 sum(CLAIMS, "outcome=\"held_elsewhere\""),
+                sum(CLAIMS, "outcome=\"mismatch\""),
                 sum(RENEWALS, SUCCEEDED, "target=\"window\""),
                 sum(RENEWALS, SUCCEEDED, "target=\"lease\""),
                 sum("exactly_once_takeovers_total"),
@@ -58,7 +72,8 @@ final class EngineMeters {
     }
 
     private long sum(String meter, String... labels) {
-        return Math.round(values(ofAll.values(), meter, labels).sum());
+        return Math.round(values(ofAll.values(), meter, labels).sum()
+                - values(before, meter, labels).sum());
     }
 
     private static double max(Collection<Metrics> workers, String meter, String... labels) {

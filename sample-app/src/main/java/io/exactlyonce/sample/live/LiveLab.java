@@ -6,6 +6,7 @@ import io.exactlyonce.sample.lab.Deadline;
 import io.exactlyonce.sample.lab.JavaCommand;
 import io.exactlyonce.sample.lab.Kind;
 import io.exactlyonce.sample.lab.LabException;
+import io.exactlyonce.sample.lab.Workspace;
 import java.io.IOException;
 import java.net.URI;
 import java.sql.SQLException;
@@ -17,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The lab with its web page. Orders flow while a page is open; after the first few the partner becomes slow by itself. All
- * else happens at the push of a button. Goes on until it is closed.
+ * The lab with its web page. Orders flow while a page is open, and the story tells itself with the first of them. Everything
+ * else happens at the push of a button. Continues until it is closed.
  */
 public final class LiveLab implements AutoCloseable {
 
@@ -26,12 +27,14 @@ public final class LiveLab implements AutoCloseable {
 
     private static final String BOTH = "lab";
     private static final Duration START = Duration.ofMinutes(2);
+    private static final Duration WARM_UP = Duration.ofSeconds(30);
+    private static final int WARM_UP_ROUNDS = 3;
+    private static final int WARM_UP_ORDERS = 10;
     private static final Duration STOP = Duration.ofSeconds(5);
     private static final Duration BETWEEN_ORDERS = Duration.ofMillis(250);
     private static final Duration REPLICA_LAG = Duration.ofSeconds(10);
     private static final double WATCHED_SECONDS = 3;
 
-    private final LiveSettings settings;
     private final Cleanup cleanup;
     private final LiveServers servers;
     private final Journal journal = new Journal(System::nanoTime);
@@ -43,11 +46,11 @@ public final class LiveLab implements AutoCloseable {
     private volatile URI url = URI.create("");
     private volatile Duration window;
     private volatile long takeovers;
-    private volatile boolean isRunning;
+    private volatile Chapter chapter = Chapter.STARTING;
+    private volatile double flowsSince;
     private volatile double lookedAt = Double.NEGATIVE_INFINITY;
 
     private LiveLab(LiveSettings settings, LiveServers servers, JavaCommand java, Cleanup cleanup) throws IOException {
-        this.settings = settings;
         this.servers = servers;
         this.cleanup = cleanup;
         this.window = settings.window();
@@ -61,31 +64,33 @@ public final class LiveLab implements AutoCloseable {
      * Starts servers, page and workers, and returns when orders can flow. Everything is stopped when the JVM is told to stop,
      * or by {@link #close}.
      *
+     * @param workspace where the lab keeps its files; made before this class is loaded, since it says where this process logs
      * @param mainClass what starts a worker, if its first argument is {@code worker}
      */
-    public static LiveLab start(LiveSettings settings, Console console, Class<?> mainClass)
+    public static LiveLab start(LiveSettings settings, Workspace workspace, Console console, Class<?> mainClass)
             throws IOException, InterruptedException, SQLException {
-        LiveLab lab = open(settings, console, mainClass);
+        LiveLab lab = open(settings, workspace, console, mainClass);
         try {
+            console.progress("two workers of each kind are starting, each in a JVM of its own");
             lab.startWorkers();
         } catch (IOException | InterruptedException | RuntimeException e) {
             lab.close();
             throw e;
         }
-        console.progress("two workers of each kind are ready; orders flow while the page is open");
+        console.progress("the workers are ready: open %s in a browser; Ctrl-C ends the lab", lab.url);
         return lab;
     }
 
     /** Starts servers and page only. */
-    static LiveLab open(LiveSettings settings, Console console, Class<?> mainClass) throws IOException, SQLException {
+    static LiveLab open(LiveSettings settings, Workspace workspace, Console console, Class<?> mainClass)
+            throws IOException, SQLException {
         Cleanup cleanup = new Cleanup();
         Runtime.getRuntime().addShutdownHook(new Thread(cleanup::close, "lab-cleanup"));
         try {
-            LiveServers servers = LiveServers.start(settings.window(), cleanup);
+            LiveServers servers = LiveServers.start(settings.window(), workspace, cleanup);
             console.progress("PostgreSQL with a replica, and an SQS server, are up");
             LiveLab lab = new LiveLab(settings, servers, JavaCommand.ofThisJvm(mainClass), cleanup);
             lab.url = cleanup.add(LivePage.start(lab, settings.port())).url();
-            console.progress("open %s in a browser; Ctrl-C ends the lab", lab.url);
             return lab;
         } catch (IOException | SQLException | RuntimeException e) {
             cleanup.close();
@@ -93,14 +98,24 @@ public final class LiveLab implements AutoCloseable {
         }
     }
 
-    private void startWorkers() throws IOException, InterruptedException {
+    void startWorkers() throws IOException, InterruptedException {
         naive.startWorkers();
         exactlyOnce.startWorkers();
         awaitWorkers(Deadline.in(START));
-        isRunning = true;
+        warmUp(Deadline.in(WARM_UP));
+        chapter = Chapter.CALM;
         ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(LiveLab::daemon);
         cleanup.add(() -> stop(clock));
         var unused = clock.scheduleAtFixedRate(this::sendOrder, 0, BETWEEN_ORDERS.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    /** Has workers handle some orders that do not count: in a fresh JVM, first ones may take longer than the window. */
+    private void warmUp(Deadline deadline) throws InterruptedException {
+        for (int round = 1; round <= WARM_UP_ROUNDS; round++) {
+            orders.warmUp(round, WARM_UP_ORDERS);
+            deadline.waitUntil(() -> naive.isDrained() && exactlyOnce.isDrained());
+        }
+        meters.reset(exactlyOnce.ready());
     }
 
     private void awaitWorkers(Deadline deadline) throws InterruptedException {
@@ -131,11 +146,29 @@ public final class LiveLab implements AutoCloseable {
             return;
         }
         try {
-            if (orders.sendNext() == settings.ordersBeforeTrouble() && !partner.isSlow()) {
-                setPartnerSlow(true);
+            long order = orders.sendNext();
+            if (order == 1) {
+                flowsSince = journal.second();
+            }
+            if (Chapter.of(order) != chapter) {
+                begin(Chapter.of(order));
             }
         } catch (RuntimeException e) {
-            log.warn("An order could not be sent", e);
+            log.warn("An order could not be sent, or the chapter that begins with it did not happen", e);
+        }
+    }
+
+    private void begin(Chapter next) {
+        chapter = next;
+        switch (next) {
+            case SLOW -> setPartnerSlow(true);
+            case KILLED -> killWorkers();
+            case REDELIVERED -> redeliver();
+            case QUICK -> setPartnerSlow(false);
+            case OVER -> journal.note(BOTH, "story-over", "");
+            case STARTING, CALM -> {
+                // Nothing but orders.
+            }
         }
     }
 
@@ -145,6 +178,9 @@ public final class LiveLab implements AutoCloseable {
     }
 
     void setPartnerSlow(boolean slow) {
+        if (slow == partner.isSlow()) {
+            return;
+        }
         partner.setSlow(slow);
         journal.note(BOTH, slow ? "partner-slows" : "partner-recovers", "");
     }
@@ -180,16 +216,18 @@ public final class LiveLab implements AutoCloseable {
             journal.note(Kind.EXACTLY_ONCE.label(), "taken-over", Long.toString(engine.takeovers() - takeovers));
             takeovers = engine.takeovers();
         }
+        // Before the chapter is read: no order is seen while the workers are said to be starting.
+        SideView left = naive.view();
+        SideView right = exactlyOnce.view();
         return new Snapshot(
                 lookedAt,
-                isRunning,
-                orders.sent(),
-                settings.ordersBeforeTrouble(),
+                chapter,
+                flowsSince,
                 window.toSeconds(),
                 partner.isSlow(),
                 servers.replica().lag().toSeconds(),
-                naive.view(),
-                exactlyOnce.view(),
+                left,
+                right,
                 engine,
                 journal.last());
     }

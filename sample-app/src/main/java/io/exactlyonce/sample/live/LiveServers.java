@@ -18,9 +18,8 @@ import java.util.Map;
  */
 record LiveServers(Databases databases, Replica replica, Queues queues, Workspace workspace) {
 
-    static LiveServers start(Duration window, Cleanup cleanup) throws IOException, SQLException {
-        // First of all, since it says where this process logs.
-        Workspace workspace = cleanup.add(Workspace.create());
+    static LiveServers start(Duration window, Workspace workspace, Cleanup cleanup) throws IOException, SQLException {
+        cleanup.add(workspace);
         Databases databases = cleanup.add(Databases.start(workspace));
         Replica replica = cleanup.add(Replica.start(databases, workspace));
         return new LiveServers(databases, replica, cleanup.add(Queues.start(window)), workspace);

@@ -7,18 +7,17 @@ import java.time.Duration;
  *
  * @param port of the page, or 0 for any that is free
  * @param window visibility window of both queues to begin with, whole seconds
- * @param ordersBeforeTrouble how many orders are sent before the partner becomes slow by itself
  * @param slowing how long the partner takes to become as slow as it gets
  */
-public record LiveSettings(int port, Duration window, int ordersBeforeTrouble, Duration slowing) {
+public record LiveSettings(int port, Duration window, Duration slowing) {
 
     /** Returns the settings of {@code --serve}. */
     public static LiveSettings standard() {
-        return new LiveSettings(8847, Duration.ofSeconds(4), 60, Duration.ofSeconds(50));
+        return new LiveSettings(8847, Duration.ofSeconds(3), Duration.ofSeconds(3));
     }
 
     /** Returns a copy with another port. */
     public LiveSettings withPort(int newPort) {
-        return new LiveSettings(newPort, window, ordersBeforeTrouble, slowing);
+        return new LiveSettings(newPort, window, slowing);
     }
 }

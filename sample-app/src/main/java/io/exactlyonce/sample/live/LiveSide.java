@@ -22,7 +22,11 @@ import java.util.Map;
 final class LiveSide implements AutoCloseable {
 
     private static final int WORKERS = 2;
-    private static final Duration RECENT = Duration.ofSeconds(15);
+
+    /** Of a worker: enough for all orders at the partner's slowest, while the other worker is replaced. */
+    private static final int HANDLERS = 40;
+
+    private static final Duration RECENT = Duration.ofSeconds(5);
 
     private final Kind kind;
     private final LiveServers servers;
@@ -40,6 +44,7 @@ final class LiveSide implements AutoCloseable {
         this.provider = ProviderStub.start(0, partner::delay, till);
         Map<String, String> environment = new HashMap<>(servers.environment(kind));
         environment.put("ORDERS_PROVIDERURL", provider.url().toString());
+        environment.put("SPRING_CLOUD_AWS_SQS_LISTENER_MAXCONCURRENTMESSAGES", Integer.toString(HANDLERS));
         this.workers = new WorkerPool(kind, java, environment, servers.workspace());
         this.fulfilments = new FulfilmentTable(servers.databases().database(kind));
     }
@@ -52,6 +57,10 @@ final class LiveSide implements AutoCloseable {
 
     void awaitWorkers(Deadline deadline) throws InterruptedException {
         workers.awaitReady(deadline);
+    }
+
+    boolean isDrained() {
+        return servers.queues().size(kind) == 0;
     }
 
     /** Returns the workers that take orders. */

@@ -7,12 +7,14 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.IntStream;
 
 /** Sends the same orders to both sides. */
 final class OrderStream {
 
     private static final int REMEMBERED = 240;
     private static final long CENTS = 1_999;
+    private static final String WARM_UP = "warm-up-";
 
     private final Queues queues;
     private final ReentrantLock lock = new ReentrantLock();
@@ -21,6 +23,17 @@ final class OrderStream {
 
     OrderStream(Queues queues) {
         this.queues = queues;
+    }
+
+    /** Sends some that do not count. */
+    void warmUp(int round, int orders) {
+        send(IntStream.range(0, orders)
+                .mapToObj(i -> new Order("%s%d-%d".formatted(WARM_UP, round, i), CENTS))
+                .toList());
+    }
+
+    static boolean isWarmUp(String orderId) {
+        return orderId.startsWith(WARM_UP);
     }
 
     /** Sends a new one, and returns how many there have been with it. */
@@ -47,15 +60,6 @@ final class OrderStream {
             List<Order> again = List.copyOf(recent);
             send(again);
             return again.size();
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    long sent() {
-        lock.lock();
-        try {
-            return sent;
         } finally {
             lock.unlock();
         }

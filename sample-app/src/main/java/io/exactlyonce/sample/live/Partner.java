@@ -5,14 +5,14 @@ import java.time.Duration;
 import java.util.SplittableRandom;
 
 /**
- * How long the partner takes to answer: 0.8 to 1.2 s, always the same for an order, and up to four times as long while it is
+ * How long the partner takes to answer: 0.6 to 0.9 s, always the same for an order, and up to five times as long while it is
  * slow. It does not become slow at once: as in the incident, latency creeps up on a window that was once long enough.
  */
 final class Partner {
 
-    private static final int QUICKEST_MILLIS = 800;
-    private static final int SPREAD_MILLIS = 400;
-    private static final double SLOWEST = 4;
+    private static final int QUICKEST_MILLIS = 600;
+    private static final int SPREAD_MILLIS = 300;
+    private static final double SLOWEST = 5;
 
     private final Duration slowing;
     private final NanoClock clock;

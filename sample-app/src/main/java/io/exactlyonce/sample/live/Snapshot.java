@@ -7,9 +7,8 @@ import java.util.List;
  * The lab at one moment, as the page shows it.
  *
  * @param second since the start
- * @param isRunning whether the workers take orders; they are still starting otherwise
- * @param sent how many different orders were sent
- * @param sentBeforeTrouble at how many of them the partner becomes slow by itself
+ * @param chapter how far the story is
+ * @param flowsSince second of the first order, or 0 if there was none
  * @param windowSeconds the queues' window
  * @param isPartnerSlow whether the partner is slow, or becomes so
  * @param replicaDelaySeconds how far the replica is made to lag
@@ -17,9 +16,8 @@ import java.util.List;
  */
 record Snapshot(
         double second,
-        boolean isRunning,
-        long sent,
-        int sentBeforeTrouble,
+        Chapter chapter,
+        double flowsSince,
         long windowSeconds,
         boolean isPartnerSlow,
         long replicaDelaySeconds,

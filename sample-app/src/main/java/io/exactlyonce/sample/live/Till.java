@@ -30,6 +30,9 @@ final class Till implements ProviderObserver {
 
     @Override
     public void charged(String orderId, String worker, String chargeId) {
+        if (OrderStream.isWarmUp(orderId)) {
+            return;
+        }
         lock.lock();
         try {
             Set<String> ofOrder = chargesOfOrders.computeIfAbsent(orderId, order -> new HashSet<>());

@@ -7,6 +7,8 @@ import io.exactlyonce.sample.IncidentLab;
 import io.exactlyonce.sample.lab.Console;
 import io.exactlyonce.sample.lab.Kind;
 import io.exactlyonce.sample.lab.LabException;
+import io.exactlyonce.sample.lab.Workspace;
+import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.net.ConnectException;
@@ -19,13 +21,16 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.tomcat.TomcatWebServer;
@@ -38,7 +43,7 @@ import tools.jackson.databind.json.JsonMapper;
 class LivePageServerIT {
 
     private static final Console CONSOLE = new Console(System.out, false);
-    private static final LiveSettings SETTINGS = new LiveSettings(0, Duration.ofSeconds(4), 60, Duration.ofSeconds(50));
+    private static final LiveSettings SETTINGS = new LiveSettings(0, Duration.ofSeconds(4), Duration.ofSeconds(50));
 
     private static LiveLab lab;
 
@@ -46,7 +51,7 @@ class LivePageServerIT {
 
     @BeforeAll
     static void open() throws Exception {
-        lab = LiveLab.open(SETTINGS, CONSOLE, IncidentLab.class);
+        lab = LiveLab.open(SETTINGS, Workspace.create(), CONSOLE, IncidentLab.class);
     }
 
     @AfterAll
@@ -205,8 +210,9 @@ class LivePageServerIT {
                     .findFirst()
                     .orElseThrow();
 
-            assertThat(tick.required("isRunning").asBoolean()).isFalse();
-            assertThat(tick.required("sentBeforeTrouble").asInt()).isEqualTo(60);
+            assertThat(tick.required("chapter").asString()).isEqualTo("STARTING");
+            assertThat(tick.required("flowsSince").asDouble()).isZero();
+            assertThat(tick.required("naive").required("ready").size()).isZero();
             assertThat(tick.required("naive")
                             .required("takings")
                             .required("charges")
@@ -254,6 +260,27 @@ class LivePageServerIT {
         assertThatThrownBy(() -> LivePage.start(lab, taken.port()))
                 .isInstanceOf(LabException.class)
                 .hasMessage("Port %d is in use; choose another with --serve=PORT", taken.port());
+    }
+
+    /** As a user starts it. The lab logs into a directory of its own, and removes that. */
+    @Test
+    @Tag("ci")
+    void commandLeavesNoFileWhereItIsStarted(@TempDir Path directory) throws Exception {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        IncidentLab.class.getName(),
+                        "--serve=" + lab.url().getPort())
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .start();
+        try (BufferedReader output = process.inputReader()) {
+            assertThat(output.lines()).last().asString().matches("FAILED: Port \\d+ is in use; .*");
+        }
+
+        assertThat(process.waitFor()).isEqualTo(1);
+        assertThat(directory).isEmptyDirectory();
     }
 
     private HttpResponse<String> get(String path) throws IOException, InterruptedException {

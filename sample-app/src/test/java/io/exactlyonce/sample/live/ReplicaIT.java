@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.sample.lab.Cleanup;
 import io.exactlyonce.sample.lab.Kind;
+import io.exactlyonce.sample.lab.Workspace;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -15,7 +16,7 @@ class ReplicaIT {
     @Test
     void replicaShowsCommitsAsLateAsItIsTold() throws Exception {
         try (Cleanup cleanup = new Cleanup()) {
-            LiveServers servers = LiveServers.start(Duration.ofSeconds(4), cleanup);
+            LiveServers servers = LiveServers.start(Duration.ofSeconds(4), Workspace.create(), cleanup);
             JdbcClient primary = JdbcClient.create(servers.databases().database(Kind.NAIVE));
             JdbcClient replica = JdbcClient.create(
                     new DriverManagerDataSource(servers.replica().url(Kind.NAIVE)));

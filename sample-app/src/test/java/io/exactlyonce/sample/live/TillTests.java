@@ -25,6 +25,17 @@ class TillTests {
     }
 
     @Test
+    void ordersOfTheWarmUpDoNotCount() {
+        till.charged("warm-up-1-7", "a", "ch_1");
+        till.charged("warm-up-1-7", "b", "ch_2");
+        till.confirmationAnswered("warm-up-1-7", "a");
+
+        assertThat(till.takings()).isEqualTo(new Takings(0, 0, 0));
+        assertThat(till.inHand()).isEmpty();
+        assertThat(journal.last()).isEmpty();
+    }
+
+    @Test
     void chargeThatIsKnownByItsIdempotencyKeyTakesNoMoney() {
         till.charged("order-1", "a", "ch_1");
         till.charged("order-1", "b", "ch_1");

@@ -1,0 +1,41 @@
+package io.exactlyonce.sample.live;
+
+import java.util.Arrays;
+
+/** The lab's story. It tells itself within half a minute: four orders flow a second, and each chapter begins with one. */
+enum Chapter {
+
+    /** The workers are not ready yet. */
+    STARTING(0),
+
+    /** The workers are ready, and the partner answers in time. */
+    CALM(0),
+
+    /** The partner becomes slower and slower. */
+    SLOW(7),
+
+    /** A worker of each side was killed. */
+    KILLED(45),
+
+    /** All orders were sent once more. */
+    REDELIVERED(69),
+
+    /** The partner is quick again. */
+    QUICK(85),
+
+    /** Everything was shown; the rest is up to the buttons. */
+    OVER(109);
+
+    private final int firstOrder;
+
+    Chapter(int firstOrder) {
+        this.firstOrder = firstOrder;
+    }
+
+    /** Returns the chapter to which an order belongs. */
+    static Chapter of(long order) {
+        return Arrays.stream(values())
+                .filter(chapter -> chapter.firstOrder <= order)
+                .reduce(STARTING, (earlier, later) -> later);
+    }
+}
