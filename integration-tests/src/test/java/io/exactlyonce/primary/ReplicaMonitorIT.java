@@ -102,12 +102,13 @@ class ReplicaMonitorIT {
         };
         try (ClaimPool pool = ImpatientPool.of(target(SERVER.username()), driver)) {
             var monitor = new ReplicaMonitor(pool, SynchronousCommit.ON, List.of(looks::add));
-            for (int look = 0; look < 5; look++) {
+            for (int look = 0; look < 20; look++) {
                 monitor.tick();
             }
 
             assertThat(latest()).isNotEmpty();
-            assertThat(opened).hasValue(1);
+            // The pool may open a second one, when it is asked while its first is on the way back.
+            assertThat(opened).hasValueLessThanOrEqualTo(2);
         }
     }
 
