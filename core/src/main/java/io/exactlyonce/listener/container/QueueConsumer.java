@@ -245,9 +245,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         if (granted > 0 && running && gate.permitsPolling()) {
             poll(subscription, granted);
         } else if (granted > 0) {
-            // They may have been long in coming. Awspring's limits on throughput, where an application uses them, would
-            // wait forever for
-            // the end of a poll that is not sent, so it counts as one that fetched nothing.
+            // Counts as a poll that fetched nothing: awspring's limits on throughput, where an application uses them,
+            // wait for the end of each poll that they have permitted.
             permits.release(granted, ReleaseReason.NONE_FETCHED);
         }
     }
