@@ -84,7 +84,7 @@ public final class WaitingRoom {
      */
     void admit(Delivery delivery, Duration leastDelay) {
         Subscription subscription = delivery.subscription();
-        if (subscription.isStopping() || delivery.isHeldBack()) {
+        if (delivery.isHeldBack()) {
             turnAway(delivery, Duration.ZERO);
             return;
         }
