@@ -5,7 +5,7 @@ package io.exactlyonce;
  * it. Usable from any thread, while the handler runs.
  *
  * <p>A listener with {@link Mode#OBSERVE} holds no claim. Its handler gets one that says what is known of the message alone: {@link
- * #attempt()} is the message's receive count, {@link #isAmbiguous()} is false, {@link #ensureHeld()} passes, and {@link #fence()} and
+ * #attempt()} is the message's receive count, {@link #isInDoubt()} is false, {@link #ensureHeld()} passes, and {@link #fence()} and
  * {@link #fencingToken()} throw {@link IllegalStateException}.
  */
 public interface Claim {
@@ -25,7 +25,7 @@ public interface Claim {
      * With {@link Effects#DATABASE} a dead worker's effects are rolled back, so it is true only after an attempt that
      * was made with {@link Effects#EXTERNAL}.
      */
-    boolean isAmbiguous();
+    boolean isInDoubt();
 
     /** Returns a number that grows with each claim of this key, for systems that can refuse a stale writer. */
     long fencingToken();
@@ -54,7 +54,7 @@ public interface Claim {
      *
      * <p>The transaction must be Spring's, on a DataSource that leads to the database which keeps the claims. Renewal
      * and completion of this claim go on meanwhile. Not covered: a worker that dies after its commit and before its
-     * completion is recorded; the next attempt sees {@link #isAmbiguous()}. Only {@link Effects#DATABASE} closes that
+     * completion is recorded; the next attempt sees {@link #isInDoubt()}. Only {@link Effects#DATABASE} closes that
      * gap.
      *
      * @throws ClaimLostException if the claim does not hold its key any more; the transaction must be rolled back, as

@@ -6,7 +6,7 @@ public enum Effects {
     /**
      * The handler calls other systems. The key is claimed and completed in short transactions of their own, before and
      * after the handler. A worker that dies in between leaves a doubt, which the next attempt learns of by {@link
-     * Claim#isAmbiguous()}.
+     * Claim#isInDoubt()}.
      */
     EXTERNAL,
 

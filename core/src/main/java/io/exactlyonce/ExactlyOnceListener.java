@@ -19,7 +19,7 @@ import org.springframework.core.annotation.AliasFor;
  * interrupted and its result discarded.
  *
  * <p>The guarantee holds for effects per key, not for deliveries. A handler that calls other systems can crash between
- * its effect and its completion: the next attempt then sees {@link Claim#isAmbiguous()} and should pass {@link
+ * its effect and its completion: the next attempt then sees {@link Claim#isInDoubt()} and should pass {@link
  * Claim#downstreamKey()} to whatever it calls.
  *
  * <p>The method takes one message: its payload, optionally headers, the {@code Message}, and a {@link Claim}. It may
@@ -112,10 +112,10 @@ public @interface ExactlyOnceListener {
     String timeout() default "";
 
     /** What becomes of a key whose earlier attempt died, or was stopped from outside, without reporting an outcome. */
-    AbandonedPolicy onAbandoned() default AbandonedPolicy.RERUN;
+    InDoubtPolicy whenInDoubt() default InDoubtPolicy.RERUN;
 
     /**
-     * Bean name of the {@link Reconciler} that {@link AbandonedPolicy#RECONCILE} asks. Default: the only or primary
+     * Bean name of the {@link Reconciler} that {@link InDoubtPolicy#RECONCILE} asks. Default: the only or primary
      * one.
      */
     String reconciler() default "";

@@ -39,8 +39,8 @@ public interface ExactlyOnceOperations {
      *
      * <p>The first call returns what the action returned; later ones what was stored of it as JSON, read as the type.
      * An action that throws gives the key up, so that the next call runs it again. A call that dies, or loses its
-     * claim, leaves a doubt, which the next one sees by {@link Claim#isAmbiguous()}:
-     * {@link #onAbandoned(AbandonedPolicy)} parks the key instead.
+     * claim, leaves a doubt, which the next one sees by {@link Claim#isInDoubt()}:
+     * {@link #whenInDoubt(InDoubtPolicy)} parks the key instead.
      *
      * <p>If the database is away when the action has ended, its completion is repeated for as long as the lease lasts;
      * what the database threw then means that the effect has happened and is not on record.
@@ -65,15 +65,15 @@ public interface ExactlyOnceOperations {
 
     /**
      * Returns these operations with another policy for keys whose earlier attempt was abandoned, by a call or by a
-     * listener of the same scope: {@link AbandonedPolicy#RERUN} without one. A scope's calls and listeners should
+     * listener of the same scope: {@link InDoubtPolicy#RERUN} without one. A scope's calls and listeners should
      * agree, since whichever comes first to a key in doubt decides by its own policy.
      *
-     * @param policy {@link AbandonedPolicy#PARK} parks the key: {@code execute} throws {@link ParkedException}, and so
+     * @param policy {@link InDoubtPolicy#PARK} parks the key: {@code execute} throws {@link ParkedException}, and so
      *     does each later one until a person has decided
-     * @throws IllegalArgumentException for {@link AbandonedPolicy#RECONCILE}: an action can look for itself what was
-     *     done, where {@link Claim#isAmbiguous()}
+     * @throws IllegalArgumentException for {@link InDoubtPolicy#RECONCILE}: an action can look for itself what was
+     *     done, where {@link Claim#isInDoubt()}
      */
-    ExactlyOnceOperations onAbandoned(AbandonedPolicy policy);
+    ExactlyOnceOperations whenInDoubt(InDoubtPolicy policy);
 
     /**
      * Lists parked claims, those first that have waited longest.
@@ -95,7 +95,7 @@ public interface ExactlyOnceOperations {
 
     /**
      * Decides that a parked key may be run again: the next delivery or call acquires it, also under {@link
-     * AbandonedPolicy#PARK}. It keeps its count of attempts and its doubt. A call that throws may have decided it, or not: look
+     * InDoubtPolicy#PARK}. It keeps its count of attempts and its doubt. A call that throws may have decided it, or not: look
      * the key up.
      *
      * @param claim the claim as it was seen

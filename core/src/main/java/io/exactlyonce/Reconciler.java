@@ -1,7 +1,7 @@
 package io.exactlyonce;
 
 /**
- * Finds out what an abandoned attempt has done, for listeners with {@link AbandonedPolicy#RECONCILE}: for example by
+ * Finds out what an abandoned attempt has done, for listeners with {@link InDoubtPolicy#RECONCILE}: for example by
  * asking the payment provider for the charge that was made under {@link Claim#downstreamKey()}.
  *
  * <p>It is asked before the handler is, under the same claim and on the same thread: window and lease are renewed

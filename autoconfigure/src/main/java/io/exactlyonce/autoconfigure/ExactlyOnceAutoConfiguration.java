@@ -17,7 +17,7 @@ import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObservers;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
@@ -26,13 +26,13 @@ import io.exactlyonce.delivery.pipeline.CircuitBreakers;
 import io.exactlyonce.delivery.pipeline.Claims;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
-import io.exactlyonce.delivery.pipeline.WaitingRoom;
+import io.exactlyonce.delivery.pipeline.WaitingDeliveries;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.SharedQueues;
-import io.exactlyonce.listener.container.StartLine;
+import io.exactlyonce.listener.container.ListenerSummary;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.method.ListenerModes;
 import io.exactlyonce.listener.observed.ObservedListeners;
@@ -44,9 +44,9 @@ import io.exactlyonce.operations.DefaultExactlyOnceOperations;
 import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
-import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.time.Jitter;
-import io.exactlyonce.time.SystemClockwork;
+import io.exactlyonce.time.SystemScheduler;
 import java.lang.management.ManagementFactory;
 import java.util.HashMap;
 import java.util.List;
@@ -96,7 +96,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     private static final Set<String> OBSERVABILITY = Set.of("exactly-once.audit", "exactly-once.observation");
 
     private final ExactlyOnceProperties properties;
-    private final Clockwork clockwork;
+    private final EngineScheduler scheduler;
     private final ClaimStore store;
     private final AsyncClaimStore async;
     private final Claims claims;
@@ -107,12 +107,12 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     /** Takes what most of the beans here need, so that neither the store nor the JSON mapper may need one of them. */
     ExactlyOnceAutoConfiguration(
             ExactlyOnceProperties properties,
-            Clockwork clockwork,
+            EngineScheduler scheduler,
             ObjectProvider<ClaimStore> stores,
             ObjectProvider<GroupCommitSettings> groups,
             ObjectProvider<JsonMapper> json) {
         this.properties = properties;
-        this.clockwork = clockwork;
+        this.scheduler = scheduler;
         this.store = stores.getIfAvailable(() -> {
             throw properties.claim().store().isMissing();
         });
@@ -120,7 +120,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 ? own
                 : new GroupCommitClaimStore(
                         store, groups.getIfAvailable(() -> GroupCommitSettings.USUAL), System::nanoTime);
-        this.claims = new Claims(store, async, clockwork, clockwork);
+        this.claims = new Claims(store, async, scheduler, scheduler);
         this.policy = policy(properties);
         this.serializer = new JacksonResultSerializer(json.getIfAvailable(JsonMapper::new));
         this.results =
@@ -163,8 +163,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     @Bean
     @ConditionalOnMissingBean
-    static Clockwork exactlyOnceClockwork() {
-        return new SystemClockwork();
+    static EngineScheduler exactlyOnceScheduler() {
+        return new SystemScheduler();
     }
 
     @Bean
@@ -180,8 +180,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @Bean
     Renewer exactlyOnceRenewals(DeliveryObservers observers) {
         RenewalSchedule schedule = properties.renewal().schedule();
-        Executor leases = clockwork.thread("exactly-once-leases-1");
-        return new Renewer(store, schedule, observers, leases, clockwork, Jitter.RANDOM);
+        Executor leases = scheduler.thread("exactly-once-leases-1");
+        return new Renewer(store, schedule, observers, leases, scheduler, Jitter.RANDOM);
     }
 
     @Bean
@@ -191,11 +191,11 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
             ObjectProvider<SubscriptionCheck> checks,
             ObjectProvider<ClaimBackend> backends) {
         int mostWaiting = properties.retry().maxWaiting();
-        Deliveries deliveries = new Deliveries(renewals, claims, policy, observers, clockwork, mostWaiting);
+        Deliveries deliveries = new Deliveries(renewals, claims, policy, observers, scheduler, mostWaiting);
         SimpleAsyncTaskExecutor cancellations = new SimpleAsyncTaskExecutor("exactly-once-cancellation-");
         cancellations.setDaemon(true);
-        DeliveryPipeline pipeline = new DeliveryPipeline(claims, policy, results, observers, clockwork, cancellations);
-        StartLine line = new StartLine(
+        DeliveryPipeline pipeline = new DeliveryPipeline(claims, policy, results, observers, scheduler, cancellations);
+        ListenerSummary line = new ListenerSummary(
                 () -> backends.stream()
                         .map(ClaimBackend::description)
                         .findFirst()
@@ -205,10 +205,10 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new ListenerEngine(
                 pipeline,
                 deliveries,
-                new CircuitBreakers(clockwork),
+                new CircuitBreakers(scheduler),
                 observers,
-                clockwork,
-                clockwork,
+                scheduler,
+                scheduler,
                 subscription -> checks.forEach(check -> check.require(subscription)),
                 line,
                 () -> backends.forEach(ClaimBackend::beginCheck),
@@ -217,12 +217,12 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     /** Deliveries are renewed while their handlers and acknowledgements finish: renewals begin first and end last. */
     @Bean
-    TickLifecycle exactlyOnceTicks(Renewer renewals, ListenerEngine engine, SharedQueues listeners) {
-        WaitingRoom waiting = engine.deliveries().waiting();
-        return new TickLifecycle(() -> {
+    PeriodicTaskLifecycle exactlyOncePeriodicTasks(Renewer renewals, ListenerEngine engine, SharedQueues listeners) {
+        WaitingDeliveries waiting = engine.deliveries().waiting();
+        return new PeriodicTaskLifecycle(() -> {
             properties.requireListeners(listeners.ids());
-            Clockwork.Ticks renewing = renewals.begin(clockwork, "exactly-once-renewal-1");
-            Clockwork.Ticks watching = clockwork.every(WaitingRoom.INTERVAL, "exactly-once-watch-1", waiting::tick);
+            EngineScheduler.PeriodicTask renewing = renewals.begin(scheduler, "exactly-once-renewal-1");
+            EngineScheduler.PeriodicTask watching = scheduler.every(WaitingDeliveries.INTERVAL, "exactly-once-watch-1", waiting::tick);
             return () -> {
                 watching.close();
                 renewing.close();
@@ -235,8 +235,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @ConditionalOnMissingBean
     @ConditionalOnBean(ParkedClaims.class)
     ExactlyOnceOperations exactlyOnceOperations(ParkedClaims parked, Renewer renewals, ListenerEngine engine) {
-        ActionExecutor executions = new ActionExecutor(claims, policy.terms(), renewals, results, clockwork);
-        return new DefaultExactlyOnceOperations(executions, parked, results, engine.readiness(), InDoubtPolicy.RERUN);
+        ActionExecutor executions = new ActionExecutor(claims, policy.terms(), renewals, results, scheduler);
+        return new DefaultExactlyOnceOperations(executions, parked, results, engine.readiness(), InDoubtSettings.RERUN);
     }
 
     @Bean
@@ -310,7 +310,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @Bean
     @Lazy
     ObservedCounts exactlyOnceObservedCounts() {
-        return new ObservedCounts(clockwork);
+        return new ObservedCounts(scheduler);
     }
 
     /** Proves the database ready, and makes its table, beside the start. Its thread's queue is bounded by what may be under way. */
@@ -318,7 +318,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @Lazy
     ObservedClaims exactlyOnceObservedClaims(List<ObservationCounter> counters, ObjectProvider<ClaimBackend> backends) {
         Runnable readiness = () -> backends.forEach(ClaimBackend::requireReady);
-        Executor thread = SystemClockwork.thread("exactly-once-observing-1", Integer.MAX_VALUE);
+        Executor thread = SystemScheduler.thread("exactly-once-observing-1", Integer.MAX_VALUE);
         return new ObservedClaims(store, policy, readiness, counters, thread, ObservedClaims.MOST_UNDER_WAY);
     }
 

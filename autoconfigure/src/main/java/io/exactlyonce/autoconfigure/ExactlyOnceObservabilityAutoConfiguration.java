@@ -13,8 +13,8 @@ import io.exactlyonce.observe.EventPublisher;
 import io.exactlyonce.observe.MessagingConvention;
 import io.exactlyonce.observe.Prevented;
 import io.exactlyonce.property.UnknownProperties;
-import io.exactlyonce.time.Clockwork;
-import io.exactlyonce.time.SystemClockwork;
+import io.exactlyonce.time.EngineScheduler;
+import io.exactlyonce.time.SystemScheduler;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.window.WindowObserver;
 import io.exactlyonce.window.WindowWatch;
@@ -62,9 +62,9 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
 
     @Bean
     WindowWatch exactlyOnceWindowWatch(
-            ExactlyOnceProperties properties, ObjectProvider<WindowObserver> observers, Clockwork clockwork) {
+            ExactlyOnceProperties properties, ObjectProvider<WindowObserver> observers, EngineScheduler scheduler) {
         return new WindowWatch(
-                properties.renewal().enabled(), observers.orderedStream().toList(), clockwork);
+                properties.renewal().enabled(), observers.orderedStream().toList(), scheduler);
     }
 
     @Bean
@@ -75,7 +75,7 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
             WindowWatch windows,
             ObjectProvider<QueueObserver> observers,
             ObjectProvider<ClaimBackend> backends) {
-        Executor thread = SystemClockwork.thread("exactly-once-audit-start-1", Integer.MAX_VALUE);
+        Executor thread = SystemScheduler.thread("exactly-once-audit-start-1", Integer.MAX_VALUE);
         // The timer's own thread may not wait for SQS.
         Timer afterwards = (delay, task) -> Timer.SYSTEM.after(
                 delay, () -> thread.execute(() -> Boundary.guard("The first audit of a queue", task)));
@@ -99,18 +99,18 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
 
     /** Ends before renewals do. */
     @Bean
-    @DependsOn("exactlyOnceTicks")
-    TickLifecycle exactlyOnceAudits(Clockwork clockwork, QueueAudit audit, Prevented prevented) {
-        return new TickLifecycle(() -> clockwork.every(AUDIT_INTERVAL, "exactly-once-audit-1", () -> {
+    @DependsOn("exactlyOncePeriodicTasks")
+    PeriodicTaskLifecycle exactlyOnceAudits(EngineScheduler scheduler, QueueAudit audit, Prevented prevented) {
+        return new PeriodicTaskLifecycle(() -> scheduler.every(AUDIT_INTERVAL, "exactly-once-audit-1", () -> {
             prevented.tick();
             audit.tick();
         }));
     }
 
     @Bean
-    EventPublisher exactlyOnceEvents(ApplicationEventPublisher application, Clockwork clockwork) {
-        Executor thread = SystemClockwork.thread("exactly-once-events-1", MOST_EVENTS);
-        return new EventPublisher(application, thread, clockwork);
+    EventPublisher exactlyOnceEvents(ApplicationEventPublisher application, EngineScheduler scheduler) {
+        Executor thread = SystemScheduler.thread("exactly-once-events-1", MOST_EVENTS);
+        return new EventPublisher(application, thread, scheduler);
     }
 
     @Bean

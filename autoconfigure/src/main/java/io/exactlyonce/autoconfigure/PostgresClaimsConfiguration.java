@@ -15,7 +15,7 @@ import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.ReplicaMonitor;
 import io.exactlyonce.primary.ReplicaObserver;
 import io.exactlyonce.property.InvalidPropertyException;
-import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.EngineScheduler;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -172,11 +172,11 @@ class PostgresClaimsConfiguration {
     }
 
     @Bean
-    TickLifecycle exactlyOnceReplicas(Clockwork clockwork, ReplicaMonitor replicas, ClaimDatabase database) {
+    PeriodicTaskLifecycle exactlyOnceReplicas(EngineScheduler scheduler, ReplicaMonitor replicas, ClaimDatabase database) {
         Duration interval = datasource.replicaLagInterval();
         Runnable look = whenReady(database, replicas::tick);
-        return new TickLifecycle(
-                () -> interval.isZero() ? () -> {} : clockwork.every(interval, "exactly-once-replicas-1", look));
+        return new PeriodicTaskLifecycle(
+                () -> interval.isZero() ? () -> {} : scheduler.every(interval, "exactly-once-replicas-1", look));
     }
 
     /** An application that claims nothing does not connect for other things either. */
@@ -191,8 +191,8 @@ class PostgresClaimsConfiguration {
     /** Deletes claims whose retention is over; a store of the application's own deletes its claims itself. */
     @Bean(RETENTION)
     @ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)
-    TickLifecycle exactlyOnceRetention(
-            Clockwork clockwork, ClaimPool pool, ClaimDatabase database, ObjectProvider<RetentionObserver> observers) {
+    PeriodicTaskLifecycle exactlyOnceRetention(
+            EngineScheduler scheduler, ClaimPool pool, ClaimDatabase database, ObjectProvider<RetentionObserver> observers) {
         ExactlyOnceProperties.Cleanup cleanup = properties.cleanup();
         Retention retention = new Retention(
                 pool.dataSource(),
@@ -201,6 +201,6 @@ class PostgresClaimsConfiguration {
                 System::nanoTime,
                 length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
         Runnable sweep = whenReady(database, retention::sweep);
-        return new TickLifecycle(() -> clockwork.every(cleanup.interval(), "exactly-once-retention-1", sweep));
+        return new PeriodicTaskLifecycle(() -> scheduler.every(cleanup.interval(), "exactly-once-retention-1", sweep));
     }
 }

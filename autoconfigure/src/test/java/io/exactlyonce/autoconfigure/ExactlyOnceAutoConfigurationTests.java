@@ -21,7 +21,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.method.ListenerRig;
@@ -30,7 +30,7 @@ import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.property.InvalidPropertyException;
-import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
@@ -216,7 +216,7 @@ class ExactlyOnceAutoConfigurationTests {
                     ListenerEngine engine = context.getBean(ListenerEngine.class);
                     Delivery delivery = DeliveryRig.asking(
                             ListenerRig.delivery(),
-                            new ClaimSpec(new ClaimKey("orders", "1"), null, InDoubtPolicy.RERUN));
+                            new ClaimSpec(new ClaimKey("orders", "1"), null, InDoubtSettings.RERUN));
                     engine.deliveries().begin(List.of(delivery));
                     engine.pipeline().claim(List.of(delivery)).join();
                     assertThat(flusher.get().getName()).startsWith("exactly-once-claims-");
@@ -256,18 +256,18 @@ class ExactlyOnceAutoConfigurationTests {
     @Test
     void renewalsBeginFirstAndEndAfterAllElseThatTicks() {
         List<String> ticks = new ArrayList<>();
-        Clockwork clockwork = mock();
-        when(clockwork.every(any(), any(), any())).then(call -> {
+        EngineScheduler scheduler = mock();
+        when(scheduler.every(any(), any(), any())).then(call -> {
             String thread = call.getArgument(1);
             ticks.add("begin " + thread);
-            return (Clockwork.Ticks) () -> ticks.add("end " + thread);
+            return (EngineScheduler.PeriodicTask) () -> ticks.add("end " + thread);
         });
 
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
                         ExactlyOnceAutoConfiguration.class, ExactlyOnceObservabilityAutoConfiguration.class))
                 .withBean(ClaimStore.class, ScriptedStore::new)
-                .withBean(Clockwork.class, () -> clockwork)
+                .withBean(EngineScheduler.class, () -> scheduler)
                 .run(context -> assertThat(context).hasNotFailed());
 
         assertThat(ticks)
@@ -284,10 +284,10 @@ class ExactlyOnceAutoConfigurationTests {
     void breachOfAWindowIsToldToTheApplicationsObserverAndPublishedAsAnEvent() {
         Queue<WindowWarning.Kind> told = new ConcurrentLinkedQueue<>();
         Queue<Object> published = new ConcurrentLinkedQueue<>();
-        Clockwork clockwork = mock();
+        EngineScheduler scheduler = mock();
         AtomicLong seconds = new AtomicLong();
-        when(clockwork.nanoTime()).then(call -> TimeUnit.SECONDS.toNanos(seconds.incrementAndGet()));
-        when(clockwork.every(any(), any(), any())).thenReturn(() -> {});
+        when(scheduler.nanoTime()).then(call -> TimeUnit.SECONDS.toNanos(seconds.incrementAndGet()));
+        when(scheduler.every(any(), any(), any())).thenReturn(() -> {});
         Subscription orders =
                 new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
 
@@ -295,7 +295,7 @@ class ExactlyOnceAutoConfigurationTests {
                 .withConfiguration(AutoConfigurations.of(
                         ExactlyOnceAutoConfiguration.class, ExactlyOnceObservabilityAutoConfiguration.class))
                 .withBean(ClaimStore.class, ScriptedStore::new)
-                .withBean(Clockwork.class, () -> clockwork)
+                .withBean(EngineScheduler.class, () -> scheduler)
                 .withBean(WindowObserver.class, () -> (subscription, warning) -> told.add(warning.kind()))
                 .withInitializer(context -> context.addApplicationListener(
                         ApplicationListener.<ExactlyOnceEvent.WindowBreached>forPayload(published::add)))

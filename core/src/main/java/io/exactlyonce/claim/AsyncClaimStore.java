@@ -29,5 +29,5 @@ public interface AsyncClaimStore {
      *     kept back for a moment, so that they share a transaction
      * @return the claims whose end is recorded
      */
-    CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends, boolean isAwaited);
+    CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimResolution> ends, boolean isAwaited);
 }

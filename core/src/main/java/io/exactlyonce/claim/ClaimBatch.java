@@ -9,7 +9,7 @@ import java.util.Set;
  * @param ends of claims that were made before, none of them ended in two ways
  * @param claims requests to hold a key
  */
-public record ClaimBatch(List<ClaimEnd> ends, List<ClaimRequest> claims) {
+public record ClaimBatch(List<ClaimResolution> ends, List<ClaimRequest> claims) {
 
     public ClaimBatch {
         ends = List.copyOf(ends);

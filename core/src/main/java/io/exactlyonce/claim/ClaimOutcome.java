@@ -70,9 +70,9 @@ public sealed interface ClaimOutcome {
      *
      * @param attempt which attempt at this key this is, counted from 1
      * @param fencingToken grows with each claim of the key
-     * @param ambiguous whether an earlier attempt ended without reporting an outcome
+     * @param inDoubt whether an earlier attempt ended without reporting an outcome
      */
-    record Acquired(int attempt, long fencingToken, boolean ambiguous) implements ClaimOutcome {}
+    record Acquired(int attempt, long fencingToken, boolean inDoubt) implements ClaimOutcome {}
 
     /**
      * The key's effect has happened.

@@ -27,7 +27,7 @@ public record ClaimRequest(
 
     /** What becomes of a key whose holder vanished, or was stopped from outside. */
     public enum InDoubt {
-        /** The request acquires it, and is told that it is ambiguous. */
+        /** The request acquires it, and is told that it is in doubt. */
         TAKE_OVER,
         /** It is parked: a person decides. */
         PARK

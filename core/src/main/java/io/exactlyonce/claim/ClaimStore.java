@@ -24,7 +24,7 @@ public interface ClaimStore {
      * lease is over; a request whose {@code claimId} holds the key already acquires it again, however often and late it is
      * repeated, with its lease counted anew. One whose {@code claimId} was the last to hold the key, and was released since,
      * by its worker or by a person, comes late: it is answered as held elsewhere, and a caller that still wants the key asks
-     * by a new one. A key that is in doubt (its lease is over, or it was released as ambiguous) is parked instead if the
+     * by a new one. A key that is in doubt (its lease is over, or it was released in doubt) is parked instead if the
      * request says so. Of two requests for the same key in one batch, unless one of them holds it already, the first can
      * acquire it, and the other is then answered as held elsewhere.
      *
@@ -50,7 +50,7 @@ public interface ClaimStore {
      *     held any more
      * @throws IllegalArgumentException if a result cannot be stored; the call can be repeated without it
      */
-    Set<ClaimId> end(List<? extends ClaimEnd> ends);
+    Set<ClaimId> end(List<? extends ClaimResolution> ends);
 
     /**
      * Returns how keys stand, without claiming any: one call looks at the keys of all waiting deliveries. As current as the

@@ -1,6 +1,6 @@
 package io.exactlyonce.claim;
 
-import io.exactlyonce.ClaimLife;
+import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
 import java.util.List;
 import java.util.Optional;
@@ -29,7 +29,7 @@ public interface ParkedClaims {
      * Looks any key's claim up, parked or not; empty if there is none, or the store does not show it. A store that can find a key by
      * the hash that logs show, {@link ClaimKey#shortHash()}, takes that in the key's place, if no key is like it.
      */
-    default Optional<ClaimLife> life(ClaimKey key) {
+    default Optional<ClaimDetails> life(ClaimKey key) {
         return Optional.empty();
     }
 
@@ -47,5 +47,5 @@ public interface ParkedClaims {
      * @return whether the claim was parked until now
      * @throws IllegalArgumentException if the result cannot be stored; nothing has been written then
      */
-    boolean complete(ClaimEnd.Completed completion);
+    boolean complete(ClaimResolution.Completed completion);
 }

@@ -15,11 +15,11 @@ import org.jspecify.annotations.Nullable;
 public record ClaimSpec(
         ClaimKey key,
         @Nullable String payload,
-        InDoubtPolicy doubt,
+        InDoubtSettings doubt,
         @Nullable ClaimTransaction transaction) {
 
     /** Of a handler whose effects are elsewhere. */
-    public ClaimSpec(ClaimKey key, @Nullable String payload, InDoubtPolicy doubt) {
+    public ClaimSpec(ClaimKey key, @Nullable String payload, InDoubtSettings doubt) {
         this(key, payload, doubt, null);
     }
 

@@ -1,7 +1,7 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
@@ -65,7 +65,7 @@ public final class Delivery {
     private boolean begun;
     private @Nullable ClaimRequest request;
     private @Nullable HeldClaim claim;
-    private @Nullable ClaimEnd end;
+    private @Nullable ClaimResolution end;
 
     /**
      * @param subscription the listener and its queue, as they were when the message was asked for
@@ -319,9 +319,9 @@ public final class Delivery {
      *
      * @return whether that is how it ended: its listener's stop may give its claim up meanwhile
      */
-    public boolean end(ClaimEnd ended) {
+    public boolean end(ClaimResolution ended) {
         end = ended;
-        if (ended instanceof ClaimEnd.Completed) {
+        if (ended instanceof ClaimResolution.Completed) {
             window().completing();
             return step(DeliveryState.HANDLING, DeliveryState.HANDLED);
         }
@@ -332,7 +332,7 @@ public final class Delivery {
     /** Gives its claim up before its handler was called, without a doubt, unless its listener's stop does. */
     public void giveBack(String reason) {
         claim = null;
-        if (end(new ClaimEnd.Released(id(), reason, false))) {
+        if (end(new ClaimResolution.Released(id(), reason, false))) {
             handler = null;
         } else {
             end = null;
@@ -360,8 +360,8 @@ public final class Delivery {
     }
 
     /** Takes how its attempt ended, to be recorded; {@code null} if there is nothing to record. */
-    public @Nullable ClaimEnd takeEnd() {
-        ClaimEnd taken = end;
+    public @Nullable ClaimResolution takeEnd() {
+        ClaimResolution taken = end;
         end = null;
         return taken;
     }

@@ -52,7 +52,7 @@ public sealed interface DeliveryEvent {
     record Delivered(Subscription subscription, Duration elapsed) implements DeliveryEvent {}
 
     /** A delivery that was not tried has one receive left, or none, before the dead-letter queue. */
-    record ReceivesRunOut(Subscription subscription) implements DeliveryEvent {}
+    record FinalReceive(Subscription subscription) implements DeliveryEvent {}
 
     /** A renewal of a delivery's visibility timeout or lease ended. */
     record Renewed(Subscription subscription, Target target, Result result) implements DeliveryEvent {}

@@ -26,8 +26,8 @@ public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, Boo
     }
 
     @Override
-    public boolean isAmbiguous() {
-        return acquired.ambiguous();
+    public boolean isInDoubt() {
+        return acquired.inDoubt();
     }
 
     @Override

@@ -194,7 +194,7 @@ public final class ObservedClaims implements AutoCloseable {
     private static ObservedOutcome met(ClaimOutcome outcome, boolean overlaps, ObservedOutcome overlap) {
         return outcome.match(
                 acquired ->
-                        overlaps ? overlap : acquired.ambiguous() ? ObservedOutcome.TAKEOVER : ObservedOutcome.ALONE,
+                        overlaps ? overlap : acquired.inDoubt() ? ObservedOutcome.TAKEOVER : ObservedOutcome.ALONE,
                 completed -> overlaps ? overlap : ObservedOutcome.DUPLICATE,
                 mismatch -> ObservedOutcome.MISMATCH,
                 held -> held.isForOtherPayload() ? ObservedOutcome.MISMATCH : overlap,

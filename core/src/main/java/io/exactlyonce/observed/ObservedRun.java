@@ -1,12 +1,12 @@
 package io.exactlyonce.observed;
 
 import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.ClaimSpec;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.util.Objects;
@@ -63,7 +63,7 @@ public final class ObservedRun {
      * must not be parked.
      */
     ClaimRequest request(OutcomePolicy policy) {
-        ClaimSpec spec = new ClaimSpec(key, payload.get(), InDoubtPolicy.RERUN);
+        ClaimSpec spec = new ClaimSpec(key, payload.get(), InDoubtSettings.RERUN);
         ClaimRequest request = policy.of(queue.listener()).terms().request(spec, lease);
         payload = () -> "";
         claim = request.id();
@@ -77,13 +77,13 @@ public final class ObservedRun {
     }
 
     /** Returns how its claim ends. */
-    ClaimEnd end() {
+    ClaimResolution end() {
         ClaimId held = Objects.requireNonNull(claim);
         Throwable thrown = failure;
         if (thrown == null) {
-            return new ClaimEnd.Completed(held, null);
+            return new ClaimResolution.Completed(held, null);
         }
         boolean isInterrupted = Causes.of(thrown).anyMatch(Causes::isInterrupt);
-        return new ClaimEnd.Released(held, Causes.root(thrown).getClass().getName(), isInterrupted);
+        return new ClaimResolution.Released(held, Causes.root(thrown).getClass().getName(), isInterrupted);
     }
 }

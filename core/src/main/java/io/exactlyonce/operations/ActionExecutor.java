@@ -4,7 +4,7 @@ import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ExactlyOnceOperations.Action;
 import io.exactlyonce.KeyReusedException;
 import io.exactlyonce.ParkedException;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -17,7 +17,7 @@ import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.HeldClaim;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.pipeline.Claims;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
@@ -78,7 +78,7 @@ public record ActionExecutor(
     }
 
     private <T, X extends Throwable> @Nullable T run(
-            ClaimRequest request, InDoubtPolicy doubt, long begun, Acquired acquired, Action<T, X> action) throws X {
+            ClaimRequest request, InDoubtSettings doubt, long begun, Acquired acquired, Action<T, X> action) throws X {
         Cancellation call = new Cancellation();
         Lease lease = renewer.hold(request.id(), request.lease(), begun, call::stop);
         try {
@@ -92,7 +92,7 @@ public record ActionExecutor(
     }
 
     private <T, X extends Throwable> @Nullable T act(
-            ClaimId id, InDoubtPolicy doubt, HeldClaim claim, Lease lease, Cancellation call, Action<T, X> action)
+            ClaimId id, InDoubtSettings doubt, HeldClaim claim, Lease lease, Cancellation call, Action<T, X> action)
             throws X {
         boolean called = false;
         try (call) {
@@ -104,13 +104,13 @@ public record ActionExecutor(
             end(
                     called
                             ? FailedAttempt.end(id, failure, call.wasStopped(), doubt)
-                            : new ClaimEnd.Released(id, "the action was not called", false));
+                            : new ClaimResolution.Released(id, "the action was not called", false));
             throw failure;
         }
     }
 
     /** The action's failure is what the caller is told. */
-    private void end(ClaimEnd end) {
+    private void end(ClaimResolution end) {
         try {
             claims.awaitEnd(end, () -> false);
         } catch (RuntimeException unanswered) {
@@ -121,7 +121,7 @@ public record ActionExecutor(
     private void complete(ClaimRequest request, HeldClaim claim, Lease lease, @Nullable Object result) {
         lease.completing();
         String json = result == null ? NULL : results.writeIfPossible(request.key(), result);
-        if (!claims.awaitEnd(new ClaimEnd.Completed(request.id(), json), lease::isHeld)) {
+        if (!claims.awaitEnd(new ClaimResolution.Completed(request.id(), json), lease::isHeld)) {
             throw claim.lost("another worker took the key over before the action ended; its result is discarded");
         }
     }

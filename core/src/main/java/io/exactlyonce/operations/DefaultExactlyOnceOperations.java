@@ -1,15 +1,15 @@
 package io.exactlyonce.operations;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSpec;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.StoredResults;
 import java.util.List;
 import java.util.Optional;
@@ -25,20 +25,20 @@ import org.jspecify.annotations.Nullable;
  * @param doubt what becomes of keys in doubt
  */
 public record DefaultExactlyOnceOperations(
-        ActionExecutor executions, ParkedClaims claims, StoredResults results, Runnable store, InDoubtPolicy doubt)
+        ActionExecutor executions, ParkedClaims claims, StoredResults results, Runnable store, InDoubtSettings doubt)
         implements ExactlyOnceOperations {
 
     private static final int LONGEST_LIST = 1_000;
 
     @Override
-    public ExactlyOnceOperations onAbandoned(AbandonedPolicy policy) {
-        if (policy == AbandonedPolicy.RECONCILE) {
+    public ExactlyOnceOperations whenInDoubt(InDoubtPolicy policy) {
+        if (policy == InDoubtPolicy.RECONCILE) {
             throw new IllegalArgumentException(
-                    "onAbandoned (RECONCILE) must be RERUN or PARK: with RERUN, an action can look"
-                            + " for itself what was done, where claim.isAmbiguous()");
+                    "whenInDoubt (RECONCILE) must be RERUN or PARK: with RERUN, an action can look"
+                            + " for itself what was done, where claim.isInDoubt()");
         }
         return new DefaultExactlyOnceOperations(
-                executions, claims, results, store, new InDoubtPolicy(policy, null, List.of()));
+                executions, claims, results, store, new InDoubtSettings(policy, null, List.of()));
     }
 
     @Override
@@ -88,8 +88,8 @@ public record DefaultExactlyOnceOperations(
 
     @Override
     public boolean completeParked(ParkedClaim claim, @Nullable Object result) {
-        ClaimEnd.Completed completion =
-                new ClaimEnd.Completed(idOf(claim), result == null ? null : results.write(result));
+        ClaimResolution.Completed completion =
+                new ClaimResolution.Completed(idOf(claim), result == null ? null : results.write(result));
         store.run();
         return claims.complete(completion);
     }

@@ -6,7 +6,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.renewal.RenewalObserver.Result;
-import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.QueueVisibility;
@@ -29,7 +29,7 @@ import org.springframework.core.NestedExceptionUtils;
  * Renews the visibility timeouts and leases of all deliveries of an application, and ends the time of handlers. Due and nearly due
  * ones go into one SQS request for ten messages of a queue, and one call of the store for {@value #CHUNK} leases.
  *
- * <p>It has no thread of its own: {@link #begin} has a {@link Clockwork} call {@link #tick()}. Leases are renewed by another
+ * <p>It has no thread of its own: {@link #begin} has a {@link EngineScheduler} call {@link #tick()}. Leases are renewed by another
  * thread, so that a store which does not answer delays no visibility timeout.
  */
 public final class Renewer {
@@ -126,13 +126,13 @@ public final class Renewer {
     /**
      * Looks for what is due from now on, ten times a second.
      *
-     * @param clockwork calls {@link #tick()}
+     * @param scheduler calls {@link #tick()}
      * @param thread names the thread
      * @return ends it
      */
-    public Clockwork.Ticks begin(Clockwork clockwork, String thread) {
+    public EngineScheduler.PeriodicTask begin(EngineScheduler scheduler, String thread) {
         lastTick = now();
-        return clockwork.every(TICK, thread, this::tick);
+        return scheduler.every(TICK, thread, this::tick);
     }
 
     /** Renews what is due. Never throws for a renewal that fails, and never waits for one. */

@@ -74,8 +74,8 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     /** Reads the queue's attributes again. */
-    public CompletableFuture<QueueAttributes> readAttributes(Duration patience) {
-        return QueueAttributes.read(client, queueUrl, limits -> limits.apiCallTimeout(patience))
+    public CompletableFuture<QueueAttributes> readAttributes(Duration longest) {
+        return QueueAttributes.read(client, queueUrl, limits -> limits.apiCallTimeout(longest))
                 .thenApply(read -> {
                     reader.accept(read);
                     attributes = read;

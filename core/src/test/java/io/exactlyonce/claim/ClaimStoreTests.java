@@ -21,9 +21,9 @@ class ClaimStoreTests {
     @Test
     void batchIsOneCallForEachListThatIsNotEmpty() {
         ClaimRequest request = request(newKey());
-        ClaimEnd.Completed completion = new ClaimEnd.Completed(claim, "1");
-        ClaimEnd.Released release = new ClaimEnd.Released(failed, "failed", false);
-        ClaimEnd.Parked parking = new ClaimEnd.Parked(doubtful, "ask the provider", false);
+        ClaimResolution.Completed completion = new ClaimResolution.Completed(claim, "1");
+        ClaimResolution.Released release = new ClaimResolution.Released(failed, "failed", false);
+        ClaimResolution.Parked parking = new ClaimResolution.Parked(doubtful, "ask the provider", false);
 
         ClaimBatch.Result result = store.apply(new ClaimBatch(List.of(completion, release, parking), List.of(request)));
 
@@ -40,7 +40,7 @@ class ClaimStoreTests {
         store.onComplete(asked -> {
             throw new ClaimsPartlyAnsweredException("locked", Set.of(claim), Set.of(failed), null);
         });
-        List<ClaimEnd> completions = List.of(new ClaimEnd.Completed(claim, "1"), new ClaimEnd.Completed(failed, "2"));
+        List<ClaimResolution> completions = List.of(new ClaimResolution.Completed(claim, "1"), new ClaimResolution.Completed(failed, "2"));
 
         ClaimBatch.Result result = store.apply(new ClaimBatch(completions, List.of(request(newKey()))));
 

@@ -27,7 +27,7 @@ public record ExecutorClaimStore(ClaimStore store, Executor executor, List<Boole
     }
 
     @Override
-    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends, boolean isAwaited) {
+    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimResolution> ends, boolean isAwaited) {
         awaited.add(isAwaited);
         return ask(() -> store.end(ends));
     }

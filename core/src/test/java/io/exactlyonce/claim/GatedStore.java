@@ -67,7 +67,7 @@ public final class GatedStore implements ClaimStore {
         entries.addAll(batch.claims());
         pass(entries);
         return new ClaimBatch.Result(
-                batch.ends().stream().map(ClaimEnd::claim).collect(Collectors.toSet()),
+                batch.ends().stream().map(ClaimResolution::claim).collect(Collectors.toSet()),
                 batch.claims().stream().map(GatedStore::outcome).toList(),
                 Set.of());
     }
@@ -117,7 +117,7 @@ public final class GatedStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+    public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
         throw new AssertionError("ends come in batches");
     }
 

@@ -3,12 +3,12 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -31,7 +31,7 @@ class BatchDoubtTests {
     private final DeliveryRig rig = new DeliveryRig();
     private final List<Integer> handed = new ArrayList<>();
     private List<Delivery> batch = List.of();
-    private InDoubtPolicy doubt = InDoubtPolicy.RERUN;
+    private InDoubtSettings doubt = InDoubtSettings.RERUN;
     private Subscription subscription = rig.orders;
     private int receiveCount = 1;
 
@@ -56,7 +56,7 @@ class BatchDoubtTests {
                 .as("the reconciler's is recorded before the handler begins")
                 .isEqualTo(2);
         assertThat(rig.store.completions())
-                .extracting(ClaimEnd.Completed::claim)
+                .extracting(ClaimResolution.Completed::claim)
                 .containsExactlyInAnyOrderElementsOf(rig.store.claimed());
         assertThat(rig.settle(batch)).containsExactly(0, 1, 2);
     }
@@ -135,7 +135,7 @@ class BatchDoubtTests {
 
     @Test
     void namedMessageIsParkedForItsOwnCause() {
-        doubt = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(IllegalArgumentException.class));
+        doubt = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(IllegalArgumentException.class));
         BatchItemFailures failures = new BatchItemFailures();
         failures.add(0, new IllegalArgumentException("no such street"));
         failures.add(1, new IllegalStateException("carrier is away"));
@@ -163,7 +163,7 @@ class BatchDoubtTests {
 
         assertThat(handed).containsExactly(0, 3);
         assertThat(rig.store.releases())
-                .extracting(ClaimEnd.Released::error, ClaimEnd.Released::ambiguous)
+                .extracting(ClaimResolution.Released::error, ClaimResolution.Released::inDoubt)
                 .containsExactly(tuple("an earlier message of its group comes first", false));
         assertThat(rig.settle(batch)).containsExactly(0, 3, 4);
         assertThat(rig.orders.levels().waiting()).hasValue(1);
@@ -192,7 +192,7 @@ class BatchDoubtTests {
 
         rig.process(fifo("a/1", "a/2", "b/1"), this::handle);
 
-        assertThat(rig.store.parkings()).containsExactly(new ClaimEnd.Parked(rig.claimed(), "ask the carrier", false));
+        assertThat(rig.store.parkings()).containsExactly(new ClaimResolution.Parked(rig.claimed(), "ask the carrier", false));
         assertThat(handed).containsExactly(2);
         assertThat(released()).containsExactly("a/2");
         assertThat(rig.settle(batch)).containsExactly(2);
@@ -234,12 +234,12 @@ class BatchDoubtTests {
         assertThat(rig.settle(batch)).containsExactly(1);
     }
 
-    private static ClaimEnd.Released notCalled(ClaimId claim) {
-        return new ClaimEnd.Released(claim, "the handler was not called", false);
+    private static ClaimResolution.Released notCalled(ClaimId claim) {
+        return new ClaimResolution.Released(claim, "the handler was not called", false);
     }
 
     private void reconcile(Reconciler reconciler) {
-        doubt = new InDoubtPolicy(AbandonedPolicy.RECONCILE, reconciler, List.of());
+        doubt = new InDoubtSettings(InDoubtPolicy.RECONCILE, reconciler, List.of());
     }
 
     private void handle(List<Delivery> acquired) {

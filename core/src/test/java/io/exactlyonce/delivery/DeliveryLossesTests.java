@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import java.time.Duration;
@@ -41,7 +41,7 @@ class DeliveryLossesTests {
 
         assertThat(rig.lost).containsExactly(rig.orders);
         assertThat(rig.store.completions())
-                .extracting(ClaimEnd.Completed::result)
+                .extracting(ClaimResolution.Completed::result)
                 .containsExactly("\"charged\"", null);
     }
 

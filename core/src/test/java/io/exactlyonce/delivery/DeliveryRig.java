@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -19,7 +19,7 @@ import io.exactlyonce.delivery.pipeline.Claims;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
-import io.exactlyonce.delivery.pipeline.WaitingRoom;
+import io.exactlyonce.delivery.pipeline.WaitingDeliveries;
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
@@ -176,7 +176,7 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     }
 
     /** Returns the deliveries that wait for keys. */
-    public WaitingRoom waiting() {
+    public WaitingDeliveries waiting() {
         return deliveries().waiting();
     }
 
@@ -241,7 +241,7 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
 
     /** Returns a message of a batch, of this group of its queue, under its own key. */
     public Delivery receive(String key, String group) {
-        return asking(receive(orders, key, 1), group, new ClaimSpec(key(key), null, InDoubtPolicy.RERUN));
+        return asking(receive(orders, key, 1), group, new ClaimSpec(key(key), null, InDoubtSettings.RERUN));
     }
 
     /** Receives messages of a standard queue for a batch. */
@@ -254,13 +254,13 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     }
 
     /** Claims the key, and handles a doubt about it so. */
-    public static ClaimSpec spec(InDoubtPolicy doubt) {
+    public static ClaimSpec spec(InDoubtSettings doubt) {
         return new ClaimSpec(KEY, null, doubt);
     }
 
     /** Returns a delivery that comes alone, and asks for the key. */
     public static Delivery asking(Delivery delivery) {
-        return asking(delivery, spec(InDoubtPolicy.RERUN));
+        return asking(delivery, spec(InDoubtSettings.RERUN));
     }
 
     /** Returns a delivery that comes alone, and asks for this. */
@@ -276,7 +276,7 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     }
 
     public Object process(Delivery delivery, SingleHandler handler) throws Throwable {
-        return process(delivery, spec(InDoubtPolicy.RERUN), handler);
+        return process(delivery, spec(InDoubtSettings.RERUN), handler);
     }
 
     public Object process(Delivery delivery, ClaimSpec handling, SingleHandler handler) throws Throwable {
@@ -299,7 +299,7 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
 
     /** Processes a delivery, and returns what that throws. */
     public Throwable failureOf(Delivery delivery, SingleHandler handler) {
-        return failureOf(delivery, spec(InDoubtPolicy.RERUN), handler);
+        return failureOf(delivery, spec(InDoubtSettings.RERUN), handler);
     }
 
     public Throwable failureOf(Delivery delivery, ClaimSpec handling, SingleHandler handler) {
@@ -363,16 +363,16 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
 
     /** The first claim, and it alone, was given up for this reason, without a doubt. */
     public void assertReleased(String reason) {
-        assertThat(store.releases()).containsExactly(new ClaimEnd.Released(claimed(), reason, false));
+        assertThat(store.releases()).containsExactly(new ClaimResolution.Released(claimed(), reason, false));
     }
 
     public void assertReleasedInDoubt() {
-        assertThat(store.releases()).singleElement().matches(ClaimEnd.Released::ambiguous, "in doubt");
+        assertThat(store.releases()).singleElement().matches(ClaimResolution.Released::inDoubt, "in doubt");
     }
 
     /** The first claim, and it alone, was completed with this result, as JSON. */
     public void assertCompleted(@Nullable String result) {
-        assertThat(store.completions()).containsExactly(new ClaimEnd.Completed(claimed(), result));
+        assertThat(store.completions()).containsExactly(new ClaimResolution.Completed(claimed(), result));
     }
 
     /** The handler was not called; its claim is given back, and its message not deleted. */
@@ -421,7 +421,7 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
             settled.add(end.state());
         } else if (event instanceof DeliveryEvent.CompletionLost completion) {
             lost.add(completion.subscription());
-        } else if (event instanceof DeliveryEvent.ReceivesRunOut out) {
+        } else if (event instanceof DeliveryEvent.FinalReceive out) {
             runOut.add(out.subscription());
             whenReceivesRunOut.run();
         }

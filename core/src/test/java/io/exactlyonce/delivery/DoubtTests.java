@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
@@ -97,8 +97,8 @@ class DoubtTests {
             this.attempt = attempt;
         }
 
-        String recorded(AbandonedPolicy policy) {
-            return policy == AbandonedPolicy.PARK ? withPark : recorded;
+        String recorded(InDoubtPolicy policy) {
+            return policy == InDoubtPolicy.PARK ? withPark : recorded;
         }
     }
 
@@ -112,12 +112,12 @@ class DoubtTests {
 
     static Stream<Arguments> endOfAnAttemptDecidesOnItsKey() {
         return Stream.of(End.values())
-                .flatMap(end -> Stream.of(AbandonedPolicy.values()).map(policy -> Arguments.of(end, policy)));
+                .flatMap(end -> Stream.of(InDoubtPolicy.values()).map(policy -> Arguments.of(end, policy)));
     }
 
     @ParameterizedTest
     @MethodSource
-    void endOfAnAttemptDecidesOnItsKey(End end, AbandonedPolicy policy) {
+    void endOfAnAttemptDecidesOnItsKey(End end, InDoubtPolicy policy) {
         String expected = end.recorded(policy);
 
         Throwable thrown = failureOf(policy, claim -> end.attempt.handle(this, claim));
@@ -133,22 +133,22 @@ class DoubtTests {
     private String recorded() {
         List<String> ends = new ArrayList<>();
         rig.store.completions().forEach(end -> ends.add("completed"));
-        rig.store.releases().forEach(end -> ends.add("released" + (end.ambiguous() ? ", in doubt" : "")));
-        rig.store.parkings().forEach(end -> ends.add("parked" + (end.ambiguous() ? ", in doubt" : "")));
+        rig.store.releases().forEach(end -> ends.add("released" + (end.inDoubt() ? ", in doubt" : "")));
+        rig.store.parkings().forEach(end -> ends.add("parked" + (end.inDoubt() ? ", in doubt" : "")));
         return String.join("; ", ends);
     }
 
     @Test
     void reasonTellsWhetherTheHandlerWasStopped() {
-        failureOf(AbandonedPolicy.PARK, claim -> {
+        failureOf(InDoubtPolicy.PARK, claim -> {
             throw new InterruptedException("stopped");
         });
-        failureOf(rig.receive(), AbandonedPolicy.PARK, claim -> {
+        failureOf(rig.receive(), InDoubtPolicy.PARK, claim -> {
             throw new CardExpired();
         });
 
         assertThat(rig.store.parkings())
-                .extracting(ClaimEnd.Parked::reason)
+                .extracting(ClaimResolution.Parked::reason)
                 .containsExactly(
                         "stopped from outside: java.lang.InterruptedException: stopped",
                         CardExpired.class.getName() + ": expired");
@@ -156,7 +156,7 @@ class DoubtTests {
 
     @ParameterizedTest
     @EnumSource
-    void attemptThatNeverBeganIsNoDoubtUnderAnyPolicy(AbandonedPolicy policy) {
+    void attemptThatNeverBeganIsNoDoubtUnderAnyPolicy(InDoubtPolicy policy) {
         rig.store.onClaim(() -> {
             delivery.stopHandler();
             return new Acquired(1, 1, false);
@@ -167,7 +167,7 @@ class DoubtTests {
         assertThat(rig.store.parkings()).isEmpty();
         assertThat(rig.store.claims())
                 .extracting(ClaimRequest::inDoubt)
-                .containsExactly(policy == AbandonedPolicy.PARK ? InDoubt.PARK : InDoubt.TAKE_OVER);
+                .containsExactly(policy == InDoubtPolicy.PARK ? InDoubt.PARK : InDoubt.TAKE_OVER);
     }
 
     @Test
@@ -177,7 +177,7 @@ class DoubtTests {
             throw new IllegalStateException("connection refused");
         });
 
-        assertThat(failureOf(AbandonedPolicy.RERUN, claim -> {
+        assertThat(failureOf(InDoubtPolicy.RERUN, claim -> {
                     throw new CardExpired();
                 }))
                 .isInstanceOf(CardExpired.class);
@@ -187,14 +187,14 @@ class DoubtTests {
         assertThat(rig.parked).containsExactly(DeliveryRig.KEY);
     }
 
-    private Throwable failureOf(AbandonedPolicy policy, DeliveryRig.SingleHandler handler) {
+    private Throwable failureOf(InDoubtPolicy policy, DeliveryRig.SingleHandler handler) {
         return failureOf(delivery, policy, handler);
     }
 
-    private Throwable failureOf(Delivery received, AbandonedPolicy policy, DeliveryRig.SingleHandler handler) {
+    private Throwable failureOf(Delivery received, InDoubtPolicy policy, DeliveryRig.SingleHandler handler) {
         Reconciler reconciler =
-                policy == AbandonedPolicy.RECONCILE ? (listener, scope, claim) -> Reconciliation.runAgain() : null;
-        InDoubtPolicy doubt = new InDoubtPolicy(policy, reconciler, List.of(CardExpired.class));
+                policy == InDoubtPolicy.RECONCILE ? (listener, scope, claim) -> Reconciliation.runAgain() : null;
+        InDoubtSettings doubt = new InDoubtSettings(policy, reconciler, List.of(CardExpired.class));
         return rig.failureOf(received, DeliveryRig.spec(doubt), handler);
     }
 
@@ -216,7 +216,7 @@ class DoubtTests {
                     assertThat(scope).isEqualTo("orders");
                     assertThat(claim.key()).isEqualTo("A-1");
                     assertThat(claim.attempt()).isEqualTo(2);
-                    assertThat(claim.isAmbiguous()).isTrue();
+                    assertThat(claim.isInDoubt()).isTrue();
                     rig.tickFor(Duration.ofSeconds(24));
                     claim.ensureHeld();
                     return Reconciliation.done(null);
@@ -274,7 +274,7 @@ class DoubtTests {
                 .isNull();
 
         assertThat(rig.store.parkings())
-                .containsExactly(new ClaimEnd.Parked(rig.claimed(), "two charges found", false));
+                .containsExactly(new ClaimResolution.Parked(rig.claimed(), "two charges found", false));
         assertThat(recorded()).isEqualTo("parked");
         rig.assertReturned(delivery, 4);
     }
@@ -383,6 +383,6 @@ class DoubtTests {
     }
 
     private static ClaimSpec reconciling(Reconciler reconciler) {
-        return DeliveryRig.spec(new InDoubtPolicy(AbandonedPolicy.RECONCILE, reconciler, List.of(Exception.class)));
+        return DeliveryRig.spec(new InDoubtSettings(InDoubtPolicy.RECONCILE, reconciler, List.of(Exception.class)));
     }
 }

@@ -20,7 +20,7 @@ class MismatchTests {
 
     private final DeliveryRig rig = new DeliveryRig();
     private final Delivery delivery = rig.receive();
-    private final ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, BODY, InDoubtPolicy.RERUN);
+    private final ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, BODY, InDoubtSettings.RERUN);
 
     @Test
     void refusedMismatchIsNeitherHandledNorAcknowledgedAndTellsHashesOnly(CapturedOutput output) throws Throwable {

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -36,7 +36,7 @@ class StoreOutageTests {
     private Delivery asking(Subscription subscription, String key, String handle, int receiveCount) {
         return DeliveryRig.asking(
                 rig.receive(subscription, handle, receiveCount),
-                new ClaimSpec(new ClaimKey("orders", key), null, InDoubtPolicy.RERUN));
+                new ClaimSpec(new ClaimKey("orders", key), null, InDoubtSettings.RERUN));
     }
 
     private CompletableFuture<Void> claim(Delivery... deliveries) {
@@ -169,7 +169,7 @@ class StoreOutageTests {
 
         assertThat(claimed).isCompleted();
         assertThat(rig.store.releases())
-                .containsExactly(new ClaimEnd.Released(delivery.id(), "the claim got no answer", false));
+                .containsExactly(new ClaimResolution.Released(delivery.id(), "the claim got no answer", false));
         rig.assertReturned(delivery, 4);
         assertThat(rig.asked).as("what observers are told").containsExactly("connection refused");
         assertThat(output).contains("got no answer").doesNotContain("cannot be claimed");

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -151,7 +151,7 @@ class ObservedClaimsTests {
 
         end(run);
 
-        assertThat(store.completions()).containsExactly(new ClaimEnd.Completed(asked.id(), null));
+        assertThat(store.completions()).containsExactly(new ClaimResolution.Completed(asked.id(), null));
         assertThat(seen).containsExactly("o1 alone");
         assertNothingIsUnderWay();
     }
@@ -164,9 +164,9 @@ class ObservedClaimsTests {
 
         ClaimId claim = store.claims().get(0).id();
         assertThat(store.releases())
-                .containsExactly(new ClaimEnd.Released(claim, UnsupportedOperationException.class.getName(), false));
+                .containsExactly(new ClaimResolution.Released(claim, UnsupportedOperationException.class.getName(), false));
         claims.ended(begin("o2"), new IllegalStateException(new InterruptedException()));
-        assertThat(store.releases()).last().matches(ClaimEnd.Released::ambiguous, "in doubt");
+        assertThat(store.releases()).last().matches(ClaimResolution.Released::inDoubt, "in doubt");
         assertNothingIsUnderWay();
     }
 

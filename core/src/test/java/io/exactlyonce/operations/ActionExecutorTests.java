@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ClaimLostException;
@@ -12,7 +12,7 @@ import io.exactlyonce.ExactlyOnceOperations.Action;
 import io.exactlyonce.KeyReusedException;
 import io.exactlyonce.ParkedException;
 import io.exactlyonce.StoredResultException;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -24,7 +24,7 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.TestResults;
 import java.io.IOException;
@@ -42,7 +42,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 class ActionExecutorTests {
 
-    private static final InDoubtPolicy PARKING = new InDoubtPolicy(AbandonedPolicy.PARK, null, List.of());
+    private static final InDoubtSettings PARKING = new InDoubtSettings(InDoubtPolicy.PARK, null, List.of());
 
     private final DeliveryRig rig = new DeliveryRig();
     private final ActionExecutor executions = new ActionExecutor(
@@ -55,7 +55,7 @@ class ActionExecutorTests {
                     4),
             rig.clock);
 
-    private InDoubtPolicy doubt = InDoubtPolicy.RERUN;
+    private InDoubtSettings doubt = InDoubtSettings.RERUN;
 
     @AfterEach
     void noInterruptIsLeftBehind() {
@@ -166,8 +166,8 @@ class ActionExecutorTests {
 
     @ParameterizedTest
     @EnumSource(names = {"RERUN", "PARK"})
-    void failedActionFreesItsKeyUnderAnyPolicy(AbandonedPolicy policy) {
-        doubt = new InDoubtPolicy(policy, null, List.of());
+    void failedActionFreesItsKeyUnderAnyPolicy(InDoubtPolicy policy) {
+        doubt = new InDoubtSettings(policy, null, List.of());
         IOException failure = new IOException("provider is down");
 
         assertThatThrownBy(() -> execute(claim -> {
@@ -214,7 +214,7 @@ class ActionExecutorTests {
 
     private void assertParkedInDoubt() {
         assertThat(rig.store.parkings())
-                .extracting(ClaimEnd.Parked::claim, ClaimEnd.Parked::ambiguous)
+                .extracting(ClaimResolution.Parked::claim, ClaimResolution.Parked::inDoubt)
                 .containsExactly(tuple(rig.claimed(), true));
     }
 
@@ -239,7 +239,7 @@ class ActionExecutorTests {
 
         assertThatThrownBy(() -> execute(ActionExecutorTests::neverCalled)).isInstanceOf(ClaimLostException.class);
 
-        assertThat(rig.store.releases()).singleElement().matches(release -> !release.ambiguous());
+        assertThat(rig.store.releases()).singleElement().matches(release -> !release.inDoubt());
     }
 
     @Test

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
@@ -15,7 +15,7 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.TestResults;
 import java.util.ArrayList;
@@ -55,7 +55,7 @@ class DefaultExactlyOnceOperationsTests {
         }
 
         @Override
-        public boolean complete(ClaimEnd.Completed completion) {
+        public boolean complete(ClaimResolution.Completed completion) {
             return asked.add(completion);
         }
     }
@@ -73,18 +73,18 @@ class DefaultExactlyOnceOperationsTests {
             parked,
             new StoredResults(new TestResults(result -> "\"" + result + "\"", (json, type) -> json), 8),
             checks::incrementAndGet,
-            InDoubtPolicy.RERUN);
+            InDoubtSettings.RERUN);
 
     @Test
     void doubtsAreRunAgainUnlessTheCallerWantsThemParked() {
         operations.execute("orders", "A-1", String.class, claim -> "done");
-        operations.onAbandoned(AbandonedPolicy.PARK).execute("orders", "A-2", String.class, claim -> "done");
+        operations.whenInDoubt(InDoubtPolicy.PARK).execute("orders", "A-2", String.class, claim -> "done");
 
         assertThat(rig.store.claims())
                 .extracting(ClaimRequest::inDoubt)
                 .containsExactly(InDoubt.TAKE_OVER, InDoubt.PARK);
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> operations.onAbandoned(AbandonedPolicy.RECONCILE))
+                .isThrownBy(() -> operations.whenInDoubt(InDoubtPolicy.RECONCILE))
                 .withMessageContaining("must be RERUN or PARK");
     }
 
@@ -130,7 +130,7 @@ class DefaultExactlyOnceOperationsTests {
         assertThat(operations.completeParked(PARKED, null)).isTrue();
 
         assertThat(parked.asked)
-                .containsExactly(id, new ClaimEnd.Completed(id, "\"done\""), new ClaimEnd.Completed(id, null));
+                .containsExactly(id, new ClaimResolution.Completed(id, "\"done\""), new ClaimResolution.Completed(id, null));
     }
 
     @Test

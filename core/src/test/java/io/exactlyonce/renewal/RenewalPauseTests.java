@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.renewal.RenewalObserver.Result;
-import io.exactlyonce.time.SystemClockwork;
+import io.exactlyonce.time.SystemScheduler;
 import io.exactlyonce.visibility.QueueVisibility;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
@@ -50,7 +50,7 @@ class RenewalPauseTests {
     void timeBeforeTheTicksBeginIsNoPause() {
         rig.clock.advance(Duration.ofMinutes(1));
 
-        rig.renewer.begin(new SystemClockwork(), "ticks").close();
+        rig.renewer.begin(new SystemScheduler(), "ticks").close();
         rig.tickFor(Duration.ofSeconds(1));
 
         assertThat(rig.pauses).isEmpty();

@@ -1,6 +1,6 @@
 package io.exactlyonce.visibility;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -28,9 +28,9 @@ public final class ScriptedStore implements ClaimStore {
 
     private final List<ClaimRequest> claims = new ArrayList<>();
     private final List<List<LeaseRenewal>> renewals = new ArrayList<>();
-    private final List<ClaimEnd.Completed> completions = new ArrayList<>();
-    private final List<ClaimEnd.Released> releases = new ArrayList<>();
-    private final List<ClaimEnd.Parked> parkings = new ArrayList<>();
+    private final List<ClaimResolution.Completed> completions = new ArrayList<>();
+    private final List<ClaimResolution.Released> releases = new ArrayList<>();
+    private final List<ClaimResolution.Parked> parkings = new ArrayList<>();
     private final Deque<Supplier<ClaimOutcome>> claimAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> renewalAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> completionAnswers = new ArrayDeque<>();
@@ -96,23 +96,23 @@ public final class ScriptedStore implements ClaimStore {
     }
 
     @Override
-    public synchronized Set<ClaimId> end(List<? extends ClaimEnd> ends) {
-        List<ClaimEnd.Completed> completed = of(ClaimEnd.Completed.class, ends);
+    public synchronized Set<ClaimId> end(List<? extends ClaimResolution> ends) {
+        List<ClaimResolution.Completed> completed = of(ClaimResolution.Completed.class, ends);
         completionCalls += completed.isEmpty() ? 0 : 1;
         Set<ClaimId> recorded = new HashSet<>(end(completed, completions, completionAnswers));
-        recorded.addAll(end(of(ClaimEnd.Released.class, ends), releases, releaseAnswers));
-        recorded.addAll(end(of(ClaimEnd.Parked.class, ends), parkings, parkingAnswers));
+        recorded.addAll(end(of(ClaimResolution.Released.class, ends), releases, releaseAnswers));
+        recorded.addAll(end(of(ClaimResolution.Parked.class, ends), parkings, parkingAnswers));
         return recorded;
     }
 
-    private static <E extends ClaimEnd> List<E> of(Class<E> kind, List<? extends ClaimEnd> ends) {
+    private static <E extends ClaimResolution> List<E> of(Class<E> kind, List<? extends ClaimResolution> ends) {
         return ends.stream().filter(kind::isInstance).map(kind::cast).toList();
     }
 
-    private static <E extends ClaimEnd> Set<ClaimId> end(
+    private static <E extends ClaimResolution> Set<ClaimId> end(
             List<E> ends, List<E> calls, Deque<Function<Set<ClaimId>, Set<ClaimId>>> answers) {
         calls.addAll(ends);
-        return ends.isEmpty() ? Set.of() : answer(answers, ids(ends, ClaimEnd::claim));
+        return ends.isEmpty() ? Set.of() : answer(answers, ids(ends, ClaimResolution::claim));
     }
 
     @Override
@@ -136,15 +136,15 @@ public final class ScriptedStore implements ClaimStore {
         return List.copyOf(renewals);
     }
 
-    public synchronized List<ClaimEnd.Completed> completions() {
+    public synchronized List<ClaimResolution.Completed> completions() {
         return List.copyOf(completions);
     }
 
-    public synchronized List<ClaimEnd.Released> releases() {
+    public synchronized List<ClaimResolution.Released> releases() {
         return List.copyOf(releases);
     }
 
-    public synchronized List<ClaimEnd.Parked> parkings() {
+    public synchronized List<ClaimResolution.Parked> parkings() {
         return List.copyOf(parkings);
     }
 

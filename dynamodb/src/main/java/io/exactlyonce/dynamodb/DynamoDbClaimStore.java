@@ -3,7 +3,7 @@ package io.exactlyonce.dynamodb;
 import static io.exactlyonce.dynamodb.DynamoDbClaims.await;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -65,7 +65,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+    public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
         Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
         end(works, ends);
         table.run(works.values());
@@ -91,9 +91,9 @@ public final class DynamoDbClaimStore implements ClaimStore {
     }
 
     /** Before anything is written: with one end that cannot be, none is, so that all can be repeated without it. */
-    private void end(Map<ClaimKey, KeyWork> works, List<? extends ClaimEnd> ends) {
-        for (ClaimEnd end : ends) {
-            if (end instanceof ClaimEnd.Completed completed) {
+    private void end(Map<ClaimKey, KeyWork> works, List<? extends ClaimResolution> ends) {
+        for (ClaimResolution end : ends) {
+            if (end instanceof ClaimResolution.Completed completed) {
                 requireStorable(completed.result());
             }
             work(works, end.claim().key()).end(end);

@@ -2,9 +2,9 @@ package io.exactlyonce.dynamodb;
 
 import static io.exactlyonce.dynamodb.DynamoDbClaims.await;
 
-import io.exactlyonce.ClaimLife;
+import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ParkedClaims;
@@ -66,7 +66,7 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
     }
 
     @Override
-    public Optional<ClaimLife> life(ClaimKey key) {
+    public Optional<ClaimDetails> life(ClaimKey key) {
         return item(key).map(item -> item.life(table.clock));
     }
 
@@ -81,7 +81,7 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
     }
 
     @Override
-    public boolean complete(ClaimEnd.Completed completion) {
+    public boolean complete(ClaimResolution.Completed completion) {
         DynamoDbClaimStore.requireStorable(completion.result());
         ClaimId claim = completion.claim();
         return decide(claim, table.statements.completeParked(claim.key().hash(), completion));

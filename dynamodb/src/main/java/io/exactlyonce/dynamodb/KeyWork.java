@@ -1,6 +1,6 @@
 package io.exactlyonce.dynamodb;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -103,8 +103,8 @@ final class KeyWork implements Rounds.Work {
         changes.add(new Change(renewal.claim(), statements.renew(pk, renewal), renewal, false));
     }
 
-    void end(ClaimEnd end) {
-        changes.add(new Change(end.claim(), statements.end(pk, end), null, end instanceof ClaimEnd.Completed));
+    void end(ClaimResolution end) {
+        changes.add(new Change(end.claim(), statements.end(pk, end), null, end instanceof ClaimResolution.Completed));
     }
 
     void change(ClaimId claim, Statement statement) {
@@ -227,7 +227,7 @@ final class KeyWork implements Rounds.Work {
     private @Nullable Step free(ClaimItem seen) {
         for (ClaimRequest request : requests) {
             if (!seen.is(Status.RELEASED, request.id())) {
-                if (seen.isInDoubt() && !seen.isCleared() && request.inDoubt() == InDoubt.PARK) {
+                if (seen.isNextInDoubt() && !seen.isCleared() && request.inDoubt() == InDoubt.PARK) {
                     return new Step(statements.park(seen), null, new Parked());
                 }
                 Acquired answer = seen.next(statements.nowMicros());

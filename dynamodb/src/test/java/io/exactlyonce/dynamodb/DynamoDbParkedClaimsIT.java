@@ -2,8 +2,8 @@ package io.exactlyonce.dynamodb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.ClaimLife;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.ClaimDetails;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
@@ -46,7 +46,7 @@ class DynamoDbParkedClaimsIT extends ParkedClaimsContract {
         assertThat(parked().life(request.key())).isEmpty();
 
         store().claim(List.of(request));
-        ClaimLife held = parked().life(request.key()).orElseThrow();
+        ClaimDetails held = parked().life(request.key()).orElseThrow();
         assertThat(held.status()).isEqualTo("HELD");
         assertThat(held.owner()).isEqualTo("worker-1");
         assertThat(held.attempt()).isOne();
@@ -55,16 +55,16 @@ class DynamoDbParkedClaimsIT extends ParkedClaimsContract {
         assertThat(held.claimedAt()).isAfterOrEqualTo(held.firstClaimedAt());
         assertThat(held.leaseUntil()).isAfter(held.claimedAt());
 
-        store().end(List.of(new ClaimEnd.Parked(request.id(), "card declined", true)));
-        ClaimLife set = parked().life(request.key()).orElseThrow();
+        store().end(List.of(new ClaimResolution.Parked(request.id(), "card declined", true)));
+        ClaimDetails set = parked().life(request.key()).orElseThrow();
         assertThat(set.status()).isEqualTo("PARKED");
         assertThat(set.parkedAt()).isNotNull();
         assertThat(set.error()).isEqualTo("card declined");
-        assertThat(set.isAmbiguous()).isTrue();
+        assertThat(set.isInDoubt()).isTrue();
         assertThat(set.completedAt()).isNull();
 
-        parked().complete(new ClaimEnd.Completed(request.id(), "1"));
-        ClaimLife completed = parked().life(request.key()).orElseThrow();
+        parked().complete(new ClaimResolution.Completed(request.id(), "1"));
+        ClaimDetails completed = parked().life(request.key()).orElseThrow();
         assertThat(completed.status()).isEqualTo("COMPLETED");
         assertThat(completed.completedAt()).isNotNull();
         assertThat(completed.expiresAt()).isAfter(completed.completedAt());

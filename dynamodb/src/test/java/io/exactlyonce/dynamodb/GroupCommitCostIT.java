@@ -4,7 +4,7 @@ import static io.exactlyonce.dynamodb.Requests.request;
 import static io.exactlyonce.dynamodb.Requests.requests;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
@@ -25,13 +25,13 @@ class GroupCommitCostIT {
     private static final int POLL = 10;
     private static final int POLLS = 30;
     private static final int MESSAGES = IN_HAND * POLLS;
-    private static final Duration PATIENCE = Duration.ofMinutes(1);
+    private static final Duration QUEUE_TIMEOUT = Duration.ofMinutes(1);
 
     private ScriptedDynamoDb dynamoDb;
     private final StoreOnTable table =
             StoreOnTable.wrapped(client -> (dynamoDb = new ScriptedDynamoDb(client)).asClient());
     private final GroupCommitClaimStore store = new GroupCommitClaimStore(
-            table.store(), new GroupCommitSettings(2, DynamoDbClaimStore.LARGEST_BATCH, PATIENCE), System::nanoTime);
+            table.store(), new GroupCommitSettings(2, DynamoDbClaimStore.LARGEST_BATCH, QUEUE_TIMEOUT), System::nanoTime);
     private int requests;
     private int writes;
 
@@ -72,6 +72,6 @@ class GroupCommitCostIT {
 
     private CompletableFuture<?> handle(ClaimRequest request) {
         return CompletableFuture.runAsync(() -> {})
-                .thenCompose(handled -> store.endAsync(List.of(new ClaimEnd.Completed(request.id(), "1")), false));
+                .thenCompose(handled -> store.endAsync(List.of(new ClaimResolution.Completed(request.id(), "1")), false));
     }
 }

@@ -5,7 +5,7 @@ import static io.exactlyonce.dynamodb.Requests.claim;
 import static io.exactlyonce.dynamodb.Requests.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -84,17 +84,17 @@ class LostReplyIT {
 
     @Test
     void completion() {
-        assertIsRecorded(new ClaimEnd.Completed(acquired(), "1"));
+        assertIsRecorded(new ClaimResolution.Completed(acquired(), "1"));
     }
 
     @Test
     void release() {
-        assertIsRecorded(new ClaimEnd.Released(acquired(), "failed", false));
+        assertIsRecorded(new ClaimResolution.Released(acquired(), "failed", false));
     }
 
     @Test
     void parking() {
-        assertIsRecorded(new ClaimEnd.Parked(acquired(), "who knows", true));
+        assertIsRecorded(new ClaimResolution.Parked(acquired(), "who knows", true));
     }
 
     @Test
@@ -110,12 +110,12 @@ class LostReplyIT {
         ClaimRequest parked = parked();
         REPLIES.dropNext();
 
-        assertThat(TABLE.parked().complete(new ClaimEnd.Completed(parked.id(), "1")))
+        assertThat(TABLE.parked().complete(new ClaimResolution.Completed(parked.id(), "1")))
                 .isTrue();
         assertThat(claim(store, request(parked.key()))).isEqualTo(new AlreadyCompleted("1"));
     }
 
-    private void assertIsRecorded(ClaimEnd end) {
+    private void assertIsRecorded(ClaimResolution end) {
         REPLIES.dropNext();
 
         assertThat(store.end(List.of(end))).containsExactly(end.claim());
@@ -130,7 +130,7 @@ class LostReplyIT {
     private ClaimRequest parked() {
         ClaimRequest request = request();
         acquire(store, request);
-        store.end(List.of(new ClaimEnd.Parked(request.id(), "who knows", true)));
+        store.end(List.of(new ClaimResolution.Parked(request.id(), "who knows", true)));
         return request;
     }
 }

@@ -4,7 +4,7 @@ import static io.exactlyonce.dynamodb.Requests.claim;
 import static io.exactlyonce.dynamodb.Requests.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
@@ -53,7 +53,7 @@ class ObservingStoreIT {
         assertThat(table.store().look(Set.of(vanished.key()))).containsEntry(vanished.key(), KeyState.FREE);
         assertThat(claim(table.store(), request(vanished.key()))).isInstanceOfSatisfying(Acquired.class, acquired -> {
             assertThat(acquired.attempt()).isEqualTo(2);
-            assertThat(acquired.ambiguous()).isTrue();
+            assertThat(acquired.inDoubt()).isTrue();
         });
     }
 
@@ -70,7 +70,7 @@ class ObservingStoreIT {
             assertThat(table.store().look(Set.of(holder.key()))).containsEntry(holder.key(), KeyState.HELD);
             CLOCK.advance(SHORT.dividedBy(2));
         }
-        assertThat(table.store().end(List.of(new ClaimEnd.Released(holder.id(), "failed", false))))
+        assertThat(table.store().end(List.of(new ClaimResolution.Released(holder.id(), "failed", false))))
                 .hasSize(1);
         assertThat(table.store().look(Set.of(holder.key()))).containsEntry(holder.key(), KeyState.FREE);
     }

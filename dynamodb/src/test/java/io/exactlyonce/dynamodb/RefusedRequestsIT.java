@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -185,14 +185,14 @@ class RefusedRequestsIT {
     void parkedClaimThatIsDecidedOnWhileItIsListedIsNotListed() {
         List<ClaimRequest> batch = requests(3);
         store.claim(batch);
-        batch.forEach(each -> store.end(List.of(new ClaimEnd.Parked(each.id(), "who knows", false))));
+        batch.forEach(each -> store.end(List.of(new ClaimResolution.Parked(each.id(), "who knows", false))));
         dynamoDb.before(BatchGetItemRequest.class, () -> {
             assertThat(table.parked().release(batch.get(0).id())).isTrue();
             ClaimRequest again = batch.get(1);
             assertThat(table.parked().release(again.id())).isTrue();
             ClaimRequest next = request(again.key());
             acquire(store, next);
-            store.end(List.of(new ClaimEnd.Parked(next.id(), "again", false)));
+            store.end(List.of(new ClaimResolution.Parked(next.id(), "again", false)));
         });
 
         assertThat(table.parked().list(null, 3))
@@ -241,7 +241,7 @@ class RefusedRequestsIT {
 
     private void giveUp(ClaimKey key) {
         UUID holder = UUID.fromString(table.item(key.hash()).get("claim_id").s());
-        assertThat(other.end(List.of(new ClaimEnd.Released(new ClaimId(key, holder), "failed", false))))
+        assertThat(other.end(List.of(new ClaimResolution.Released(new ClaimId(key, holder), "failed", false))))
                 .hasSize(1);
     }
 
@@ -272,8 +272,8 @@ class RefusedRequestsIT {
         String large = "\"" + "x".repeat(DynamoDbClaimStore.LARGEST_RESULT - 1) + "\"";
 
         assertThatThrownBy(() -> store.end(List.of(
-                        new ClaimEnd.Released(batch.get(0).id(), "failed", false),
-                        new ClaimEnd.Completed(batch.get(1).id(), large))))
+                        new ClaimResolution.Released(batch.get(0).id(), "failed", false),
+                        new ClaimResolution.Completed(batch.get(1).id(), large))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("389121 bytes")
                 .hasMessageContaining("exactly-once.claim.max-result-size");
@@ -290,7 +290,7 @@ class RefusedRequestsIT {
         acquire(store, request);
         String largest = "\"" + "x".repeat(DynamoDbClaimStore.LARGEST_RESULT - 2) + "\"";
 
-        assertThat(store.end(List.of(new ClaimEnd.Completed(request.id(), largest))))
+        assertThat(store.end(List.of(new ClaimResolution.Completed(request.id(), largest))))
                 .hasSize(1);
 
         assertThat(claim(store, request(request.key()))).isEqualTo(new AlreadyCompleted(largest));
@@ -313,9 +313,9 @@ class RefusedRequestsIT {
                 .hasMessageContaining("DynamoDbCompletion.of(claim)");
     }
 
-    private static List<ClaimEnd> completions(List<ClaimRequest> requests) {
+    private static List<ClaimResolution> completions(List<ClaimRequest> requests) {
         return requests.stream()
-                .<ClaimEnd>map(request -> new ClaimEnd.Completed(request.id(), "1"))
+                .<ClaimResolution>map(request -> new ClaimResolution.Completed(request.id(), "1"))
                 .toList();
     }
 

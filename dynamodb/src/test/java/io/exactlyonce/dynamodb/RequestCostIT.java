@@ -5,7 +5,7 @@ import static io.exactlyonce.dynamodb.Requests.requests;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -77,8 +77,8 @@ class RequestCostIT {
     void endsAndClaimsThatComeTogetherShareARequest() {
         List<ClaimRequest> held = requests(10);
         store.claim(held);
-        List<ClaimEnd> ends = held.stream()
-                .<ClaimEnd>map(request -> new ClaimEnd.Completed(request.id(), "1"))
+        List<ClaimResolution> ends = held.stream()
+                .<ClaimResolution>map(request -> new ClaimResolution.Completed(request.id(), "1"))
                 .toList();
 
         count(() -> assertThat(store.apply(new ClaimBatch(ends, requests(15))))
@@ -108,7 +108,7 @@ class RequestCostIT {
                 ClaimRequest.InDoubt.TAKE_OVER,
                 ClaimKey.sha256("payload"));
         store.claim(List.of(request));
-        store.end(List.of(new ClaimEnd.Completed(request.id(), "\"" + "r".repeat(300) + "\"")));
+        store.end(List.of(new ClaimResolution.Completed(request.id(), "\"" + "r".repeat(300) + "\"")));
 
         int size = table.item(key.hash()).entrySet().stream()
                 .mapToInt(attribute -> attribute.getKey().length() + size(attribute.getValue()))
@@ -117,9 +117,9 @@ class RequestCostIT {
         assertThat(size).isLessThan(1024);
     }
 
-    private List<ClaimEnd> completions(String result) {
+    private List<ClaimResolution> completions(String result) {
         return batch.stream()
-                .<ClaimEnd>map(request -> new ClaimEnd.Completed(request.id(), result))
+                .<ClaimResolution>map(request -> new ClaimResolution.Completed(request.id(), result))
                 .toList();
     }
 

@@ -52,8 +52,8 @@ final class Requests {
             }
 
             @Override
-            public boolean isAmbiguous() {
-                return acquired.ambiguous();
+            public boolean isInDoubt() {
+                return acquired.inDoubt();
             }
 
             @Override

@@ -96,7 +96,7 @@ class ExactlyOnceEndpointIT {
                     .contains("\"queue\":\"" + queue + "\"")
                     .contains("\"visibilityTimeoutSeconds\":30")
                     .contains("\"maxReceiveCount\":5")
-                    .contains("\"retriesLastSeconds\":7.5")
+                    .contains("\"retryBudgetSeconds\":7.5")
                     .contains("\"recommendedSeconds\":30.0,\"rule\":\"as it is, or p95\"")
                     .contains("\"audit\":[")
                     .doesNotContain(":null", ":[]", ":{}", ":\"\""));

@@ -2,7 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -125,7 +125,7 @@ class SecondPaymentIT {
         ClaimOutcome outcome = store.claim(List.of(request)).get(0);
         if (outcome instanceof Acquired) {
             charges++;
-            assertThat(store.end(List.of(new ClaimEnd.Completed(request.id(), "\"charged\""))))
+            assertThat(store.end(List.of(new ClaimResolution.Completed(request.id(), "\"charged\""))))
                     .extracting(ClaimId::key)
                     .containsExactly(payment);
         }

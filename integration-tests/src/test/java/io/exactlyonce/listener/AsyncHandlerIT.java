@@ -48,7 +48,7 @@ class AsyncHandlerIT {
                     return super.cancel(mayInterrupt);
                 }
             };
-            calls.add("%s, attempt %d, ambiguous %s".formatted(order, claim.attempt(), claim.isAmbiguous()));
+            calls.add("%s, attempt %d, in doubt %s".formatted(order, claim.attempt(), claim.isInDoubt()));
             futures.add(future);
             return future;
         }
@@ -81,7 +81,7 @@ class AsyncHandlerIT {
 
             SQS.awaitEmpty(queue);
             assertThat(fulfiller.calls)
-                    .containsExactly("o1, attempt 1, ambiguous false", "o1, attempt 2, ambiguous false");
+                    .containsExactly("o1, attempt 1, in doubt false", "o1, attempt 2, in doubt false");
             assertThat(application.texts("SELECT result FROM exactly_once_claim"))
                     .containsExactly("\"shipped\"");
 

@@ -66,7 +66,7 @@ class AtLeastOnceIT {
     private static final List<String> QUEUES = List.of(SINGLE, BATCH, DATABASE);
 
     /** A call of a handler, in whichever application. */
-    record Call(String order, int attempt, boolean ambiguous) {}
+    record Call(String order, int attempt, boolean inDoubt) {}
 
     private static final List<Call> CALLS = new CopyOnWriteArrayList<>();
     private static final Map<String, CountDownLatch> GATES = new ConcurrentHashMap<>();
@@ -74,7 +74,7 @@ class AtLeastOnceIT {
 
     /** What all handlers do. */
     private static void handle(String order, Claim claim) throws InterruptedException {
-        CALLS.add(new Call(order, claim.attempt(), claim.isAmbiguous()));
+        CALLS.add(new Call(order, claim.attempt(), claim.isInDoubt()));
         // Not the claim's attempt: a transaction that is rolled back leaves none.
         int call = callsOf(order).size();
         CountDownLatch gate = GATES.get(order + " " + call);

@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 /** Reads the queue {@code test.queue}. Its handler returns when the test says so, or when it is interrupted. */
 class BlockingListener {
 
-    record Call(String order, int attempt, boolean ambiguous) {}
+    record Call(String order, int attempt, boolean inDoubt) {}
 
     private final List<Call> calls = new CopyOnWriteArrayList<>();
     private final CountDownLatch interrupted = new CountDownLatch(1);
@@ -35,7 +35,7 @@ class BlockingListener {
 
     @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
     void handle(String order, Claim claim) throws InterruptedException {
-        calls.add(new Call(order, claim.attempt(), claim.isAmbiguous()));
+        calls.add(new Call(order, claim.attempt(), claim.isInDoubt()));
         try {
             finish.await();
         } catch (InterruptedException stopped) {

@@ -40,8 +40,8 @@ class CrashIT {
 
         @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
         void handle(String order, Claim claim) throws Exception {
-            String line = "attempt=%d ambiguous=%s downstreamKey=%s%n"
-                    .formatted(claim.attempt(), claim.isAmbiguous(), claim.downstreamKey());
+            String line = "attempt=%d inDoubt=%s downstreamKey=%s%n"
+                    .formatted(claim.attempt(), claim.isInDoubt(), claim.downstreamKey());
             Path unfinished = Files.writeString(report.resolveSibling(report.getFileName() + ".part"), line);
             Files.move(unfinished, report);
             if (dies) {
@@ -74,9 +74,9 @@ class CrashIT {
         }
 
         String before = Files.readString(first);
-        assertThat(before).startsWith("attempt=1 ambiguous=false");
+        assertThat(before).startsWith("attempt=1 inDoubt=false");
         assertThat(Files.readString(second))
-                .startsWith("attempt=2 ambiguous=true")
+                .startsWith("attempt=2 inDoubt=true")
                 .endsWith(keyOf(before));
     }
 

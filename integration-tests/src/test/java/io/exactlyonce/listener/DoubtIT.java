@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
@@ -31,7 +31,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 class DoubtIT {
 
     private static final String ABANDONED = """
-            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
                                             lease_until, first_claimed_at, claimed_at, expires_at)
             VALUES (?, 'o1', 'HELD', gen_random_uuid(), 'killed', 1, 1, false, now(), now(), now(), now() + '1 day')
             """;
@@ -47,7 +47,7 @@ class DoubtIT {
         }
 
         String handle(Claim claim) {
-            calls.add("attempt=%d ambiguous=%s".formatted(claim.attempt(), claim.isAmbiguous()));
+            calls.add("attempt=%d inDoubt=%s".formatted(claim.attempt(), claim.isInDoubt()));
             return "charged";
         }
     }
@@ -57,7 +57,7 @@ class DoubtIT {
                 id = "orders",
                 queueNames = "${test.queue}",
                 key = "#order",
-                onAbandoned = AbandonedPolicy.PARK)
+                whenInDoubt = InDoubtPolicy.PARK)
         String handle(String order, Claim claim) {
             return handle(claim);
         }
@@ -68,7 +68,7 @@ class DoubtIT {
                 id = "orders",
                 queueNames = "${test.queue}",
                 key = "#order",
-                onAbandoned = AbandonedPolicy.RECONCILE)
+                whenInDoubt = InDoubtPolicy.RECONCILE)
         String handle(String order, Claim claim) {
             return handle(claim);
         }
@@ -106,7 +106,7 @@ class DoubtIT {
             ExactlyOnceOperations operations = application.bean(ExactlyOnceOperations.class);
 
             assertThatThrownBy(() -> operations
-                            .onAbandoned(AbandonedPolicy.PARK)
+                            .whenInDoubt(InDoubtPolicy.PARK)
                             .execute(queue, "o1", String.class, claim -> "charged again"))
                     .isInstanceOf(ParkedException.class);
             assertThat(operations.findParked(queue, "o1")).isPresent();
@@ -115,10 +115,10 @@ class DoubtIT {
                     .isTrue();
 
             assertThat(operations
-                            .onAbandoned(AbandonedPolicy.PARK)
+                            .whenInDoubt(InDoubtPolicy.PARK)
                             .<String, RuntimeException>execute(
-                                    queue, "o1", String.class, claim -> "ambiguous=" + claim.isAmbiguous()))
-                    .isEqualTo("ambiguous=true");
+                                    queue, "o1", String.class, claim -> "inDoubt=" + claim.isInDoubt()))
+                    .isEqualTo("inDoubt=true");
         }
     }
 
@@ -135,7 +135,7 @@ class DoubtIT {
             await().atMost(LONG).until(() -> application.claims("PARKED") == 1);
             ExactlyOnceOperations operations = application.bean(ExactlyOnceOperations.class);
             ParkedClaim parked = operations.parked(10).get(0);
-            assertThat(parked.isAmbiguous()).isTrue();
+            assertThat(parked.isInDoubt()).isTrue();
             assertThat(parked.reason()).isEqualTo("its holder vanished");
             assertThat(application.bean(Parking.class).calls()).isEmpty();
             assertThat(SQS.size(queue)).isEqualTo(1);
@@ -143,7 +143,7 @@ class DoubtIT {
             assertThat(operations.releaseParked(parked)).isTrue();
 
             await().atMost(LONG).until(() -> SQS.size(queue) == 0);
-            assertThat(application.bean(Parking.class).calls()).containsExactly("attempt=2 ambiguous=true");
+            assertThat(application.bean(Parking.class).calls()).containsExactly("attempt=2 inDoubt=true");
         }
     }
 

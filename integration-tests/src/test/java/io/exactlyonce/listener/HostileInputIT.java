@@ -178,7 +178,7 @@ class HostileInputIT {
                 .sql("DELETE FROM exactly_once_claim WHERE scope = 'payments'")
                 .update();
         application.database().sql("""
-                        INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+                        INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
                                                         lease_until, first_claimed_at, claimed_at, expires_at)
                         VALUES ('payments', 'o1', 'HELD', gen_random_uuid(), 'other', 1, 1, false, now(), now(), now(),
                                 now() + interval '1 hour')
@@ -288,7 +288,7 @@ class HostileInputIT {
         assertThat(application
                         .database()
                         .sql("SELECT scope || '/' || key || owner FROM exactly_once_claim"
-                                + " WHERE status NOT IN ('COMPLETED', 'RELEASED') OR ambiguous")
+                                + " WHERE status NOT IN ('COMPLETED', 'RELEASED') OR in_doubt")
                         .query(String.class)
                         .list())
                 .as("but for what was held from the start; what could not be handed to its method was given back")

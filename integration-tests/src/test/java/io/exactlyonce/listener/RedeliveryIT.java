@@ -31,9 +31,9 @@ class RedeliveryIT {
 
     record Order(String orderId) {}
 
-    record Call(String orderId, int attempt, boolean ambiguous, String downstreamKey) {
+    record Call(String orderId, int attempt, boolean inDoubt, String downstreamKey) {
         static Call of(Order order, Claim claim) {
-            return new Call(order.orderId(), claim.attempt(), claim.isAmbiguous(), claim.downstreamKey());
+            return new Call(order.orderId(), claim.attempt(), claim.isInDoubt(), claim.downstreamKey());
         }
     }
 

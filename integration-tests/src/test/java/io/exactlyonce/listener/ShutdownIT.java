@@ -132,7 +132,7 @@ class ShutdownIT {
 
         private void note(String name, Claim claim, String event) {
             jdbc.sql("INSERT INTO note VALUES (?, ?, ?)")
-                    .params(name, event, claim.isAmbiguous())
+                    .params(name, event, claim.isInDoubt())
                     .update();
         }
 
@@ -192,7 +192,7 @@ class ShutdownIT {
 
     @Test
     void everythingThatHasNotBegunIsSoonAnothersAndWhatHasBegunEndsOnce(@TempDir Path directory) throws Exception {
-        notes.sql("CREATE TABLE note (name text, event text, ambiguous boolean)")
+        notes.sql("CREATE TABLE note (name text, event text, in_doubt boolean)")
                 .update();
         IntStream.range(0, ORDERS).forEach(number -> SQS.send(orders, "order-" + number));
         IntStream.rangeClosed(1, 5)
@@ -238,7 +238,7 @@ class ShutdownIT {
             await().atMost(START).until(() -> noted("ended", "stubborn").size() == 1);
             await().until(() -> successor.claims("HELD") == 0);
         }
-        assertThat(notes.sql("SELECT ambiguous FROM note WHERE name = 'stubborn' AND event = 'ended'")
+        assertThat(notes.sql("SELECT in_doubt FROM note WHERE name = 'stubborn' AND event = 'ended'")
                         .query(Boolean.class)
                         .single())
                 .isTrue();

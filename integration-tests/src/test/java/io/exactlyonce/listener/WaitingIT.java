@@ -41,7 +41,7 @@ class WaitingIT {
     private static final Duration LONG_LEASE = Duration.ofMinutes(2);
     private static final SqsServer SQS = SqsServer.shared();
 
-    record Call(String order, int attempt, boolean ambiguous) {}
+    record Call(String order, int attempt, boolean inDoubt) {}
 
     static class Listener {
         private final List<Call> calls = new CopyOnWriteArrayList<>();
@@ -57,7 +57,7 @@ class WaitingIT {
 
         @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order")
         void handle(String order, Claim claim) throws InterruptedException {
-            calls.add(new Call(order, claim.attempt(), claim.isAmbiguous()));
+            calls.add(new Call(order, claim.attempt(), claim.isInDoubt()));
             finish.await();
         }
     }

@@ -43,7 +43,7 @@ class LongQueueIT {
 
     /** In the order of the key, so that it takes a minute and not several: scattered keys are benchmark (g)'s matter. */
     private static final String FILL = """
-            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
                                             lease_until, first_claimed_at, claimed_at, completed_at, expires_at)
             SELECT ?, 'old-' || lpad(i::text, 9, '0'), 'COMPLETED', gen_random_uuid(), 'worker', 1, i, false,
                    at, at, at, at, at + interval '18 days'

@@ -103,7 +103,7 @@ final class ClaimMoves {
         if (!isAsRead(state.row(), met, steps)) {
             steps.add(who, "was too late", state.with(who, asking(state.worker(who))));
         } else if (met.status() != Status.ABSENT
-                && met.isInDoubt()
+                && met.isNextInDoubt()
                 && steps.mode() == Mode.PARK
                 && steps.has(Guard.DOUBT_IS_PARKED)) {
             State parked = state.with(state.row().ended(Status.PARKED, true));
@@ -154,7 +154,7 @@ final class ClaimMoves {
         } else if ((row.status() == Status.ABSENT || (mayTakeOver(row, steps) && row.fencedBy() < 0))
                 && !(givenUp && steps.has(Guard.GIVEN_UP_CLAIM_STAYS_GIVEN_UP))) {
             State disturbed = arrived.with(state.history().disturb());
-            boolean parks = row.status() != Status.ABSENT && row.isInDoubt() && steps.mode() == Mode.PARK;
+            boolean parks = row.status() != Status.ABSENT && row.isNextInDoubt() && steps.mode() == Mode.PARK;
             State next =
                     parks ? disturbed.with(row.ended(Status.PARKED, true)) : acquired(disturbed, claim, row, steps);
             boolean taken = holdsByItsOwnClock(state.worker(0), row) || holdsByItsOwnClock(state.worker(1), row);

@@ -29,7 +29,7 @@ final class DatabaseMoves {
         } else if (open && steps.has(Guard.ONE_TRANSACTION_PER_KEY)) {
             ClaimMoves.refuse(state, who, Status.HELD, steps);
         } else {
-            boolean doubt = row.status() != Status.ABSENT && row.isInDoubt();
+            boolean doubt = row.status() != Status.ABSENT && row.isNextInDoubt();
             int attempt = state.history().attempts() + 1;
             State begun = state.with(state.history().acquired(0, doubt))
                     .with(who, state.worker(who).working(Phase.HANDLING, attempt, row));

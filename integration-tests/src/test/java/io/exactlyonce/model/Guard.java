@@ -24,12 +24,12 @@ enum Guard {
     RETRY_FINDS_ITS_OWN_CLAIM("io.exactlyonce.claim.postgres.ClaimRow#isHeldBy"),
     /** A try that arrives after its claim was given up finds its own {@code claim_id} in the row, too. */
     GIVEN_UP_CLAIM_STAYS_GIVEN_UP("io.exactlyonce.claim.postgres.ClaimRow#wasReleasedBy"),
-    /** A takeover of a claim that was never ended tells its handler that it is ambiguous. */
-    TAKEOVER_TELLS_THE_DOUBT("io.exactlyonce.claim.postgres.ClaimRow#isInDoubt"),
-    /** {@code claim.ambiguous OR w.ambiguous}: a later release without effects does not clear an earlier doubt. */
+    /** A takeover of a claim that was never ended tells its handler that it is in doubt. */
+    TAKEOVER_TELLS_THE_DOUBT("io.exactlyonce.claim.postgres.ClaimRow#isNextInDoubt"),
+    /** {@code claim.in_doubt OR w.in_doubt}: a later release without effects does not clear an earlier doubt. */
     DOUBT_STAYS("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
-    /** A handler that was stopped from outside releases its key as ambiguous, or parks it. */
-    STOPPED_HANDLER_LEAVES_A_DOUBT("io.exactlyonce.delivery.pipeline.FailedAttempt#end"),
+    /** A handler that was stopped from outside releases its key in doubt, or parks it. */
+    STOPPED_HANDLER_LEAVES_A_DOUBT("io.exactlyonce.delivery.pipeline.FailedAttempt#resolution"),
     /** With {@code PARK} a key in doubt is parked instead of taken over. */
     DOUBT_IS_PARKED(Mode.PARK, "io.exactlyonce.claim.postgres.ClaimRow#mustBeParked"),
     /** Renewals name the {@code claim_id}. */
@@ -41,7 +41,7 @@ enum Guard {
     /** Parkings name the {@code claim_id}. */
     PARKING_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** The worker counts its lease from before it asked for it. */
-    LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.Claims$Call#attempt"),
+    LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.RetryingClaimClient$Call#attempt"),
     /** A claim answered after its lease is given back, and its handler not called. */
     HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.pipeline.DeliveryPipeline$Admission#admits"),
     /** {@code ensureHeld()} asks for the deadline at the moment of the call. */
@@ -55,9 +55,9 @@ enum Guard {
     /** A duplicate whose key is held elsewhere waits, and is not deleted as "seen before". */
     DUPLICATE_WAITS_FOR_THE_HOLDER("io.exactlyonce.delivery.OutcomePolicy#heldElsewhere"),
     /** It waits invisible, rather than to be returned again and again until its receives are used up. */
-    WAITING_COSTS_NO_RECEIVE("io.exactlyonce.delivery.pipeline.WaitingRoom#admit"),
+    WAITING_COSTS_NO_RECEIVE("io.exactlyonce.delivery.pipeline.WaitingDeliveries#admit"),
     /** A delivery that waits is made visible once its key is free. */
-    FREE_KEY_ENDS_THE_WAIT("io.exactlyonce.delivery.pipeline.WaitingRoom#end"),
+    FREE_KEY_ENDS_THE_WAIT("io.exactlyonce.delivery.pipeline.WaitingDeliveries#end"),
     /** No return past the local end of the window: the receipt may expose the successor's message. */
     RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#exposure"),
     /** No renewal past the local end of the window, for the same reason. */

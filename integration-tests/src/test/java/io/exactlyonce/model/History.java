@@ -5,7 +5,7 @@ package io.exactlyonce.model;
  *
  * @param attempts how often the key was acquired
  * @param topToken the highest fencing token so far
- * @param told attempts that were told that they are ambiguous
+ * @param told attempts that were told that they are in doubt
  * @param effects attempts that had their effect
  * @param disturbed whether a crash, a pause, a stop or a lost renewal or release gives reason for doubt
  */
@@ -13,9 +13,9 @@ record History(int attempts, int topToken, int told, int effects, boolean distur
 
     static final History NONE = new History(0, 0, 0, 0, false);
 
-    History acquired(int token, boolean ambiguous) {
+    History acquired(int token, boolean inDoubt) {
         int next = attempts + 1;
-        return new History(next, Math.max(topToken, token), ambiguous ? told | 1 << next : told, effects, disturbed);
+        return new History(next, Math.max(topToken, token), inDoubt ? told | 1 << next : told, effects, disturbed);
     }
 
     History effect(int attempt) {

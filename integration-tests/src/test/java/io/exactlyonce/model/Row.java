@@ -31,7 +31,7 @@ record Row(Status status, int claim, int attempt, int token, boolean doubt, int 
     }
 
     /** Returns whether an attempt may have had effects that are not recorded. Only for a row that is over. */
-    boolean isInDoubt() {
+    boolean isNextInDoubt() {
         return doubt || status == Status.HELD;
     }
 

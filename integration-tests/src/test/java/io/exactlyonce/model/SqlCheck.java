@@ -36,8 +36,8 @@ enum SqlCheck {
                     + "#takeoverOfAFencedClaimIsHeldElsewhereUntilTheTransactionEnds"),
     DOUBT(
             Guard.DOUBT_STAYS,
-            "ambiguous = claim.ambiguous OR w.ambiguous",
-            "ambiguous = w.ambiguous",
+            "in_doubt = claim.in_doubt OR w.in_doubt",
+            "in_doubt = w.in_doubt",
             "io.exactlyonce.claim.postgres.StaleClaimIT#releaseWithoutEffectsDoesNotClearAnEarlierDoubt"),
     RENEWED_CLAIM(
             Guard.RENEWAL_NAMES_ITS_CLAIM,

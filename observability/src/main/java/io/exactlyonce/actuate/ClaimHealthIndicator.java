@@ -54,7 +54,7 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
                 .map(listener -> "%s: no answer to claims by %s"
                         .formatted(listener, listener.gate().way()))
                 .toList();
-        builder.withDetail("renewalsLookedForBeforeMillis", sinceTick.toMillis())
+        builder.withDetail("millisSinceRenewalCheck", sinceTick.toMillis())
                 .withDetail("pausedListeners", paused)
                 .withDetails(backend.prove());
         if (sinceTick.compareTo(LATE) > 0 || !paused.isEmpty()) {

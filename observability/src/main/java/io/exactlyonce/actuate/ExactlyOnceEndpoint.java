@@ -1,6 +1,6 @@
 package io.exactlyonce.actuate;
 
-import io.exactlyonce.ClaimLife;
+import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.ParkedClaim;
@@ -96,7 +96,7 @@ public final class ExactlyOnceEndpoint {
      *
      * @param claim until now
      */
-    public record Life(ClaimLife claim) implements OperationResponseBody {}
+    public record Life(ClaimDetails claim) implements OperationResponseBody {}
 
     /** Returns what was prevented, and what runs. */
     @ReadOperation

@@ -4,7 +4,7 @@ import io.exactlyonce.audit.AuditReport;
 import io.exactlyonce.audit.Finding;
 import io.exactlyonce.observe.Prevented;
 import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.window.Outlook;
+import io.exactlyonce.window.LatencyForecast;
 import io.exactlyonce.window.WindowAdvice;
 import io.exactlyonce.window.WindowWatch.ListenerWindow;
 import java.time.Duration;
@@ -84,20 +84,20 @@ public record ListenerDescription(
                 subscription.gate().isPaused() ? subscription.gate().way() : null,
                 subscription.maxReceiveCount(),
                 seconds(retriesLast),
-                window.outlook().latencies().count() == 0 ? null : window(window.outlook(), window.advice()),
+                window.forecast().latencies().count() == 0 ? null : window(window.forecast(), window.advice()),
                 report == null || report.findings().isEmpty() ? null : report.findings());
     }
 
-    private static Window window(Outlook outlook, WindowAdvice advice) {
+    private static Window window(LatencyForecast forecast, WindowAdvice advice) {
         return new Window(
-                outlook.latencies().count(),
-                exact(outlook.latencies().p50()),
-                exact(outlook.latencies().p95()),
-                exact(outlook.latencies().p99()),
-                exact(outlook.recent().p95()),
-                outlook.utilization(),
-                seconds(outlook.timeToBreach().orElse(null)),
-                outlook.strays(),
+                forecast.latencies().count(),
+                exact(forecast.latencies().p50()),
+                exact(forecast.latencies().p95()),
+                exact(forecast.latencies().p99()),
+                exact(forecast.recent().p95()),
+                forecast.utilization(),
+                seconds(forecast.timeToBreach().orElse(null)),
+                forecast.strays(),
                 new Advice(
                         seconds(advice.recommended()),
                         advice.rule().formula(),

@@ -60,8 +60,8 @@ public final class DeliveryMetrics implements DeliveryObserver {
             of(timedOut.subscription()).timeouts.increment();
         } else if (event instanceof DeliveryEvent.CompletionLost lost) {
             of(lost.subscription()).completionsLost.increment();
-        } else if (event instanceof DeliveryEvent.ReceivesRunOut runOut) {
-            of(runOut.subscription()).receivesRunOut.increment();
+        } else if (event instanceof DeliveryEvent.FinalReceive last) {
+            of(last.subscription()).receivesRunOut.increment();
         } else if (event instanceof DeliveryEvent.Paused paused) {
             pauses.record(paused.length());
         }

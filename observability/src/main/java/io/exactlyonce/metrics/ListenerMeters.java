@@ -60,7 +60,7 @@ final class ListenerMeters extends Meters {
     final Counter timeouts = counter("exactly.once.handler.timeouts");
     final Counter acknowledgements = counter("exactly.once.acknowledgements");
     final Counter completionsLost = counter("exactly.once.completions.lost");
-    final Counter receivesRunOut = counter("exactly.once.receives.run.out");
+    final Counter receivesRunOut = counter("exactly.once.final.receives");
 
     private final Timer delivery;
     private final Timer age = timer("exactly.once.message.age", AGES);
@@ -105,7 +105,7 @@ final class ListenerMeters extends Meters {
                 "exactly.once.listener.paused",
                 null,
                 () -> isPaused() ? 1 : 0,
-                "way",
+                "claim.path",
                 begun.gate().way());
         new WindowGauges(this, begun, watch).register();
     }
@@ -151,7 +151,7 @@ final class ListenerMeters extends Meters {
 
     void claimed(ClaimOutcome outcome) {
         increment(claims, outcome.tag());
-        if (outcome instanceof Acquired acquired && acquired.ambiguous()) {
+        if (outcome instanceof Acquired acquired && acquired.inDoubt()) {
             takeovers.increment();
         }
     }

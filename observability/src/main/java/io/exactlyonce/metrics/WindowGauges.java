@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What is foreseen and advised of one listener's window: all of one outlook, which the first gauge of a scrape asks for. */
+/** What is foreseen and advised of one listener's window: all of one forecast, which the first gauge of a scrape asks for. */
 final class WindowGauges {
 
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -27,24 +27,24 @@ final class WindowGauges {
     }
 
     void register() {
-        quantiles("exactly.once.delivery.quantile", window -> window.outlook().recent());
+        quantiles("exactly.once.delivery.quantile", window -> window.forecast().recent());
         quantiles("exactly.once.handler.quantile", ListenerWindow::handlers);
         seconds("exactly.once.window", WindowGauges::length);
         seconds(
                 "exactly.once.window.headroom",
-                window -> length(window).minus(window.outlook().recent().p95()));
+                window -> length(window).minus(window.forecast().recent().p95()));
         seconds("exactly.once.window.recommended", window -> recommended(window, true), "rule", "renewed");
         seconds("exactly.once.window.recommended", window -> recommended(window, false), "rule", "not_renewed");
         meters.gauge(
                 "exactly.once.window.utilization",
                 "ratio",
-                () -> window().outlook().utilization());
+                () -> window().forecast().utilization());
         meters.gauge(
-                "exactly.once.window.strays", "ratio", () -> window().outlook().shareBeyond());
+                "exactly.once.window.overrun", "ratio", () -> window().forecast().shareBeyond());
         meters.gauge(
                 "exactly.once.window.time.to.breach",
                 "seconds",
-                () -> window().outlook()
+                () -> window().forecast()
                         .timeToBreach()
                         .map(WindowGauges::seconds)
                         .orElse(Double.POSITIVE_INFINITY));
@@ -59,7 +59,7 @@ final class WindowGauges {
 
     private static Duration recommended(ListenerWindow window, boolean isRenewed) {
         Subscription subscription = window.subscription();
-        Latencies latencies = window.outlook().latencies();
+        Latencies latencies = window.forecast().latencies();
         Duration advised = WindowAdvice.of(subscription.queue(), subscription.window(), isRenewed, latencies)
                 .recommended();
         return advised == null ? length(window) : advised;
@@ -74,7 +74,7 @@ final class WindowGauges {
     }
 
     private static Duration length(ListenerWindow window) {
-        return window.outlook().window();
+        return window.forecast().window();
     }
 
     private synchronized ListenerWindow window() {

@@ -58,7 +58,7 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
     }
 
     private void claimed(Subscription subscription, ClaimKey claimed, ClaimOutcome outcome) {
-        if (outcome instanceof ClaimOutcome.Acquired acquired && acquired.ambiguous()) {
+        if (outcome instanceof ClaimOutcome.Acquired acquired && acquired.inDoubt()) {
             publish(
                     subscription,
                     claimed,

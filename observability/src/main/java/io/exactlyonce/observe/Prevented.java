@@ -102,7 +102,7 @@ public final class Prevented implements DeliveryObserver {
     }
 
     private void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
-        if (outcome instanceof ClaimOutcome.Acquired acquired && acquired.ambiguous()) {
+        if (outcome instanceof ClaimOutcome.Acquired acquired && acquired.inDoubt()) {
             of(subscription).takeovers.incrementAndGet();
             log.info(
                     "{} takes {} over at attempt {}: an earlier attempt ended without an outcome on record, as in a crash, so that"

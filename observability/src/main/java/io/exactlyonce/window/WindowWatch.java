@@ -15,7 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a foresight for each listener and queue, from the first start of the listener to the end of the process, and logs its
+ * Keeps a forecaster for each listener and queue, from the first start of the listener to the end of the process, and logs its
  * warnings. Nothing of it is stored: a new process learns anew.
  *
  * <p>What counts is the time from a message's receive to its confirmed delete, or until it was abandoned, since that is
@@ -37,16 +37,16 @@ public final class WindowWatch implements DeliveryObserver {
      * What is known of one listener's window on one queue.
      *
      * @param subscription with the window as it was last read
-     * @param outlook latencies, time to breach, strays
-     * @param handlers the handlers' own times, as recent as the outlook's deliveries
+     * @param forecast latencies, time to breach, overruns
+     * @param handlers the handlers' own times, as recent as the forecast's deliveries
      * @param advice the window that the queue should have
      */
-    public record ListenerWindow(Subscription subscription, Outlook outlook, Latencies handlers, WindowAdvice advice) {}
+    public record ListenerWindow(Subscription subscription, LatencyForecast forecast, Latencies handlers, WindowAdvice advice) {}
 
     private record Key(String listener, String queue) {}
 
     private static final class Watched {
-        final WindowForesight foresight;
+        final LatencyForecaster forecaster;
         private final RecentLatencies handlers = new RecentLatencies();
         private final long begun;
         private double lastHandled;
@@ -55,12 +55,12 @@ public final class WindowWatch implements DeliveryObserver {
         Watched(Subscription subscription, long nanos) {
             this.subscription = subscription;
             begun = nanos;
-            foresight = new WindowForesight(subscription.window().length(), nanos);
+            forecaster = new LatencyForecaster(subscription.window().length(), nanos);
         }
 
         void revise(Subscription revised) {
             subscription = revised;
-            foresight.windowChanged(revised.window().length());
+            forecaster.windowChanged(revised.window().length());
         }
 
         synchronized void handled(long nanos, double seconds) {
@@ -100,7 +100,7 @@ public final class WindowWatch implements DeliveryObserver {
         } else if (event instanceof DeliveryEvent.Delivered delivered) {
             Watched its = of(delivered.subscription());
             WindowWarning warning =
-                    its.foresight.record(clock.nanoTime(), delivered.elapsed().toNanos() * 1e-9);
+                    its.forecaster.record(clock.nanoTime(), delivered.elapsed().toNanos() * 1e-9);
             if (warning != null) {
                 warn(its.subscription, warning);
                 Boundary.tell(observers, observer -> observer.warned(its.subscription, warning));
@@ -167,19 +167,19 @@ public final class WindowWatch implements DeliveryObserver {
 
     /** Returns the 99th percentile of a listener's deliveries, from receive to confirmed delete; empty if too few were measured. */
     public Optional<Duration> p99(Subscription subscription) {
-        Latencies latencies = window(subscription).outlook().latencies();
+        Latencies latencies = window(subscription).forecast().latencies();
         return latencies.count() >= ENOUGH ? Optional.of(latencies.p99()) : Optional.empty();
     }
 
     private ListenerWindow window(Watched its) {
         Subscription subscription = its.subscription;
         long now = clock.nanoTime();
-        Outlook outlook = its.foresight.outlook(now);
+        LatencyForecast forecast = its.forecaster.forecast(now);
         return new ListenerWindow(
                 subscription,
-                outlook,
+                forecast,
                 its.handlers(now),
-                WindowAdvice.of(subscription.queue(), subscription.window(), isRenewed, outlook.latencies()));
+                WindowAdvice.of(subscription.queue(), subscription.window(), isRenewed, forecast.latencies()));
     }
 
     private Watched of(Subscription subscription) {

@@ -52,7 +52,7 @@ class ClaimHealthIndicatorTests {
     void renewalsThatAreNotLookedForAreDown() {
         clock.advance(Duration.ofMillis(2_001));
         assertThat(health().getStatus()).isEqualTo(Status.DOWN);
-        assertThat(health().getDetails()).containsEntry("renewalsLookedForBeforeMillis", 2_001L);
+        assertThat(health().getDetails()).containsEntry("millisSinceRenewalCheck", 2_001L);
         renewer.tick();
         assertThat(health().getStatus()).isEqualTo(Status.UP);
     }

@@ -164,13 +164,13 @@ class DeliveryMetricsTests {
     void whatIsRareIsCounted() {
         metrics.subscribed(orders);
         metrics.on(new DeliveryEvent.CompletionLost(orders));
-        metrics.on(new DeliveryEvent.ReceivesRunOut(orders));
+        metrics.on(new DeliveryEvent.FinalReceive(orders));
         metrics.on(new DeliveryEvent.TimedOut(orders));
         metrics.on(new DeliveryEvent.Paused(Duration.ofSeconds(3)));
         metrics.on(new DeliveryEvent.Paused(Duration.ofSeconds(2)));
 
         assertThat(count("exactly.once.completions.lost")).isOne();
-        assertThat(count("exactly.once.receives.run.out")).isOne();
+        assertThat(count("exactly.once.final.receives")).isOne();
         assertThat(count("exactly.once.handler.timeouts", "listener", "fulfilment", "queue", "orders"))
                 .isOne();
         Timer pauses = simple.get("exactly.once.renewal.pauses").timer();

@@ -34,7 +34,7 @@ class WindowGaugesTests {
         assertThat(recommended("renewed")).isEqualTo(30);
         assertThat(recommended("not_renewed")).isEqualTo(30);
         assertThat(value("exactly.once.window.time.to.breach")).isEqualTo(Double.POSITIVE_INFINITY);
-        assertThat(value("exactly.once.window.strays")).isZero();
+        assertThat(value("exactly.once.window.overrun")).isZero();
     }
 
     /** As p95 of the warnings, so that nothing of one listener disagrees. */
@@ -71,7 +71,7 @@ class WindowGaugesTests {
 
         assertThat(recommended("renewed")).isCloseTo(20, within(2.0));
         assertThat(recommended("not_renewed")).isCloseTo(70, within(7.0));
-        assertThat(value("exactly.once.window.strays")).isCloseTo(0.02, within(0.005));
+        assertThat(value("exactly.once.window.overrun")).isCloseTo(0.02, within(0.005));
     }
 
     @Test
@@ -114,7 +114,7 @@ class WindowGaugesTests {
             delivered(Duration.ofSeconds(20), Duration.ofSeconds(45));
         }
         assertThat(value("exactly.once.window.utilization")).isCloseTo(1.5, within(0.05));
-        assertThat(watch.windows().get(0).outlook().utilization()).isCloseTo(1.5, within(0.05));
+        assertThat(watch.windows().get(0).forecast().utilization()).isCloseTo(1.5, within(0.05));
 
         clock.advance(Duration.ofSeconds(301));
         time.add(Duration.ofSeconds(301));

@@ -10,7 +10,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.delivery.HeldClaim;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -37,7 +37,7 @@ class DeliveryLogContextTests {
 
     private Delivery claimed(String message) {
         Delivery claimed = new Delivery(orders, message, "r", 3, 0);
-        claimed.ask(new ClaimSpec(key, null, InDoubtPolicy.RERUN), "", true);
+        claimed.ask(new ClaimSpec(key, null, InDoubtSettings.RERUN), "", true);
         ClaimRequest request = claimed.ask(new ClaimSettings("worker", null, null, MismatchPolicy.REFUSE, () -> CLAIM));
         claimed.acquiredWithin(
                 new HeldClaim(request.id(), new ClaimOutcome.Acquired(2, 7, false), () -> true, () -> true));

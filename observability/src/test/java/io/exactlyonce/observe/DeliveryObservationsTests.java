@@ -13,7 +13,7 @@ import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.HeldClaim;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 class DeliveryObservationsTests {
 
     private static final ClaimKey KEY = new ClaimKey("orders", "o1");
-    private static final ClaimSpec SPEC = new ClaimSpec(KEY, null, InDoubtPolicy.RERUN);
+    private static final ClaimSpec SPEC = new ClaimSpec(KEY, null, InDoubtSettings.RERUN);
     private static final String TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
     private final TestObservationRegistry registry = TestObservationRegistry.create();

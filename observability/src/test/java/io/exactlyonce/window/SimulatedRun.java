@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 /** Feeds the advisor, through its one entry, and keeps what it told and when. */
 final class SimulatedRun implements Shape.Sink {
 
-    private final WindowForesight foresight;
+    private final LatencyForecaster forecaster;
     private final Overruns overruns;
     private final double window;
     private final List<Told> told = new ArrayList<>();
@@ -25,7 +25,7 @@ final class SimulatedRun implements Shape.Sink {
 
     SimulatedRun(double window) {
         this.window = window;
-        foresight = new WindowForesight(Duration.ofNanos(Math.round(window * 1e9)), 0);
+        forecaster = new LatencyForecaster(Duration.ofNanos(Math.round(window * 1e9)), 0);
         overruns = new Overruns(window);
     }
 
@@ -39,7 +39,7 @@ final class SimulatedRun implements Shape.Sink {
     public void accept(double second, double latency) {
         samples++;
         overruns.note(second, latency);
-        WindowWarning warning = foresight.record(Math.round(second * 1e9), latency);
+        WindowWarning warning = forecaster.record(Math.round(second * 1e9), latency);
         if (warning != null) {
             told.add(new Told(second, warning));
         }

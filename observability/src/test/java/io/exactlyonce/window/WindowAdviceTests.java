@@ -142,10 +142,10 @@ class WindowAdviceTests {
     }
 
     private static Latencies measure(int deliveries, DoubleSupplier seconds) {
-        WindowForesight foresight = new WindowForesight(WINDOW.length(), 0);
+        LatencyForecaster forecaster = new LatencyForecaster(WINDOW.length(), 0);
         for (int i = 0; i < deliveries; i++) {
-            foresight.record(i * NANOS_PER_SECOND, seconds.getAsDouble());
+            forecaster.record(i * NANOS_PER_SECOND, seconds.getAsDouble());
         }
-        return foresight.outlook(deliveries * NANOS_PER_SECOND).latencies();
+        return forecaster.forecast(deliveries * NANOS_PER_SECOND).latencies();
     }
 }

@@ -80,7 +80,7 @@ class WindowWatchTests {
 
         assertThat(watch.windows()).singleElement().satisfies(window -> {
             assertThat(window.subscription()).isSameAs(orders);
-            assertThat(window.outlook().latencies().count()).isZero();
+            assertThat(window.forecast().latencies().count()).isZero();
             assertThat(window.advice().confidence()).isEqualTo(WindowAdvice.Confidence.NONE);
         });
     }
@@ -110,6 +110,6 @@ class WindowWatchTests {
         assertThat(told)
                 .extracting(WindowWarning::kind)
                 .containsExactly(WindowWarning.Kind.BREACHED, WindowWarning.Kind.RECOVERED);
-        assertThat(watch.window(orders).outlook().window()).isEqualTo(Duration.ofSeconds(120));
+        assertThat(watch.window(orders).forecast().window()).isEqualTo(Duration.ofSeconds(120));
     }
 }

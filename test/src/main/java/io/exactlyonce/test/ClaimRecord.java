@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * What is known of a key. Never changed, only replaced.
  *
  * @param attempt the latest
- * @param ambiguous whether an attempt may have had effects that are not recorded
+ * @param inDoubt whether an attempt may have had effects that are not recorded
  * @param leaseEnd when the lease ends, by the store's clock
  * @param error why the key was given up or parked last
  * @param parkedAt when it was parked; stays until the next claim, and then means that an operator has decided
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 record ClaimRecord(
         Status status,
         Attempt attempt,
-        boolean ambiguous,
+        boolean inDoubt,
         Duration leaseEnd,
         @Nullable String result,
         @Nullable String error,
@@ -65,10 +65,10 @@ record ClaimRecord(
         if (!isFree(now) || isReleasedBy(request)) {
             return this;
         }
-        if (isInDoubt() && !isCleared() && request.inDoubt() == InDoubt.PARK) {
+        if (isNextInDoubt() && !isCleared() && request.inDoubt() == InDoubt.PARK) {
             return parked(now, error == null ? "its holder vanished" : error, true);
         }
-        return new ClaimRecord(Status.HELD, attempt.next(request), isInDoubt(), end, null, error, null);
+        return new ClaimRecord(Status.HELD, attempt.next(request), isNextInDoubt(), end, null, error, null);
     }
 
     /** Answers a request that has been applied. */
@@ -85,7 +85,7 @@ record ClaimRecord(
     }
 
     Acquired acquired() {
-        return new Acquired(attempt.number(), attempt.token(), ambiguous);
+        return new Acquired(attempt.number(), attempt.token(), inDoubt);
     }
 
     KeyState state(Duration now) {
@@ -106,7 +106,7 @@ record ClaimRecord(
     Optional<ClaimRecord> released(String error, boolean inDoubt) {
         return only(
                 Status.HELD,
-                new ClaimRecord(Status.RELEASED, attempt, ambiguous || inDoubt, leaseEnd, result, error, null));
+                new ClaimRecord(Status.RELEASED, attempt, this.inDoubt || inDoubt, leaseEnd, result, error, null));
     }
 
     Optional<ClaimRecord> parked(String reason, boolean inDoubt, Duration now) {
@@ -116,7 +116,7 @@ record ClaimRecord(
     /** An operator releases the key. */
     Optional<ClaimRecord> cleared() {
         return only(
-                Status.PARKED, new ClaimRecord(Status.RELEASED, attempt, ambiguous, leaseEnd, result, error, parkedAt));
+                Status.PARKED, new ClaimRecord(Status.RELEASED, attempt, inDoubt, leaseEnd, result, error, parkedAt));
     }
 
     /** An operator says that the effect has happened. */
@@ -129,15 +129,15 @@ record ClaimRecord(
     }
 
     private ClaimRecord until(Duration end) {
-        return new ClaimRecord(status, attempt, ambiguous, end, result, error, parkedAt);
+        return new ClaimRecord(status, attempt, inDoubt, end, result, error, parkedAt);
     }
 
     private ClaimRecord ended(@Nullable String result) {
-        return new ClaimRecord(Status.COMPLETED, attempt, ambiguous, leaseEnd, result, error, null);
+        return new ClaimRecord(Status.COMPLETED, attempt, inDoubt, leaseEnd, result, error, null);
     }
 
     private ClaimRecord parked(Duration now, String reason, boolean inDoubt) {
-        return new ClaimRecord(Status.PARKED, attempt, ambiguous || inDoubt, leaseEnd, result, reason, now);
+        return new ClaimRecord(Status.PARKED, attempt, this.inDoubt || inDoubt, leaseEnd, result, reason, now);
     }
 
     /** Its request comes late. */
@@ -153,8 +153,8 @@ record ClaimRecord(
         return status == Status.RELEASED || (status == Status.HELD && leaseEnd.compareTo(now) <= 0);
     }
 
-    private boolean isInDoubt() {
-        return ambiguous || status == Status.HELD;
+    private boolean isNextInDoubt() {
+        return inDoubt || status == Status.HELD;
     }
 
     private boolean isCleared() {

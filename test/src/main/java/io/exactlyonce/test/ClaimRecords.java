@@ -85,7 +85,7 @@ final class ClaimRecords {
                 key.key(),
                 record.attempt().claimId(),
                 record.attempt().number(),
-                record.ambiguous(),
+                record.inDoubt(),
                 record.error() == null ? "unknown" : record.error(),
                 TimeUnit.MICROSECONDS.convert(record.parkedAt())));
     }

@@ -1,7 +1,7 @@
 package io.exactlyonce.test;
 
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -86,19 +86,19 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     }
 
     @Override
-    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
-        return change(ends, ClaimEnd::claim, this::ended);
+    public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
+        return change(ends, ClaimResolution::claim, this::ended);
     }
 
-    private Optional<ClaimRecord> ended(ClaimRecord claim, ClaimEnd end) {
-        if (end instanceof ClaimEnd.Completed completed) {
+    private Optional<ClaimRecord> ended(ClaimRecord claim, ClaimResolution end) {
+        if (end instanceof ClaimResolution.Completed completed) {
             return claim.completed(completed.result());
         }
-        if (end instanceof ClaimEnd.Released released) {
-            return claim.released(released.error(), released.ambiguous());
+        if (end instanceof ClaimResolution.Released released) {
+            return claim.released(released.error(), released.inDoubt());
         }
-        ClaimEnd.Parked parked = (ClaimEnd.Parked) end;
-        return claim.parked(parked.reason(), parked.ambiguous(), clock.now());
+        ClaimResolution.Parked parked = (ClaimResolution.Parked) end;
+        return claim.parked(parked.reason(), parked.inDoubt(), clock.now());
     }
 
     @Override
@@ -126,7 +126,7 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     }
 
     @Override
-    public boolean complete(ClaimEnd.Completed completion) {
+    public boolean complete(ClaimResolution.Completed completion) {
         return records.change(completion.claim(), parked -> parked.settled(completion.result()));
     }
 

@@ -1,7 +1,7 @@
 package io.exactlyonce.test;
 
 import io.exactlyonce.claim.AsyncClaimStore;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -39,7 +39,7 @@ class GroupCommitPostgresClaimStoreIT extends ClaimStoreContract {
         }
 
         @Override
-        public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+        public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
             return answer(front.endAsync(ends, true));
         }
 

@@ -38,7 +38,7 @@ class ListenerWithoutDatabaseIT {
 
     record Order(String orderId) {}
 
-    record Call(String orderId, int attempt, boolean ambiguous) {}
+    record Call(String orderId, int attempt, boolean inDoubt) {}
 
     static class Fulfilment {
 
@@ -51,7 +51,7 @@ class ListenerWithoutDatabaseIT {
 
         @ExactlyOnceListener(id = "orders", queueNames = "orders", key = "#order.orderId")
         String fulfil(Order order, Claim claim) {
-            calls.add(new Call(order.orderId(), claim.attempt(), claim.isAmbiguous()));
+            calls.add(new Call(order.orderId(), claim.attempt(), claim.isInDoubt()));
             return "sent";
         }
     }

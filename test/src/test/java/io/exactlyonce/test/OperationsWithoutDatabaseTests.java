@@ -9,7 +9,7 @@ import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedException;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
 import io.exactlyonce.autoconfigure.ExactlyOnceObservabilityAutoConfiguration;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
@@ -78,6 +78,6 @@ class OperationsWithoutDatabaseTests {
         ClaimRequest request =
                 new ClaimRequest(new ClaimKey("payments", "A-1"), UUID.randomUUID(), "worker", Duration.ofMinutes(1));
         store.claim(List.of(request));
-        store.end(List.of(new ClaimEnd.Parked(request.id(), "card expired", true)));
+        store.end(List.of(new ClaimResolution.Parked(request.id(), "card expired", true)));
     }
 }

@@ -1,6 +1,6 @@
 package io.exactlyonce.benchmarks.claims;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -78,7 +78,7 @@ public record ClaimThreads(ClaimPool pool, int threads, int keys) {
 
     static long claimAndComplete(
             Function<List<ClaimRequest>, List<ClaimOutcome>> claim,
-            Function<List<ClaimEnd>, Set<ClaimId>> complete,
+            Function<List<ClaimResolution>, Set<ClaimId>> complete,
             int keys,
             long end) {
         long pairs = 0;
@@ -98,9 +98,9 @@ public record ClaimThreads(ClaimPool pool, int threads, int keys) {
         return Stream.generate(ClaimThreads::newKey).limit(keys).toList();
     }
 
-    static List<ClaimEnd> ends(List<ClaimRequest> requests) {
+    static List<ClaimResolution> ends(List<ClaimRequest> requests) {
         return requests.stream()
-                .<ClaimEnd>map(request -> new ClaimEnd.Completed(request.id(), null))
+                .<ClaimResolution>map(request -> new ClaimResolution.Completed(request.id(), null))
                 .toList();
     }
 

@@ -18,7 +18,7 @@ import java.util.concurrent.Future;
 final class DriverLoops implements RawStatements {
 
     private static final String CLAIM = """
-            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
                                             lease_until, first_claimed_at, claimed_at, expires_at)
             SELECT 'orders', ? || '-' || i, 'HELD', ?, 'driver', 1,
                    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, false,

@@ -25,7 +25,7 @@ final class FullTable implements Contestant, AutoCloseable {
 
     /** Keys as long and as scattered as UUIDs are. The retention's end is far for all but expired ones. */
     private static final String FILL = """
-            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
                                             lease_until, first_claimed_at, claimed_at, completed_at, expires_at)
             SELECT 'orders', gen_random_uuid()::text, 'COMPLETED', gen_random_uuid(), 'benchmark', 1, i, false,
                    at, at, at, at, at + interval '14 days'

@@ -21,7 +21,7 @@ record Call(Event entered, List<Event> events) {
     }
 
     boolean knowsOfDoubt() {
-        return entered.is(Detail.AMBIGUOUS);
+        return entered.is(Detail.IN_DOUBT);
     }
 
     Stream<Event> all(Kind kind) {

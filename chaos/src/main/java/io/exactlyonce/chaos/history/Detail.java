@@ -6,7 +6,7 @@ public enum Detail {
     /** Name of an {@code io.exactlyonce.Effects}: what the key's listener promises. */
     EFFECTS,
 
-    /** Name of an {@code io.exactlyonce.AbandonedPolicy}: the key's listener's policy. */
+    /** Name of an {@code io.exactlyonce.InDoubtPolicy}: the key's listener's policy. */
     POLICY,
 
     /** Name of a {@link Partner} that the key's handler calls. */
@@ -30,8 +30,8 @@ public enum Detail {
     /** {@code Claim.attempt()}. */
     ATTEMPT,
 
-    /** {@code Claim.isAmbiguous()}: {@code true} or {@code false}. */
-    AMBIGUOUS,
+    /** {@code Claim.isInDoubt()}: {@code true} or {@code false}. */
+    IN_DOUBT,
 
     /** {@code ParkedClaim.claimId()}: the claim that an operator decides on. */
     CLAIM,

@@ -11,7 +11,7 @@ import java.util.Map;
  * recorder.record(Event.of(Kind.ENTERED).by("worker-3").on("orders/17").in(call)
  *         .with(Detail.TOKEN, claim.fencingToken())
  *         .with(Detail.ATTEMPT, claim.attempt())
- *         .with(Detail.AMBIGUOUS, claim.isAmbiguous()));
+ *         .with(Detail.IN_DOUBT, claim.isInDoubt()));
  * }</pre>
  *
  * @param order place in the history, from 1; 0 until it is recorded

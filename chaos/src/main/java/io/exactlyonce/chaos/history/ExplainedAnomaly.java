@@ -15,7 +15,7 @@ public record ExplainedAnomaly(Cause cause, String key, List<Event> events) {
 
         /**
          * An attempt lost its worker or its claim between effect and completion, and the next one knew: it is
-         * ambiguous.
+         * in doubt.
          */
         REPEATED_IN_DOUBT,
 

@@ -1,6 +1,6 @@
 package io.exactlyonce.chaos.history;
 
-import static io.exactlyonce.chaos.history.Detail.AMBIGUOUS;
+import static io.exactlyonce.chaos.history.Detail.IN_DOUBT;
 import static io.exactlyonce.chaos.history.Detail.ATTEMPT;
 import static io.exactlyonce.chaos.history.Detail.CLAIM;
 import static io.exactlyonce.chaos.history.Detail.DECISION;
@@ -37,7 +37,7 @@ public enum Kind {
     CLAIMED(Set.of(Part.KEY), TOKEN),
 
     /** A handler begins; the first thing that it does. A call is one run of a handler, unique in the history. */
-    ENTERED(Set.of(Part.WORKER, Part.KEY, Part.CALL), TOKEN, ATTEMPT, AMBIGUOUS),
+    ENTERED(Set.of(Part.WORKER, Part.KEY, Part.CALL), TOKEN, ATTEMPT, IN_DOUBT),
 
     /** The handler is about to call {@code ensureHeld()}. */
     CHECKING(Set.of(Part.KEY, Part.CALL)),

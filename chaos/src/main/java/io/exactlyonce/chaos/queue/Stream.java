@@ -1,28 +1,28 @@
 package io.exactlyonce.chaos.queue;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Effects;
 import io.exactlyonce.chaos.history.Partner;
 
 /** A queue with its listener: what the listener promises, and which partner it calls. */
 public enum Stream {
-    CHARGES("charges", Effects.EXTERNAL, AbandonedPolicy.RERUN, Partner.HONOURS_KEY),
-    MAILS("mails", Effects.EXTERNAL, AbandonedPolicy.RERUN, Partner.IGNORES_KEY),
-    PARCELS("parcels", Effects.EXTERNAL, AbandonedPolicy.PARK, Partner.IGNORES_KEY),
-    REFUNDS("refunds", Effects.EXTERNAL, AbandonedPolicy.RECONCILE, Partner.IGNORES_KEY),
-    BOOKINGS("bookings", Effects.DATABASE, AbandonedPolicy.RERUN, Partner.NONE),
+    CHARGES("charges", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.HONOURS_KEY),
+    MAILS("mails", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.IGNORES_KEY),
+    PARCELS("parcels", Effects.EXTERNAL, InDoubtPolicy.PARK, Partner.IGNORES_KEY),
+    REFUNDS("refunds", Effects.EXTERNAL, InDoubtPolicy.RECONCILE, Partner.IGNORES_KEY),
+    BOOKINGS("bookings", Effects.DATABASE, InDoubtPolicy.RERUN, Partner.NONE),
     /** In batches. */
-    INVOICES("invoices", Effects.EXTERNAL, AbandonedPolicy.RERUN, Partner.IGNORES_KEY),
+    INVOICES("invoices", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.IGNORES_KEY),
     /** In batches. */
-    POSTINGS("postings", Effects.DATABASE, AbandonedPolicy.RERUN, Partner.NONE),
-    STEPS("steps.fifo", Effects.EXTERNAL, AbandonedPolicy.RERUN, Partner.HONOURS_KEY);
+    POSTINGS("postings", Effects.DATABASE, InDoubtPolicy.RERUN, Partner.NONE),
+    STEPS("steps.fifo", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.HONOURS_KEY);
 
     private final String queue;
     private final Effects effects;
-    private final AbandonedPolicy policy;
+    private final InDoubtPolicy policy;
     private final Partner partner;
 
-    Stream(String queue, Effects effects, AbandonedPolicy policy, Partner partner) {
+    Stream(String queue, Effects effects, InDoubtPolicy policy, Partner partner) {
         this.queue = queue;
         this.effects = effects;
         this.policy = policy;
@@ -43,7 +43,7 @@ public enum Stream {
         return effects;
     }
 
-    AbandonedPolicy policy() {
+    InDoubtPolicy policy() {
         return policy;
     }
 

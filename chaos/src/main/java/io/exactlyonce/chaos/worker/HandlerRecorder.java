@@ -25,7 +25,7 @@ final class HandlerRecorder {
         recorder.record(run.event(Kind.ENTERED)
                 .with(Detail.TOKEN, claim.fencingToken())
                 .with(Detail.ATTEMPT, claim.attempt())
-                .with(Detail.AMBIGUOUS, claim.isAmbiguous()));
+                .with(Detail.IN_DOUBT, claim.isInDoubt()));
         return run;
     }
 

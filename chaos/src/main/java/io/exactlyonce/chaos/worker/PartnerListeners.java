@@ -1,6 +1,6 @@
 package io.exactlyonce.chaos.worker;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
@@ -38,7 +38,7 @@ class PartnerListeners {
             id = "parcels",
             queueNames = "parcels",
             key = "#job.key",
-            onAbandoned = AbandonedPolicy.PARK,
+            whenInDoubt = InDoubtPolicy.PARK,
             parkFor = HopelessException.class)
     Receipt ship(Job job, Claim claim) throws InterruptedException {
         runs.run(job, claim, call -> partner.ship(job, claim, call));
@@ -50,7 +50,7 @@ class PartnerListeners {
             id = "refunds",
             queueNames = "refunds",
             key = "#job.key",
-            onAbandoned = AbandonedPolicy.RECONCILE,
+            whenInDoubt = InDoubtPolicy.RECONCILE,
             parkFor = HopelessException.class)
     Receipt refund(Job job, Claim claim) throws InterruptedException {
         runs.run(job, claim, call -> partner.ship(job, claim, call));

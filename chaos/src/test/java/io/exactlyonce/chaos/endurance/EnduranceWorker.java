@@ -53,7 +53,7 @@ class EnduranceWorker {
             recorder.record(event(Kind.ENTERED, job, call)
                     .with(Detail.TOKEN, claim.fencingToken())
                     .with(Detail.ATTEMPT, claim.attempt())
-                    .with(Detail.AMBIGUOUS, claim.isAmbiguous()));
+                    .with(Detail.IN_DOUBT, claim.isInDoubt()));
             try {
                 Thread.sleep(job.millis());
                 recorder.record(event(Kind.CHECKING, job, call));

@@ -44,8 +44,8 @@ class CheckerTests {
     }
 
     /** One attempt: entered, checked and acted. */
-    private static Story acted(Story story, String call, int token, boolean ambiguous) {
-        return story.tell(entered("k", call, token, ambiguous))
+    private static Story acted(Story story, String call, int token, boolean inDoubt) {
+        return story.tell(entered("k", call, token, inDoubt))
                 .tell(checked("k", call))
                 .tell(effect("k", call));
     }
@@ -387,13 +387,13 @@ class CheckerTests {
         assertBroken(afterACrashAndAFailure(false), Invariant.DOUBT_IS_TOLD);
     }
 
-    private static Verdict afterACrashAndAFailure(boolean ambiguous) {
+    private static Verdict afterACrashAndAFailure(boolean inDoubt) {
         Story story = story().tell(external("k"))
                 .tell(entered("k", "a", 1, false))
                 .tell(killed("a"))
                 .tell(entered("k", "b", 2, true))
                 .tell(failed("k", "b"));
-        return acted(story, "c", 3, ambiguous).tell(done("k", "c")).end();
+        return acted(story, "c", 3, inDoubt).tell(done("k", "c")).end();
     }
 
     @Test

@@ -11,12 +11,12 @@ enum Mutation {
     DOUBT_IS_NOT_TOLD {
         @Override
         boolean applies(List<Event> events, Event event) {
-            return event.kind() == Kind.ENTERED && event.is(Detail.AMBIGUOUS);
+            return event.kind() == Kind.ENTERED && event.is(Detail.IN_DOUBT);
         }
 
         @Override
         List<Event> replace(Event event) {
-            return List.of(event.with(Detail.AMBIGUOUS, false));
+            return List.of(event.with(Detail.IN_DOUBT, false));
         }
     },
     ACTS_TWICE {

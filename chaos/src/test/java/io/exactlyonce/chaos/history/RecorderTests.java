@@ -36,14 +36,14 @@ class RecorderTests {
                 .in("c1")
                 .with(Detail.TOKEN, 7)
                 .with(Detail.ATTEMPT, 2)
-                .with(Detail.AMBIGUOUS, true);
+                .with(Detail.IN_DOUBT, true);
         try (Recorder recorder = new Recorder(file())) {
             Event recorded = recorder.record(entered);
 
             assertThat(history()).containsExactly(recorded);
             assertThat(recorded.order()).isEqualTo(1);
             assertThat(recorded.number(Detail.TOKEN)).isEqualTo(7);
-            assertThat(recorded.is(Detail.AMBIGUOUS)).isTrue();
+            assertThat(recorded.is(Detail.IN_DOUBT)).isTrue();
         }
     }
 

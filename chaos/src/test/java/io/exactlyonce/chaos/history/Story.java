@@ -62,7 +62,7 @@ final class Story {
                 Event.of(Kind.SENT).on(key));
     }
 
-    static List<Event> entered(String key, String call, int token, boolean ambiguous) {
+    static List<Event> entered(String key, String call, int token, boolean inDoubt) {
         return List.of(
                 Event.of(Kind.RECEIVED).by(workerOf(call)).on(key),
                 Event.of(Kind.ENTERED)
@@ -71,7 +71,7 @@ final class Story {
                         .in(call)
                         .with(Detail.TOKEN, token)
                         .with(Detail.ATTEMPT, token)
-                        .with(Detail.AMBIGUOUS, ambiguous));
+                        .with(Detail.IN_DOUBT, inDoubt));
     }
 
     static List<Event> checked(String key, String call) {

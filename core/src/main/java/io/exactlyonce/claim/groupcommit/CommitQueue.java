@@ -1,7 +1,7 @@
 package io.exactlyonce.claim.groupcommit;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.time.NanoClock;
@@ -223,7 +223,7 @@ final class CommitQueue {
 
         static Call of(ClaimBatch asked, boolean isAwaited, long since) {
             List<ClaimKey> keys = new ArrayList<>();
-            for (ClaimEnd end : asked.ends()) {
+            for (ClaimResolution end : asked.ends()) {
                 keys.add(end.claim().key());
             }
             for (ClaimRequest claim : asked.claims()) {
@@ -239,8 +239,8 @@ final class CommitQueue {
         /** Returns the characters that its batch carries beyond the usual few. */
         private int weight() {
             int weight = 0;
-            for (ClaimEnd end : asked.ends()) {
-                String result = end instanceof ClaimEnd.Completed completion ? completion.result() : null;
+            for (ClaimResolution end : asked.ends()) {
+                String result = end instanceof ClaimResolution.Completed completion ? completion.result() : null;
                 weight += result == null ? 0 : result.length();
             }
             return weight;

@@ -3,7 +3,7 @@ package io.exactlyonce.claim.groupcommit;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
@@ -81,7 +81,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     @Override
-    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends, boolean isAwaited) {
+    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimResolution> ends, boolean isAwaited) {
         return ask(new ClaimBatch(List.copyOf(ends), List.of()), isAwaited).thenApply(result -> recorded(ends, result));
     }
 
@@ -98,10 +98,10 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     /** @param batch the store's answer to all ends of a batch, of which these are a part */
-    private static Set<ClaimId> recorded(List<? extends ClaimEnd> ends, ClaimBatch.Result batch) {
+    private static Set<ClaimId> recorded(List<? extends ClaimResolution> ends, ClaimBatch.Result batch) {
         Set<ClaimId> recorded = new HashSet<>();
         Set<ClaimId> unanswered = new HashSet<>();
-        for (ClaimEnd end : ends) {
+        for (ClaimResolution end : ends) {
             if (batch.unanswered().contains(end.claim())) {
                 unanswered.add(end.claim());
             } else if (batch.recorded().contains(end.claim())) {
@@ -149,7 +149,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     private void apply(List<Call> batch, List<Runnable> answers) {
-        List<ClaimEnd> ends = new ArrayList<>();
+        List<ClaimResolution> ends = new ArrayList<>();
         List<ClaimRequest> claims = new ArrayList<>();
         for (Call call : batch) {
             ends.addAll(call.asked().ends());

@@ -25,7 +25,7 @@ public record GroupCommitSettings(int flushers, int maxBatch, Duration patience)
         requireWithin("flushers", flushers, MOST_FLUSHERS);
         requireWithin("maxBatch", maxBatch, LARGEST_BATCH);
         if (patience.isNegative() || patience.isZero()) {
-            throw new IllegalArgumentException("patience (%s) must be positive".formatted(patience));
+            throw new IllegalArgumentException("queueTimeout (%s) must be positive".formatted(patience));
         }
     }
 

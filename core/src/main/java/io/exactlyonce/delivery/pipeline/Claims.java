@@ -3,7 +3,7 @@ package io.exactlyonce.delivery.pipeline;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.AsyncClaimStore;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -111,9 +111,9 @@ public final class Claims {
                         patience,
                         (outcomes, failure, askedAt) -> {
                             if (failure != null && !(failure instanceof ClaimStoreBusyException)) {
-                                List<ClaimEnd> unclaimed = new ArrayList<>(requests.size());
+                                List<ClaimResolution> unclaimed = new ArrayList<>(requests.size());
                                 requests.forEach(request -> unclaimed.add(
-                                        new ClaimEnd.Released(request.id(), "the claim got no answer", false)));
+                                        new ClaimResolution.Released(request.id(), "the claim got no answer", false)));
                                 var unused = async.endAsync(unclaimed, true);
                             }
                             answer.accept(outcomes, failure, askedAt);
@@ -127,7 +127,7 @@ public final class Claims {
      * @param ends at least one
      * @param isAwaited whether a caller, or the next message of a group, waits for the answer
      */
-    void end(List<ClaimEnd> ends, boolean isAwaited, Patience patience, Answer<Set<ClaimId>> answer) {
+    void end(List<ClaimResolution> ends, boolean isAwaited, Patience patience, Answer<Set<ClaimId>> answer) {
         Object keys = keys(ends, end -> end.claim().key());
         new Call<>(
                         "Recording the outcome of",
@@ -142,9 +142,9 @@ public final class Claims {
                                 return;
                             }
                             log.warn("The result for {} cannot be stored; completing without it", keys, failure);
-                            List<ClaimEnd> without = new ArrayList<>(ends.size());
+                            List<ClaimResolution> without = new ArrayList<>(ends.size());
                             ends.forEach(end ->
-                                    without.add(hasResult(end) ? new ClaimEnd.Completed(end.claim(), null) : end));
+                                    without.add(hasResult(end) ? new ClaimResolution.Completed(end.claim(), null) : end));
                             end(without, isAwaited, patience, answer);
                         })
                 .attempt();
@@ -157,7 +157,7 @@ public final class Claims {
             released.run();
             return;
         }
-        ClaimEnd release = new ClaimEnd.Released(delivery.id(), FailedAttempt.NOT_CALLED, false);
+        ClaimResolution release = new ClaimResolution.Released(delivery.id(), FailedAttempt.NOT_CALLED, false);
         end(List.of(release), true, (failures, failure) -> failures < FEW, (ended, failure, askedAt) -> {
             if (failure != null) {
                 log.warn(
@@ -169,8 +169,8 @@ public final class Claims {
         });
     }
 
-    private static boolean hasResult(ClaimEnd end) {
-        return end instanceof ClaimEnd.Completed completed && completed.result() != null;
+    private static boolean hasResult(ClaimResolution end) {
+        return end instanceof ClaimResolution.Completed completed && completed.result() != null;
     }
 
     /** Claims a key on a thread that waits. An interrupt ends the repeats. */
@@ -190,7 +190,7 @@ public final class Claims {
      * @return whether the end is recorded; otherwise the claim was lost
      * @throws RuntimeException why there was no answer
      */
-    public boolean awaitEnd(ClaimEnd end, BooleanSupplier wanted) {
+    public boolean awaitEnd(ClaimResolution end, BooleanSupplier wanted) {
         CompletableFuture<Set<ClaimId>> ended = new CompletableFuture<>();
         end(List.of(end), true, (failures, failure) -> failures < FEW || wanted.getAsBoolean(), into(ended));
         return await(ended).contains(end.claim());

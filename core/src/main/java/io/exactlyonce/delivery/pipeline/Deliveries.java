@@ -47,7 +47,7 @@ public final class Deliveries {
     private final DeliveryObserver observer;
     private final OutcomePolicy policy;
     private final NanoClock clock;
-    private final WaitingRoom waiting;
+    private final WaitingDeliveries waiting;
     private final Set<Delivery> inFlight = ConcurrentHashMap.newKeySet();
 
     /**
@@ -70,11 +70,11 @@ public final class Deliveries {
         this.policy = policy;
         this.observer = observer;
         this.clock = clock;
-        this.waiting = new WaitingRoom(this, claims, policy, observer, clock, mostWaiting);
+        this.waiting = new WaitingDeliveries(this, claims, policy, observer, clock, mostWaiting);
     }
 
     /** Returns the deliveries that wait for a key. */
-    public WaitingRoom waiting() {
+    public WaitingDeliveries waiting() {
         return waiting;
     }
 

@@ -2,7 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.boundary.Boundary;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -15,7 +15,7 @@ import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.time.NanoClock;
@@ -60,7 +60,7 @@ import org.slf4j.LoggerFactory;
  * released, but left to the end of its lease.
  *
  * <p>Not guaranteed: that the effects of a handler whose process dies before its completion is recorded happen only
- * once; the next attempt is told by {@link io.exactlyonce.Claim#isAmbiguous()}.
+ * once; the next attempt is told by {@link io.exactlyonce.Claim#isInDoubt()}.
  */
 public final class DeliveryPipeline {
 
@@ -481,8 +481,8 @@ public final class DeliveryPipeline {
         }
     }
 
-    private ClaimEnd completion(Delivery delivery, @Nullable Object result) {
-        return new ClaimEnd.Completed(delivery.id(), json(delivery, result));
+    private ClaimResolution completion(Delivery delivery, @Nullable Object result) {
+        return new ClaimResolution.Completed(delivery.id(), json(delivery, result));
     }
 
     /** The effect has happened, so a result that cannot be written must not leave the claim open. */
@@ -514,7 +514,7 @@ public final class DeliveryPipeline {
 
     /** Returns what failed with which delivery; nothing if the exception fails all: it names none, or one that is not there. */
     static Map<Integer, Throwable> named(Throwable thrown, int size) {
-        if (!(InDoubtPolicy.unwrap(thrown) instanceof BatchItemFailures items)) {
+        if (!(InDoubtSettings.unwrap(thrown) instanceof BatchItemFailures items)) {
             return Map.of();
         }
         Map<Integer, Throwable> named = items.failures();
@@ -527,9 +527,9 @@ public final class DeliveryPipeline {
      */
     private void record(List<Delivery> deliveries) {
         List<Delivery> ended = new ArrayList<>(deliveries.size());
-        List<ClaimEnd> ends = new ArrayList<>(deliveries.size());
+        List<ClaimResolution> ends = new ArrayList<>(deliveries.size());
         for (Delivery delivery : deliveries) {
-            ClaimEnd end = delivery.takeEnd();
+            ClaimResolution end = delivery.takeEnd();
             if (end != null) {
                 ended.add(delivery);
                 ends.add(end);
@@ -543,7 +543,7 @@ public final class DeliveryPipeline {
         // The next message of a group begins when this is on record. Otherwise a completion may wait for others to
         // share a transaction.
         boolean isAwaited =
-                ended.get(0).subscription().isFifo() || !ends.stream().allMatch(ClaimEnd.Completed.class::isInstance);
+                ended.get(0).subscription().isFifo() || !ends.stream().allMatch(ClaimResolution.Completed.class::isInstance);
         claims.end(
                 ends,
                 isAwaited,
@@ -566,21 +566,21 @@ public final class DeliveryPipeline {
     }
 
     /** An effect is recorded for as long as its listener runs; a failure, while its message is not another consumer's, too. */
-    private static boolean isRecordWanted(Delivery delivery, ClaimEnd end, int failures) {
-        return end instanceof ClaimEnd.Completed
+    private static boolean isRecordWanted(Delivery delivery, ClaimResolution end, int failures) {
+        return end instanceof ClaimResolution.Completed
                 ? !delivery.isAbandoned()
                 : failures < Claims.FEW
                         || (!delivery.isAbandoned() && delivery.window().isInvisible());
     }
 
     private void recorded(
-            Delivery delivery, ClaimEnd end, @Nullable Set<ClaimId> recorded, @Nullable Throwable failure) {
+            Delivery delivery, ClaimResolution end, @Nullable Set<ClaimId> recorded, @Nullable Throwable failure) {
         delivery.window().letGo();
         boolean isRecorded = recorded != null && recorded.contains(end.claim());
         if (isRecorded) {
-            if (end instanceof ClaimEnd.Completed) {
+            if (end instanceof ClaimResolution.Completed) {
                 delivery.step(DeliveryState.HANDLED, DeliveryState.RECORDED);
-            } else if (end instanceof ClaimEnd.Parked) {
+            } else if (end instanceof ClaimResolution.Parked) {
                 observer.on(new DeliveryEvent.Parked(
                         delivery.subscription(), end.claim().key()));
             }
@@ -590,25 +590,25 @@ public final class DeliveryPipeline {
         delivery.leave();
     }
 
-    private void tellUnrecorded(Delivery delivery, ClaimEnd end, boolean isAnswered, @Nullable Throwable failure) {
+    private void tellUnrecorded(Delivery delivery, ClaimResolution end, boolean isAnswered, @Nullable Throwable failure) {
         Object key = end.claim().key();
-        if (end instanceof ClaimEnd.Completed && isAnswered) {
+        if (end instanceof ClaimResolution.Completed && isAnswered) {
             log.error(
                     "{} is neither deleted nor returned: its handler has succeeded, but another worker took {} over before"
                             + " that was recorded; its result is discarded",
                     delivery,
                     key);
             observer.on(new DeliveryEvent.CompletionLost(delivery.subscription()));
-        } else if (end instanceof ClaimEnd.Completed) {
+        } else if (end instanceof ClaimResolution.Completed) {
             log.error(
                     "{} is neither deleted nor returned: that its handler has succeeded could not be recorded before its"
                             + " listener stopped, so that {} is in doubt when its lease ends: {}",
                     delivery,
                     key,
                     Claims.why(failure));
-        } else if (end instanceof ClaimEnd.Parked && isAnswered) {
+        } else if (end instanceof ClaimResolution.Parked && isAnswered) {
             log.warn("{} is not parked: another worker took the key over", key);
-        } else if (end instanceof ClaimEnd.Parked) {
+        } else if (end instanceof ClaimResolution.Parked) {
             log.error("Parking {} failed; it is in doubt when its lease ends: {}", key, Claims.why(failure));
         } else if (!isAnswered) {
             log.warn("Releasing {} failed; it can be claimed again when its lease ends: {}", key, Claims.why(failure));

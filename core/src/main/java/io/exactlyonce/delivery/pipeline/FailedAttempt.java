@@ -2,9 +2,9 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 
 /** Decides what becomes of a key whose attempt failed. */
 public final class FailedAttempt {
@@ -22,12 +22,12 @@ public final class FailedAttempt {
      * @param failure what it threw
      * @param stopped whether it was stopped by the engine
      */
-    public static ClaimEnd end(ClaimId claim, Throwable failure, boolean stopped, InDoubtPolicy policy) {
+    public static ClaimResolution end(ClaimId claim, Throwable failure, boolean stopped, InDoubtSettings policy) {
         boolean inDoubt = stopped || wasStopped(claim, failure);
         String reason = inDoubt ? "stopped from outside: " + failure : failure.toString();
         return (inDoubt && policy.parksStopped()) || policy.parksFor(failure)
-                ? new ClaimEnd.Parked(claim, reason, inDoubt)
-                : new ClaimEnd.Released(claim, reason, inDoubt);
+                ? new ClaimResolution.Parked(claim, reason, inDoubt)
+                : new ClaimResolution.Released(claim, reason, inDoubt);
     }
 
     /**

@@ -2,7 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.Cancellation;
@@ -24,16 +24,16 @@ final class Reconciling {
     private static final Logger log = LoggerFactory.getLogger(Reconciling.class);
 
     private final HandlerOutcome outcome;
-    private final BiFunction<Delivery, @Nullable Object, ClaimEnd> completion;
+    private final BiFunction<Delivery, @Nullable Object, ClaimResolution> completion;
 
     /** @param completion makes the completion of a delivery with a result */
-    Reconciling(HandlerOutcome outcome, BiFunction<Delivery, @Nullable Object, ClaimEnd> completion) {
+    Reconciling(HandlerOutcome outcome, BiFunction<Delivery, @Nullable Object, ClaimResolution> completion) {
         this.outcome = outcome;
         this.completion = completion;
     }
 
     static boolean isToBeAsked(Delivery delivery) {
-        return delivery.spec().doubt().reconciler() != null && delivery.claim().isAmbiguous();
+        return delivery.spec().doubt().reconciler() != null && delivery.claim().isInDoubt();
     }
 
     /** Returns whether the handler is to be called for a delivery, which has ended otherwise, or gives its claim back. */
@@ -58,7 +58,7 @@ final class Reconciling {
         } catch (Throwable thrown) {
             String reason = "The reconciler failed: " + thrown;
             outcome.add(new IllegalStateException(reason, thrown));
-            return end(delivery, new ClaimEnd.Released(claim, reason, true), admission);
+            return end(delivery, new ClaimResolution.Released(claim, reason, true), admission);
         }
         log.info(
                 "{}, attempt {}: the reconciler answered {}",
@@ -74,11 +74,11 @@ final class Reconciling {
                 runAgain -> true,
                 park -> {
                     OutcomePolicy.parked(delivery);
-                    return end(delivery, new ClaimEnd.Parked(claim, park.reason(), call.wasStopped()), admission);
+                    return end(delivery, new ClaimResolution.Parked(claim, park.reason(), call.wasStopped()), admission);
                 });
     }
 
-    private static boolean end(Delivery delivery, ClaimEnd end, Admission admission) {
+    private static boolean end(Delivery delivery, ClaimResolution end, Admission admission) {
         delivery.end(end);
         admission.stopGroupOf(delivery);
         return false;

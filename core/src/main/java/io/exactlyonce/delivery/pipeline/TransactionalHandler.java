@@ -1,6 +1,6 @@
 package io.exactlyonce.delivery.pipeline;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -72,7 +72,7 @@ final class TransactionalHandler {
                         request.key(),
                         outcome.getClass().getSimpleName());
             } else if (pipeline.claims.awaitEnd(
-                    new ClaimEnd.Parked(request.id(), failure.toString(), false), () -> false)) {
+                    new ClaimResolution.Parked(request.id(), failure.toString(), false), () -> false)) {
                 pipeline.observer.on(new DeliveryEvent.Parked(delivery.subscription(), request.key()));
             } else {
                 log.warn("{} is not parked: another worker took the key over", request.key());

@@ -43,7 +43,7 @@ final class Dispatcher {
     private final HandlerSink sink;
     private final MessageDeleter deleter;
     private final Executor threads;
-    private final HandlerSlots slots;
+    private final PrefetchLimiter slots;
     private final Counter records;
     private final boolean isBatch;
     private final boolean groupsApart;
@@ -82,7 +82,7 @@ final class Dispatcher {
                                 == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES);
         int most = options.getMaxConcurrentMessages();
         int ahead = claimsAhead ? options.getMaxMessagesPerPoll() : 0;
-        slots = new HandlerSlots(most, Permits.isAwsprings(options) ? ahead : 0, engine.clock());
+        slots = new PrefetchLimiter(most, Permits.isAwsprings(options) ? ahead : 0, engine.clock());
         records = new Counter(queue.current().levels().recording());
         mostRecords = most + ahead;
     }

@@ -30,6 +30,6 @@ public record ListenerEngine(
         NanoClock clock,
         Timer timer,
         SubscriptionCheck audit,
-        StartLine line,
+        ListenerSummary line,
         Runnable check,
         Runnable readiness) {}

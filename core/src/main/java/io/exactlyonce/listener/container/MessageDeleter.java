@@ -117,19 +117,19 @@ final class MessageDeleter {
      * Sends what is left, and what comes from now on at once, and waits for the queue's answers. Twice: another thread, which still saw
      * the listener run, may have added something meanwhile.
      */
-    void flush(Duration patience) {
+    void flush(Duration timeout) {
         synchronized (buffered) {
             isAtOnce = true;
         }
         try {
             for (int round = 0; round < 2; round++) {
                 send();
-                if (!sent.awaitAtMost(0, patience)) {
+                if (!sent.awaitAtMost(0, timeout)) {
                     log.warn(
                             "{} deletes on {} are unanswered after {}; their messages may come again, as duplicates",
                             sent.get(),
                             queue.queueUrl(),
-                            patience);
+                            timeout);
                     return;
                 }
             }

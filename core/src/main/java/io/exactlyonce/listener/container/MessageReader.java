@@ -3,7 +3,7 @@ package io.exactlyonce.listener.container;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.listener.message.FailureOutline;
+import io.exactlyonce.listener.message.RedactedException;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
@@ -99,6 +99,6 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries) {
                 payloadType == null ? "its payload type" : payloadType.getName(),
                 UnreadableReason.of(unreadable),
                 log.getName());
-        log.debug("Why {} cannot be read", delivery, FailureOutline.of(unreadable));
+        log.debug("Why {} cannot be read", delivery, RedactedException.of(unreadable));
     }
 }

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class Permits {
 
     /** For how long few permits wait for more: a poll of one message costs as much as one of ten. */
-    private static final Duration PATIENCE = Duration.ofMillis(100);
+    private static final Duration FULL_POLL_WAIT = Duration.ofMillis(100);
 
     /**
      * A poll that waits for messages keeps a connection to SQS, of which the SDK's client has 50, and renewals and deletes need some. Where
@@ -62,7 +62,7 @@ final class Permits {
         if (!isCounted) {
             granted = original.requestBatch();
         } else if (taken.awaitAtMost(most - least, longest)) {
-            taken.awaitAtMost(most - perPoll, PATIENCE);
+            taken.awaitAtMost(most - perPoll, FULL_POLL_WAIT);
             granted = Math.min(most - taken.get(), perPoll);
         }
         taken.add(granted);

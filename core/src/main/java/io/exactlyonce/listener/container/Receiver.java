@@ -83,8 +83,8 @@ record Receiver(
                 late.accept(arrivals);
             }
         });
-        Duration patience = queue.current().window().length().dividedBy(3);
-        return answered.completeOnTimeout(List.of(), patience.toMillis(), TimeUnit.MILLISECONDS);
+        Duration timeout = queue.current().window().length().dividedBy(3);
+        return answered.completeOnTimeout(List.of(), timeout.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** The next poll meets what is wrong again, and has nothing to lose by it. */

@@ -3,7 +3,7 @@ package io.exactlyonce.listener.container;
 import io.awspring.cloud.sqs.listener.AbstractMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.listener.method.ListenerMethod;
 import java.util.Collection;
@@ -87,18 +87,18 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
                     first.id(),
                     first.says().effects());
         }
-        if (first.says().onAbandoned() != added.says().onAbandoned()) {
-            AbandonedPolicy own = added.says().onAbandoned();
+        if (first.says().whenInDoubt() != added.says().whenInDoubt()) {
+            InDoubtPolicy own = added.says().whenInDoubt();
             log.warn(
-                    "Listener '{}' of scope '{}' has onAbandoned = {}, and listener '{}' has {}: a key in doubt is decided "
+                    "Listener '{}' of scope '{}' has whenInDoubt = {}, and listener '{}' has {}: a key in doubt is decided "
                             + "on by whichever comes first, so that {} holds for none. Give both the same, or each a "
                             + "scope of its own",
                     added.id(),
                     added.scope(),
                     own,
                     first.id(),
-                    first.says().onAbandoned(),
-                    own == AbandonedPolicy.RERUN ? first.says().onAbandoned() : own);
+                    first.says().whenInDoubt(),
+                    own == InDoubtPolicy.RERUN ? first.says().whenInDoubt() : own);
         }
     }
 

@@ -2,7 +2,7 @@ package io.exactlyonce.listener.method;
 
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.awspring.cloud.sqs.listener.adapter.CompositeInvocableHandler;
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.listener.message.PolledMessage;
@@ -75,8 +75,8 @@ public final class ContainerSettings {
     }
 
     /** Returns whether the end of an observed listener's handlers, of all of them, tells that their work is done. */
-    public boolean tellsItsEnd() {
-        return handlers.stream().allMatch(handler -> handler.method().tellsItsEnd());
+    public boolean signalsCompletion() {
+        return handlers.stream().allMatch(handler -> handler.method().signalsCompletion());
     }
 
     /**
@@ -132,7 +132,7 @@ public final class ContainerSettings {
      * handler's.
      */
     public boolean claimsAhead() {
-        return listener().says().onAbandoned() == AbandonedPolicy.RERUN
+        return listener().says().whenInDoubt() == InDoubtPolicy.RERUN
                 && listener().transaction() == null
                 && !hasOwnExecutor;
     }

@@ -1,7 +1,7 @@
 package io.exactlyonce.listener.method;
 
 import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.listener.message.FailureOutline;
+import io.exactlyonce.listener.message.RedactedException;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.UnreadableReason;
 import java.util.ArrayList;
@@ -104,7 +104,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         Object message = method.isBatch()
                 ? "A batch"
                 : ReceivedMessage.require(call.messages().get(0));
-        log.debug("Why {} cannot be handed to {}", message, method, FailureOutline.of(failure));
+        log.debug("Why {} cannot be handed to {}", message, method, RedactedException.of(failure));
         String problem =
                 "%s cannot be handed to %s: %s; send what it takes, or correct its parameters (DEBUG of %s tells more)"
                         .formatted(message, method, UnreadableReason.of(failure), log.getName());

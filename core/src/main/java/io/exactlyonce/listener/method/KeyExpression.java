@@ -6,7 +6,7 @@ import io.awspring.cloud.sqs.support.resolver.BatchPayloadMethodArgumentResolver
 import io.exactlyonce.Claim;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.listener.message.FailureOutline;
+import io.exactlyonce.listener.message.RedactedException;
 import io.exactlyonce.listener.message.UnreadableReason;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -252,7 +252,7 @@ final class KeyExpression {
         try {
             return resolver.resolveArgument(parameter, message);
         } catch (Exception unfit) {
-            log.debug("Why the {} cannot read '#{}'", this, name, FailureOutline.of(unfit));
+            log.debug("Why the {} cannot read '#{}'", this, name, RedactedException.of(unfit));
             throw new InvalidKeyException(
                     "The %s reads the argument '#%s', which cannot be made of this message: %s; send what the method takes, or correct its parameters"
                             .formatted(this, name, UnreadableReason.of(unfit)));
@@ -287,7 +287,7 @@ final class KeyExpression {
         try {
             return expression.getValue(context);
         } catch (RuntimeException failure) {
-            log.debug("Why the {} failed", this, FailureOutline.of(failure));
+            log.debug("Why the {} failed", this, RedactedException.of(failure));
             throw new InvalidKeyException("The %s failed on this message: %s".formatted(this, reason(failure)));
         }
     }

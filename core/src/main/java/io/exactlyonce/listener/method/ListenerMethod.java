@@ -8,7 +8,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.delivery.ClaimSpec;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
@@ -29,7 +29,7 @@ import org.springframework.util.ClassUtils;
 /**
  * An {@link ExactlyOnceListener} method, checked and ready to say the key of its messages.
  *
- * @param tellsItsEnd whether its end tells that its work is done
+ * @param signalsCompletion whether its end tells that its work is done
  * @param isAsync whether it returns before its work is done, and a future of it
  * @param isEnveloped whether it takes its messages out of SNS's envelopes
  * @param key says the key of a message; {@code null} for the message attribute, else the message's id
@@ -44,7 +44,7 @@ public record ListenerMethod(
         Method method,
         ExactlyOnceListener says,
         boolean isObserved,
-        boolean tellsItsEnd,
+        boolean signalsCompletion,
         boolean isAsync,
         boolean isBatch,
         boolean isEnveloped,
@@ -52,7 +52,7 @@ public record ListenerMethod(
         @Nullable KeyExpression fingerprint,
         @Nullable String scope,
         @Nullable Duration timeout,
-        InDoubtPolicy doubt,
+        InDoubtSettings doubt,
         @Nullable ClaimTransaction transaction,
         ResultSerializer json) {
 

@@ -1,13 +1,13 @@
 package io.exactlyonce.listener.method;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.UnsupportedTransactionException;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.listener.message.SnsEnvelope;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -59,10 +59,10 @@ public record ListenerMethodReader(
         ListenerRules rules =
                 new ListenerRules(declared, handler.getReturnType().getParameterType(), modes.properties());
         boolean isObserved = modes.isObserved(declared);
-        boolean tellsItsEnd = true;
+        boolean signalsCompletion = true;
         requirePreparedContainer(declared);
         if (isObserved) {
-            tellsItsEnd = rules.tellRefusals();
+            signalsCompletion = rules.tellRefusals();
         } else {
             rules.requireFit(bean);
         }
@@ -70,7 +70,7 @@ public record ListenerMethodReader(
                 method,
                 declared.says(),
                 isObserved,
-                tellsItsEnd,
+                signalsCompletion,
                 !isObserved && rules.isAsync(),
                 ListenerRules.isBatch(method),
                 SnsEnvelope.isTakenBy(method),
@@ -78,7 +78,7 @@ public record ListenerMethodReader(
                 expression("fingerprint", declared.says().fingerprint(), declared, handler, resolvers),
                 scope(declared),
                 isObserved ? null : timeout(declared),
-                isObserved ? InDoubtPolicy.RERUN : doubt(declared),
+                isObserved ? InDoubtSettings.RERUN : doubt(declared),
                 isObserved ? null : transaction(bean, declared, rules),
                 results);
     }
@@ -143,25 +143,25 @@ public record ListenerMethodReader(
         return timeout;
     }
 
-    private InDoubtPolicy doubt(ListenerDeclaration declared) {
+    private InDoubtSettings doubt(ListenerDeclaration declared) {
         ExactlyOnceListener says = declared.says();
         String name = resolve(says.reconciler());
-        boolean reconciles = says.onAbandoned() == AbandonedPolicy.RECONCILE;
+        boolean reconciles = says.whenInDoubt() == InDoubtPolicy.RECONCILE;
         declared.refuseIf(
                 reconciles && says.effects() == Effects.DATABASE,
-                "onAbandoned = RECONCILE has no meaning with effects = DATABASE, which leaves no key in doubt",
-                "leave onAbandoned out");
+                "whenInDoubt = RECONCILE has no meaning with effects = DATABASE, which leaves no key in doubt",
+                "leave whenInDoubt out");
         declared.refuseIf(
                 !reconciles && !name.isBlank(),
-                "it names the reconciler '%s', which is never asked with onAbandoned = %s"
-                        .formatted(name, says.onAbandoned()),
-                "set onAbandoned = RECONCILE, or leave reconciler out");
-        return new InDoubtPolicy(
-                says.onAbandoned(),
+                "it names the reconciler '%s', which is never asked with whenInDoubt = %s"
+                        .formatted(name, says.whenInDoubt()),
+                "set whenInDoubt = RECONCILE, or leave reconciler out");
+        return new InDoubtSettings(
+                says.whenInDoubt(),
                 reconciles
                         ? bean(
                                 declared,
-                                "onAbandoned = RECONCILE",
+                                "whenInDoubt = RECONCILE",
                                 name,
                                 Reconciler.class,
                                 "define one; if there are several, mark one as @Primary or name it in the attribute reconciler")

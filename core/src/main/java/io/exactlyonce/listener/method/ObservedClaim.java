@@ -18,7 +18,7 @@ record ObservedClaim(ClaimKey claimed, int attempt) implements Claim {
     }
 
     @Override
-    public boolean isAmbiguous() {
+    public boolean isInDoubt() {
         return false;
     }
 

@@ -40,7 +40,7 @@ import org.springframework.messaging.Message;
  *
  * @param unknownQueue for messages whose queue is not known
  * @param lease of claims, unless leases are configured
- * @param tellsItsEnd whether a handler that returns has done its work: asked of each, since containers may be configured later
+ * @param signalsCompletion whether a handler that returns has done its work: asked of each, since containers may be configured later
  */
 record ObservedListener<T>(
         AsyncMessageListener<T> original,
@@ -48,7 +48,7 @@ record ObservedListener<T>(
         ObservedClaims claims,
         ObservedQueue unknownQueue,
         VisibilityWindow lease,
-        BooleanSupplier tellsItsEnd)
+        BooleanSupplier signalsCompletion)
         implements AsyncMessageListener<T>, AsyncMessageInterceptor<T>, TaskExecutorAware {
 
     /** How runs begin whose messages are on their way to their listener on this thread, by receipt. */
@@ -152,7 +152,7 @@ record ObservedListener<T>(
      */
     private void ended(List<@Nullable ObservedRun> runs, @Nullable Throwable failure) {
         Map<Integer, Throwable> named = named(failure, runs.size());
-        Throwable whole = failure == null && !tellsItsEnd.getAsBoolean()
+        Throwable whole = failure == null && !signalsCompletion.getAsBoolean()
                 ? new IllegalStateException("The handler returned, and its work may be undone")
                 : failure;
         for (int index = 0; index < runs.size(); index++) {

@@ -66,8 +66,8 @@ public final class ObservedListeners {
                 .toList();
         ObservedClaims observing = claims.getObject();
         queues.forEach(observing::observing);
-        BooleanSupplier tellsItsEnd = () -> settings.tellsItsEnd() && deletesWhatIsDone(container);
-        if (!tellsItsEnd.getAsBoolean()) {
+        BooleanSupplier signalsCompletion = () -> settings.signalsCompletion() && deletesWhatIsDone(container);
+        if (!signalsCompletion.getAsBoolean()) {
             log.warn(
                     "Whether the work of listener '{}' is done when its handler returns is not known: its keys are not recorded "
                             + "as completed, so that duplicates of what has ended are not seen",
@@ -75,7 +75,7 @@ public final class ObservedListeners {
         }
         VisibilityWindow lease = lease(container.getContainerOptions().getMessageVisibility());
         ObservedListener<T> observed = new ObservedListener<>(
-                container.getMessageListener(), settings, observing, queues.get(0), lease, tellsItsEnd);
+                container.getMessageListener(), settings, observing, queues.get(0), lease, signalsCompletion);
         container.setAsyncMessageListener(observed);
         container.addMessageInterceptor(observed);
     }

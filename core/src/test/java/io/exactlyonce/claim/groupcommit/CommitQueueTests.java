@@ -5,7 +5,7 @@ import static io.exactlyonce.claim.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.groupcommit.CommitQueue.Call;
 import io.exactlyonce.claim.groupcommit.GroupCommitRig.Caller;
@@ -66,7 +66,7 @@ class CommitQueueTests {
     @Test
     void endThatIsAwaitedWaitsForNothingAndTakesCompletionsAlong() {
         Call completion = completed();
-        Call release = ended(new ClaimEnd.Released(claim.id(), "failed", false), true);
+        Call release = ended(new ClaimResolution.Released(claim.id(), "failed", false), true);
 
         assertTaken(completion, release);
     }
@@ -194,7 +194,7 @@ class CommitQueueTests {
     @Test
     void endsGoBeforeTheClaimsOfABatch() {
         Call call = asked(claim);
-        Call release = ended(new ClaimEnd.Released(request(newKey()).id(), "failed", false), true);
+        Call release = ended(new ClaimResolution.Released(request(newKey()).id(), "failed", false), true);
         Call completion = completed();
 
         assertTaken(release, completion, call);
@@ -234,10 +234,10 @@ class CommitQueueTests {
     }
 
     private Call completed(ClaimRequest request, String result) {
-        return ended(new ClaimEnd.Completed(request.id(), result), false);
+        return ended(new ClaimResolution.Completed(request.id(), result), false);
     }
 
-    private Call ended(ClaimEnd end, boolean isAwaited) {
+    private Call ended(ClaimResolution end, boolean isAwaited) {
         return add(new ClaimBatch(List.of(end), List.of()), isAwaited);
     }
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreBusyException;
@@ -74,7 +74,7 @@ class GroupCommitFailureTests {
         Batch onItsWay = rig.store.next();
         var refused = rig.front.claimAsync(List.of(request(newKey())));
         var refusedToo = rig.front.endAsync(
-                List.of(new ClaimEnd.Completed(request(newKey()).id(), "1")), true);
+                List.of(new ClaimResolution.Completed(request(newKey()).id(), "1")), true);
 
         assertThatThrownBy(refused::get)
                 .cause()
@@ -104,7 +104,7 @@ class GroupCommitFailureTests {
     /** A call that no flusher hears would wait for ever: callers and flushers meet at any point of each other's steps. */
     @Test
     void eachCallIsHeardWhateverTheFlushersAreDoing() throws Exception {
-        try (GroupCommitRig two = new GroupCommitRig(2, 256, GroupCommitRig.PATIENCE)) {
+        try (GroupCommitRig two = new GroupCommitRig(2, 256, GroupCommitRig.QUEUE_TIMEOUT)) {
             two.store.open();
             two.store.onBatch(entries -> Thread.yield());
             int calls = 5_000;
@@ -117,7 +117,7 @@ class GroupCommitFailureTests {
                         Thread.yield();
                     }
                     two.front
-                            .endAsync(List.of(new ClaimEnd.Completed(claim.id(), "1")), true)
+                            .endAsync(List.of(new ClaimResolution.Completed(claim.id(), "1")), true)
                             .join();
                 }
             });
@@ -160,7 +160,7 @@ class GroupCommitFailureTests {
         for (int call = 0; call < 1_000; call++) {
             ClaimRequest each = request(newKey());
             calls.add(virtual.submit(() -> rig.claim(List.of(each)).get(0).equals(GatedStore.outcome(each))
-                    && rig.end(List.of(new ClaimEnd.Completed(each.id(), "1"))).contains(each.id())));
+                    && rig.end(List.of(new ClaimResolution.Completed(each.id(), "1"))).contains(each.id())));
         }
         for (Future<Boolean> call : calls) {
             assertThat(call.get(30, TimeUnit.SECONDS)).isTrue();

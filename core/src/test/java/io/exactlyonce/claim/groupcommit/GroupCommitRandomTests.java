@@ -4,7 +4,7 @@ import static io.exactlyonce.claim.Claims.newKey;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -120,7 +120,7 @@ class GroupCommitRandomTests {
 
         private void check(ClaimBatch batch, List<ClaimId> ids, Set<ClaimKey> mine) {
             Set<ClaimKey> ended = new HashSet<>();
-            for (ClaimEnd end : batch.ends()) {
+            for (ClaimResolution end : batch.ends()) {
                 require(ended.add(end.claim().key()), "two calls end a key in one batch");
             }
             for (ClaimRequest claim : batch.claims()) {
@@ -160,7 +160,7 @@ class GroupCommitRandomTests {
             }
             Set<ClaimId> recorded = new HashSet<>();
             Set<ClaimId> unanswered = new HashSet<>();
-            for (ClaimEnd end : batch.ends()) {
+            for (ClaimResolution end : batch.ends()) {
                 sort(end.claim(), recorded, unanswered);
             }
             calls.forEach(call -> call.last = "answered");
@@ -176,7 +176,7 @@ class GroupCommitRandomTests {
         }
 
         @Override
-        public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+        public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
             throw new AssertionError("ends come in batches");
         }
 
@@ -215,11 +215,11 @@ class GroupCommitRandomTests {
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void everyCallIsAnsweredByItsLastBatchAndNoRuleIsBroken(long seed) throws Exception {
         Random random = new Random(seed);
-        Duration patience = Duration.ofMillis(seed % 2 == 0 ? 60_000 : 1 + random.nextInt(5));
+        Duration queueTimeout = Duration.ofMillis(seed % 2 == 0 ? 60_000 : 1 + random.nextInt(5));
         List<Asked> all = new ArrayList<>();
         int flushers = 1 + random.nextInt(3);
         GroupCommitClaimStore front = new GroupCommitClaimStore(
-                new Unruly(seed, flushers), new GroupCommitSettings(flushers, MOST, patience), System::nanoTime);
+                new Unruly(seed, flushers), new GroupCommitSettings(flushers, MOST, queueTimeout), System::nanoTime);
         try (front) {
             for (int number = 0; number < CALLS; number++) {
                 all.add(ask(front, random, number));
@@ -256,8 +256,8 @@ class GroupCommitRandomTests {
                 : front.endAsync(
                         ids.stream()
                                 .map(id -> random.nextInt(3) == 0
-                                        ? new ClaimEnd.Released(id, "failed", false)
-                                        : new ClaimEnd.Completed(
+                                        ? new ClaimResolution.Released(id, "failed", false)
+                                        : new ClaimResolution.Completed(
                                                 id, random.nextInt(40) == 0 ? "x".repeat(3_000_000) : null))
                                 .toList(),
                         random.nextBoolean());

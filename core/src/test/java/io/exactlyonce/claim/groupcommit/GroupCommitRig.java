@@ -1,6 +1,6 @@
 package io.exactlyonce.claim.groupcommit;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
@@ -17,18 +17,18 @@ import org.awaitility.Awaitility;
 /** A front of a store that stands still, and callers in threads of their own. */
 public final class GroupCommitRig implements AutoCloseable {
 
-    public static final Duration PATIENCE = Duration.ofSeconds(30);
+    public static final Duration QUEUE_TIMEOUT = Duration.ofSeconds(30);
 
     public final GatedStore store = new GatedStore();
     public final GroupCommitClaimStore front;
 
-    public GroupCommitRig(int flushers, int maxBatch, Duration patience) {
+    public GroupCommitRig(int flushers, int maxBatch, Duration queueTimeout) {
         this.front = new GroupCommitClaimStore(
-                store, new GroupCommitSettings(flushers, maxBatch, patience), System::nanoTime);
+                store, new GroupCommitSettings(flushers, maxBatch, queueTimeout), System::nanoTime);
     }
 
     public GroupCommitRig() {
-        this(1, 256, PATIENCE);
+        this(1, 256, QUEUE_TIMEOUT);
     }
 
     /** Keeps the flusher busy; returns the batch that does. */
@@ -46,7 +46,7 @@ public final class GroupCommitRig implements AutoCloseable {
     }
 
     /** Ends claims, and waits for the answer. */
-    public Set<ClaimId> end(List<ClaimEnd> ends) throws Exception {
+    public Set<ClaimId> end(List<ClaimResolution> ends) throws Exception {
         return answer(front.endAsync(ends, true));
     }
 
@@ -64,7 +64,7 @@ public final class GroupCommitRig implements AutoCloseable {
 
     Caller<Boolean> complete(ClaimRequest request, String result) {
         return call(
-                () -> end(List.of(new ClaimEnd.Completed(request.id(), result))).contains(request.id()));
+                () -> end(List.of(new ClaimResolution.Completed(request.id(), result))).contains(request.id()));
     }
 
     /** Returns once the call waits: for its batch, or for its answer. */

@@ -12,10 +12,10 @@ class GroupCommitSettingsTests {
     @CsvSource({
         "17, 256, PT3S, flushers (17) must be from 1 to 16",
         "2, 257, PT3S, maxBatch (257) must be from 1 to 256",
-        "2, 256, PT-1S, patience (PT-1S) must be positive"
+        "2, 256, PT-1S, queueTimeout (PT-1S) must be positive"
     })
-    void termsOutOfBoundsAreRefusedWithValueAndBounds(int flushers, int maxBatch, Duration patience, String message) {
-        assertThatThrownBy(() -> new GroupCommitSettings(flushers, maxBatch, patience))
+    void termsOutOfBoundsAreRefusedWithValueAndBounds(int flushers, int maxBatch, Duration queueTimeout, String message) {
+        assertThatThrownBy(() -> new GroupCommitSettings(flushers, maxBatch, queueTimeout))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(message);
     }

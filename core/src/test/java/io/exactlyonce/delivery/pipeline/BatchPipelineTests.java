@@ -6,7 +6,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.COMPLETABLE_FUTURE;
 
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ClaimLostException;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -17,7 +17,7 @@ import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -66,7 +66,7 @@ class BatchPipelineTests {
         assertThat(rig.store.completionCalls()).isOne();
         assertThat(rig.store.completions())
                 .containsExactlyInAnyOrderElementsOf(rig.store.claimed().stream()
-                        .map(id -> new ClaimEnd.Completed(id, null))
+                        .map(id -> new ClaimResolution.Completed(id, null))
                         .toList());
         assertThat(rig.outcomes).hasSize(3);
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(60));
@@ -81,7 +81,7 @@ class BatchPipelineTests {
 
         assertThat(ended).asInstanceOf(COMPLETABLE_FUTURE).isCompletedWithValue(null);
         assertThat(rig.store.completions())
-                .extracting(ClaimEnd.Completed::result)
+                .extracting(ClaimResolution.Completed::result)
                 .containsExactly(null, null);
     }
 
@@ -187,7 +187,7 @@ class BatchPipelineTests {
 
         ClaimId failed = rig.store.claimed().get(2);
         assertThat(rig.store.releases())
-                .containsExactly(new ClaimEnd.Released(failed, "java.io.IOException: no carrier", false));
+                .containsExactly(new ClaimResolution.Released(failed, "java.io.IOException: no carrier", false));
         assertThat(rig.store.completions())
                 .extracting(end -> end.claim().key().key())
                 .containsExactly("b", "d");
@@ -204,7 +204,7 @@ class BatchPipelineTests {
     void exceptionThatNamesNoDeliveryOfTheBatchFailsAll(Exception thrown) {
         assertThat(rig.failureOf(items("a", "b"), failing(thrown))).isSameAs(thrown);
 
-        assertThat(rig.store.releases()).hasSize(2).noneMatch(ClaimEnd.Released::ambiguous);
+        assertThat(rig.store.releases()).hasSize(2).noneMatch(ClaimResolution.Released::inDoubt);
         assertThat(rig.store.completions()).isEmpty();
         assertThat(rig.settle(batch)).isEmpty();
     }
@@ -251,7 +251,7 @@ class BatchPipelineTests {
                 }))
                 .isInstanceOf(InterruptedException.class);
 
-        assertThat(rig.store.releases()).hasSize(2).allMatch(ClaimEnd.Released::ambiguous);
+        assertThat(rig.store.releases()).hasSize(2).allMatch(ClaimResolution.Released::inDoubt);
     }
 
     @Test
@@ -269,7 +269,7 @@ class BatchPipelineTests {
     /** To come again would be the end of the one, untried. */
     @Test
     void claimsOfABatchAreRepeatedWhileOneOfItsMessagesIsOnItsLastReceive() throws Throwable {
-        ClaimSpec last = new ClaimSpec(DeliveryRig.key("b"), null, InDoubtPolicy.RERUN);
+        ClaimSpec last = new ClaimSpec(DeliveryRig.key("b"), null, InDoubtSettings.RERUN);
         batch = List.of(rig.receive("a", ""), DeliveryRig.asking(rig.receiveLast(), "", last));
         rig.store.refuseClaims(5, new IllegalStateException("connection refused"));
 

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.AsyncClaimStore;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -41,7 +41,7 @@ class ClaimsTests {
 
     private void claim(Claims asking, int attempts) {
         asking.claim(
-                List.of(new ClaimSettings("worker", null).request(DeliveryRig.spec(InDoubtPolicy.RERUN))),
+                List.of(new ClaimSettings("worker", null).request(DeliveryRig.spec(InDoubtSettings.RERUN))),
                 (failures, failure) -> failures < attempts,
                 (outcomes, failure, askedAt) -> answers.add(failure == null ? "answered" : "given up"));
     }
@@ -97,7 +97,7 @@ class ClaimsTests {
         claim(2);
 
         assertThat(answers).containsExactly("given up");
-        assertThat(outage.store.releases()).hasSize(releases).noneMatch(ClaimEnd.Released::ambiguous);
+        assertThat(outage.store.releases()).hasSize(releases).noneMatch(ClaimResolution.Released::inDoubt);
     }
 
     private static Stream<RuntimeException> failures() {
@@ -129,7 +129,7 @@ class ClaimsTests {
             }
 
             @Override
-            public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends, boolean isAwaited) {
+            public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimResolution> ends, boolean isAwaited) {
                 return CompletableFuture.completedFuture(outage.store.end(ends));
             }
         };

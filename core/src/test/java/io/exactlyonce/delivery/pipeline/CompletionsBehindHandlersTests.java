@@ -2,14 +2,14 @@ package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.renewal.RenewalObserver;
 import java.io.IOException;
 import java.time.Duration;
@@ -85,7 +85,7 @@ class CompletionsBehindHandlersTests {
 
         assertThat(rig.store.completions())
                 .hasSize(4)
-                .containsOnly(new ClaimEnd.Completed(rig.claimed(), "\"charged\""));
+                .containsOnly(new ClaimResolution.Completed(rig.claimed(), "\"charged\""));
         assertThat(rig.timer.delays())
                 .hasSize(3)
                 .allMatch(delay -> delay.toMillis() >= 50 && delay.toMillis() <= 2_100);
@@ -194,8 +194,8 @@ class CompletionsBehindHandlersTests {
     }
 
     private void failHandler(boolean isParked) {
-        InDoubtPolicy policy =
-                new InDoubtPolicy(AbandonedPolicy.RERUN, null, isParked ? List.of(IOException.class) : List.of());
+        InDoubtSettings policy =
+                new InDoubtSettings(InDoubtPolicy.RERUN, null, isParked ? List.of(IOException.class) : List.of());
         assertThat(rig.failureOf(delivery, DeliveryRig.spec(policy), claim -> {
                     throw new IOException("down");
                 }))

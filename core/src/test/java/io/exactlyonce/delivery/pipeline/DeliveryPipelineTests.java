@@ -54,7 +54,7 @@ class DeliveryPipelineTests {
             assertThat(claim.key()).isEqualTo("A-1");
             assertThat(claim.attempt()).isEqualTo(3);
             assertThat(claim.fencingToken()).isEqualTo(17);
-            assertThat(claim.isAmbiguous()).isTrue();
+            assertThat(claim.isInDoubt()).isTrue();
             assertThat(claim.downstreamKey()).matches("[0-9a-f]{64}").isEqualTo(DeliveryRig.KEY.hash());
             claim.ensureHeld();
             kept.set(claim);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ClaimLostException;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -112,7 +112,7 @@ class HandlerStageTests {
         rig.process(delivery, claim -> "charged");
 
         assertThat(rig.store.completions())
-                .extracting(ClaimEnd.Completed::result)
+                .extracting(ClaimResolution.Completed::result)
                 .containsExactly("\"charged\"", null);
         assertThat(rig.settle(delivery)).isTrue();
     }

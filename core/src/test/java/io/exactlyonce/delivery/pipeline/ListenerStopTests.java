@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.COMPLETABLE_FUTURE;
 
 import io.exactlyonce.ClaimLostException;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -173,7 +173,7 @@ class ListenerStopTests {
         CompletableFuture<Object> work = new CompletableFuture<>();
         Object recorded = DeliveryRig.process(
                 rig.pipeline(),
-                List.of(DeliveryRig.asking(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN))),
+                List.of(DeliveryRig.asking(delivery, new ClaimSpec(DeliveryRig.KEY, null, InDoubtSettings.RERUN))),
                 claimed -> work);
 
         rig.deliveries().beginStop(rig.orders);
@@ -298,7 +298,7 @@ class ListenerStopTests {
             throw new AssertionError("The handler was called");
         });
 
-        assertThat(rig.store.releases()).hasSize(1).noneMatch(ClaimEnd.Released::ambiguous);
+        assertThat(rig.store.releases()).hasSize(1).noneMatch(ClaimResolution.Released::inDoubt);
         assertThat(rig.settle(group.get(1))).isFalse();
     }
 
@@ -321,7 +321,7 @@ class ListenerStopTests {
         Subscription orders = rig.receiving("orders.fifo", 3);
         List<Delivery> group = Stream.of(rig.receive(orders, "first", 1), rig.receive(orders, "last", 3))
                 .map(each -> DeliveryRig.asking(
-                        each, "group", new ClaimSpec(DeliveryRig.key(each.receiptHandle()), null, InDoubtPolicy.RERUN)))
+                        each, "group", new ClaimSpec(DeliveryRig.key(each.receiptHandle()), null, InDoubtSettings.RERUN)))
                 .toList();
         List<Delivery> handled = new ArrayList<>();
         AtomicInteger looks = new AtomicInteger(moment);
@@ -339,8 +339,8 @@ class ListenerStopTests {
 
         assertThat(handled).as("handled, stopped at look %d", moment).isEqualTo(group.subList(0, handled.size()));
         assertThat(Stream.concat(
-                        rig.store.completions().stream().map(ClaimEnd.Completed::claim),
-                        rig.store.releases().stream().map(ClaimEnd.Released::claim)))
+                        rig.store.completions().stream().map(ClaimResolution.Completed::claim),
+                        rig.store.releases().stream().map(ClaimResolution.Released::claim)))
                 .as("ended, stopped at look %d", moment)
                 .containsExactlyInAnyOrderElementsOf(rig.store.claimed());
         return looks.get() < 0;

@@ -2,7 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -15,7 +15,7 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -58,7 +58,7 @@ class TransactionalBatchTests {
     private final ScriptedTransaction transaction = new ScriptedTransaction();
     private final List<Delivery> deliveries = new ArrayList<>();
     private final List<List<String>> calls = new ArrayList<>();
-    private InDoubtPolicy doubt = InDoubtPolicy.RERUN;
+    private InDoubtSettings doubt = InDoubtSettings.RERUN;
 
     /** Receives a message for each group; its key is its group's name and its place. */
     private List<Delivery> receive(String... groups) {
@@ -196,7 +196,7 @@ class TransactionalBatchTests {
 
     @Test
     void messageForWhichTryingAgainIsOfNoUseIsParkedAlone() {
-        doubt = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(IOException.class));
+        doubt = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(IOException.class));
 
         assertThat(rig.failureOf(receive("", ""), failing("0", new IOException("card expired"))))
                 .isInstanceOf(BatchItemFailures.class);
@@ -211,7 +211,7 @@ class TransactionalBatchTests {
     /** One interrupt stops the run that all share, and none of them is taken for failed by itself. */
     @Test
     void stopOfOneMessageRollsAllBack() {
-        doubt = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(Exception.class));
+        doubt = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(Exception.class));
 
         assertThat(rig.failureOf(receive("", ""), claimed -> {
                     called(claimed);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -18,7 +18,7 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
@@ -54,7 +54,7 @@ class TransactionalHandlerTests {
         return ACQUIRED;
     };
 
-    private static ClaimSpec in(DeliveryRig.SingleTransaction transaction, InDoubtPolicy doubt) {
+    private static ClaimSpec in(DeliveryRig.SingleTransaction transaction, InDoubtSettings doubt) {
         return new ClaimSpec(DeliveryRig.KEY, null, doubt, DeliveryRig.single(transaction));
     }
 
@@ -66,7 +66,7 @@ class TransactionalHandlerTests {
     private Object process(
             Delivery received, DeliveryRig.SingleTransaction transaction, DeliveryRig.SingleHandler handler)
             throws Throwable {
-        return rig.process(received, in(transaction, InDoubtPolicy.RERUN), handler);
+        return rig.process(received, in(transaction, InDoubtSettings.RERUN), handler);
     }
 
     private Throwable failureOf(DeliveryRig.SingleTransaction transaction, DeliveryRig.SingleHandler handler) {
@@ -75,7 +75,7 @@ class TransactionalHandlerTests {
 
     private Throwable failureOf(
             Delivery received, DeliveryRig.SingleTransaction transaction, DeliveryRig.SingleHandler handler) {
-        return rig.failureOf(received, in(transaction, InDoubtPolicy.RERUN), handler);
+        return rig.failureOf(received, in(transaction, InDoubtSettings.RERUN), handler);
     }
 
     private void assertNothingAskedOfTheStore() {
@@ -253,7 +253,7 @@ class TransactionalHandlerTests {
         ClaimTransaction late = rig.breakers.guard(DeliveryRig.single(answeringFrom(10)), "manager");
         Subscription managed = DeliveryRig.subscription("orders", rig.queue, rig.breakers.of(late));
         Delivery received = rig.receive(managed, "handle of a manager", 1);
-        ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, null, InDoubtPolicy.RERUN, late);
+        ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, null, InDoubtSettings.RERUN, late);
 
         assertThat(rig.process(received, handling, claim -> "shipped")).isEqualTo("shipped");
 
@@ -388,7 +388,7 @@ class TransactionalHandlerTests {
     }
 
     private Throwable failureParkingFor(Class<? extends Throwable> type, DeliveryRig.SingleHandler handler) {
-        InDoubtPolicy parking = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(type));
+        InDoubtSettings parking = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(type));
         return rig.failureOf(delivery, in(granting, parking), handler);
     }
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
 import io.awspring.cloud.sqs.listener.backpressure.ConcurrencyLimiterBlockingBackPressureHandler;
 import io.awspring.cloud.sqs.listener.sink.AbstractMessageProcessingPipelineSink;
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -49,7 +49,7 @@ class DispatcherTests {
     }
 
     static class Parks {
-        @ExactlyOnceListener(queueNames = "orders", onAbandoned = AbandonedPolicy.PARK)
+        @ExactlyOnceListener(queueNames = "orders", whenInDoubt = InDoubtPolicy.PARK)
         void handle(String order) {}
     }
 
@@ -59,7 +59,7 @@ class DispatcherTests {
     }
 
     static class ParkedBatches {
-        @ExactlyOnceListener(queueNames = "orders", onAbandoned = AbandonedPolicy.PARK)
+        @ExactlyOnceListener(queueNames = "orders", whenInDoubt = InDoubtPolicy.PARK)
         void handle(List<String> orders) {}
     }
 
@@ -209,7 +209,7 @@ class DispatcherTests {
         assertThat(rig.sqs.takeChanges()).as("its key is not free yet").isEmpty();
         rig.answerStore();
 
-        assertThat(rig.store.releases()).singleElement().matches(release -> !release.ambiguous());
+        assertThat(rig.store.releases()).singleElement().matches(release -> !release.inDoubt());
         assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("m1", 0));
         runThreads();
         assertThat(rig.handled).isEmpty();
@@ -230,7 +230,7 @@ class DispatcherTests {
         rig.arrive("m1");
 
         assertThat(rig.handled).hasSize(1);
-        assertThat(rig.store.releases()).singleElement().matches(release -> !release.ambiguous());
+        assertThat(rig.store.releases()).singleElement().matches(release -> !release.inDoubt());
         assertThat(rig.sqs.takeChanges()).containsExactly(Map.entry("m1", 4));
         assertThat(rig.isAtAnEnd()).isTrue();
     }

@@ -10,7 +10,7 @@ import io.awspring.cloud.sqs.listener.AsyncMessageListener;
 import io.awspring.cloud.sqs.listener.BackPressureMode;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.OutputCaptureExtension;
@@ -50,7 +50,7 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 class QueueConsumerTests {
 
     static class Listener {
-        @ExactlyOnceListener(queueNames = "orders", onAbandoned = AbandonedPolicy.PARK)
+        @ExactlyOnceListener(queueNames = "orders", whenInDoubt = InDoubtPolicy.PARK)
         void handle(String order) {}
     }
 

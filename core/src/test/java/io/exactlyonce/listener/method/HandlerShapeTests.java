@@ -1,6 +1,6 @@
 package io.exactlyonce.listener.method;
 
-import static io.exactlyonce.AbandonedPolicy.PARK;
+import static io.exactlyonce.InDoubtPolicy.PARK;
 import static io.exactlyonce.Effects.DATABASE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
@@ -173,7 +173,7 @@ class HandlerShapeTests {
         @ExactlyOnceListener(queueNames = "${queue}", scope = "fulfilment")
         void usual(String order) {}
 
-        @ExactlyOnceListener(queueNames = "${queue}", scope = "fulfilment", onAbandoned = PARK)
+        @ExactlyOnceListener(queueNames = "${queue}", scope = "fulfilment", whenInDoubt = PARK)
         void careful(String order) {}
 
         @ExactlyOnceListener(queueNames = "${queue}", scope = "fulfilment", effects = DATABASE)
@@ -207,12 +207,12 @@ class HandlerShapeTests {
         scopes.add("careful", List.of("orders"), listener("careful"));
         scopes.add("alike", List.of("returns"), listener("careful"));
         scopes.add("elsewhere", List.of("bills"), listener("unscoped"));
-        assertThat(output).doesNotContain("onAbandoned");
+        assertThat(output).doesNotContain("whenInDoubt");
         scopes.add("careless", List.of("refunds"), listener("usual"));
 
         assertThat(output)
                 .contains(
-                        "Listener 'careless' of scope 'fulfilment' has onAbandoned = RERUN",
+                        "Listener 'careless' of scope 'fulfilment' has whenInDoubt = RERUN",
                         "listener 'careful' has PARK",
                         "Give both the same, or each a scope of its own");
     }

@@ -7,7 +7,7 @@ import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.awspring.cloud.sqs.listener.BatchVisibility;
 import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
@@ -16,7 +16,7 @@ import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.ClaimSpec;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.time.Duration;
@@ -64,7 +64,7 @@ class ListenerMethodReaderTests {
             return CompletableFuture.completedFuture(null);
         }
 
-        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE, onAbandoned = AbandonedPolicy.RECONCILE)
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE, whenInDoubt = InDoubtPolicy.RECONCILE)
         void reconciledInOneTransaction(String order) {}
 
         @ExactlyOnceListener("orders")
@@ -147,17 +147,17 @@ class ListenerMethodReaderTests {
         @ExactlyOnceListener(queueNames = "orders", timeout = "300")
         void timeoutWithoutUnit(String order) {}
 
-        @ExactlyOnceListener(queueNames = "orders", onAbandoned = AbandonedPolicy.RECONCILE)
+        @ExactlyOnceListener(queueNames = "orders", whenInDoubt = InDoubtPolicy.RECONCILE)
         void reconciled(String order) {}
 
         @ExactlyOnceListener(
                 queueNames = "orders",
-                onAbandoned = AbandonedPolicy.RECONCILE,
+                whenInDoubt = InDoubtPolicy.RECONCILE,
                 reconciler = "${reconciler}",
                 parkFor = IllegalStateException.class)
         void reconciledByName(String order) {}
 
-        @ExactlyOnceListener(queueNames = "orders", onAbandoned = AbandonedPolicy.PARK, reconciler = "charges")
+        @ExactlyOnceListener(queueNames = "orders", whenInDoubt = InDoubtPolicy.PARK, reconciler = "charges")
         void reconcilerWithoutUse(String order) {}
     }
 
@@ -314,7 +314,7 @@ class ListenerMethodReaderTests {
     void onlyReconcilerIsAsked() {
         beans.addBean("charges", charges);
 
-        assertThat(doubt("reconciled")).isEqualTo(new InDoubtPolicy(AbandonedPolicy.RECONCILE, charges, List.of()));
+        assertThat(doubt("reconciled")).isEqualTo(new InDoubtSettings(InDoubtPolicy.RECONCILE, charges, List.of()));
     }
 
     @Test
@@ -324,7 +324,7 @@ class ListenerMethodReaderTests {
         beans.addBean("charges", charges);
 
         assertThat(doubt("reconciledByName"))
-                .isEqualTo(new InDoubtPolicy(AbandonedPolicy.RECONCILE, charges, List.of(IllegalStateException.class)));
+                .isEqualTo(new InDoubtSettings(InDoubtPolicy.RECONCILE, charges, List.of(IllegalStateException.class)));
         assertThatThrownBy(() -> doubt("reconciled"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listeners.reconciled")
@@ -344,10 +344,10 @@ class ListenerMethodReaderTests {
     void reconcilerThatIsNeverAskedIsRefused() {
         assertThatThrownBy(() -> doubt("reconcilerWithoutUse"))
                 .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("names the reconciler 'charges', which is never asked with onAbandoned = PARK");
+                .hasMessageContaining("names the reconciler 'charges', which is never asked with whenInDoubt = PARK");
     }
 
-    private InDoubtPolicy doubt(String method) {
+    private InDoubtSettings doubt(String method) {
         return spec(method).doubt();
     }
 

@@ -7,7 +7,7 @@ import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.message.ReceivedMessage;
@@ -201,7 +201,7 @@ class ListenerMethodTests {
                 fingerprint == null ? null : ListenerRig.fingerprint(fingerprint, method),
                 scope,
                 null,
-                InDoubtPolicy.RERUN,
+                InDoubtSettings.RERUN,
                 null,
                 json);
     }

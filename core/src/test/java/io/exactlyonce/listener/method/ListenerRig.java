@@ -20,7 +20,7 @@ import io.exactlyonce.delivery.pipeline.Claims;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.listener.container.ListenerEngine;
-import io.exactlyonce.listener.container.StartLine;
+import io.exactlyonce.listener.container.ListenerSummary;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -181,8 +181,8 @@ public final class ListenerRig {
         return settings;
     }
 
-    public static final StartLine START_LINE =
-            new StartLine(() -> "memory", policy(Duration.ofSeconds(8)), new RenewalSchedule(0.5, 0.1));
+    public static final ListenerSummary START_LINE =
+            new ListenerSummary(() -> "memory", policy(Duration.ofSeconds(8)), new RenewalSchedule(0.5, 0.1));
 
     /** Renews at half a window, for nobody who watches. */
     public static Renewer renewer(ScriptedStore store, NanoClock clock) {

@@ -87,7 +87,7 @@ class ObservedMethodsTests {
         ContainerSettings settings = ListenerRig.observed(new Listeners(), "fits");
 
         assertThat(settings.isObserved()).isTrue();
-        assertThat(settings.tellsItsEnd()).isTrue();
+        assertThat(settings.signalsCompletion()).isTrue();
         assertThat(output).doesNotContain("only observed");
     }
 
@@ -101,11 +101,11 @@ class ObservedMethodsTests {
             hidden | true | a private, final or static method
             """)
     void whatEnforcingRefusesIsObservedAndTold(
-            String method, boolean tellsItsEnd, String problem, CapturedOutput output) {
+            String method, boolean signalsCompletion, String problem, CapturedOutput output) {
         ContainerSettings settings = ListenerRig.observed(new Listeners(), method);
 
         assertThat(settings.isObserved()).isTrue();
-        assertThat(settings.tellsItsEnd()).isEqualTo(tellsItsEnd);
+        assertThat(settings.signalsCompletion()).isEqualTo(signalsCompletion);
 
         assertThat(output)
                 .contains("It is only observed; with mode = enforce the start would be refused")
@@ -130,7 +130,7 @@ class ObservedMethodsTests {
         assertThat(claim.key()).isEqualTo(key.key());
         assertThat(claim.downstreamKey()).isEqualTo(key.hash());
         assertThat(claim.attempt()).isEqualTo(3);
-        assertThat(claim.isAmbiguous()).isFalse();
+        assertThat(claim.isInDoubt()).isFalse();
         assertThatCode(claim::ensureHeld).doesNotThrowAnyException();
     }
 

@@ -9,7 +9,7 @@ import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
@@ -163,7 +163,7 @@ class ObservedListenerTests {
         assertThat(handle(polled, polled)).isSameAs(original.end);
 
         assertThat(store.releases())
-                .extracting(ClaimEnd.Released::error)
+                .extracting(ClaimResolution.Released::error)
                 .containsExactly("java.lang.IllegalStateException");
         assertThat(store.completions()).isEmpty();
     }

@@ -1,6 +1,6 @@
 package io.exactlyonce.dynamodb.item;
 
-import io.exactlyonce.ClaimLife;
+import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -94,13 +94,13 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     }
 
     /** Returns whether an attempt may have had effects that are not recorded. Only for a key that is free. */
-    public boolean isInDoubt() {
-        return isAmbiguous() || status() == Status.HELD;
+    public boolean isNextInDoubt() {
+        return isInDoubt() || status() == Status.HELD;
     }
 
     /** Whether an attempt before the last one may have had effects that are not recorded. */
-    private boolean isAmbiguous() {
-        return flag("ambiguous");
+    private boolean isInDoubt() {
+        return flag("in_doubt");
     }
 
     /** Returns whether a person has released the key since its last attempt. */
@@ -115,7 +115,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
 
     /** Answers the claim that holds the key already. */
     public Acquired current() {
-        return new Acquired(attempt(), number("token"), isAmbiguous());
+        return new Acquired(attempt(), number("token"), isInDoubt());
     }
 
     /**
@@ -124,7 +124,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
      * @param nowMicros about the time, in microseconds since 1970, or 0: tokens grow also if the item is deleted meanwhile
      */
     public Acquired next(long nowMicros) {
-        return new Acquired(attempt() + 1, Math.max(number("token") + 1, nowMicros), isInDoubt());
+        return new Acquired(attempt() + 1, Math.max(number("token") + 1, nowMicros), isNextInDoubt());
     }
 
     /** Answers a request for a completed key. */
@@ -138,12 +138,12 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     }
 
     /** Returns the key's life until now. */
-    public ClaimLife life(LeaseClock clock) {
-        return new ClaimLife(
+    public ClaimDetails life(LeaseClock clock) {
+        return new ClaimDetails(
                 text("status"),
                 attempt(),
                 number("token"),
-                isAmbiguous(),
+                isInDoubt(),
                 text("owner"),
                 micros("first_claimed_at"),
                 micros("claimed_at"),
@@ -159,7 +159,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     public ParkedClaim parked() {
         String reason = Objects.requireNonNullElse(textOrNull("error"), "unknown");
         return new ParkedClaim(
-                text("scope"), text("key"), claimId(), attempt(), isAmbiguous(), reason, parkedAtMicros());
+                text("scope"), text("key"), claimId(), attempt(), isInDoubt(), reason, parkedAtMicros());
     }
 
     private long parkedAtMicros() {

@@ -1,7 +1,7 @@
 package io.exactlyonce.dynamodb.item;
 
 import io.exactlyonce.Claim;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -30,7 +30,7 @@ import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 public final class ClaimStatements {
 
     private static final String FIRST =
-            "{'w':?,'claim_id':?,'owner':?,'attempt':?,'token':?,'ambiguous':?,'fingerprint':?,"
+            "{'w':?,'claim_id':?,'owner':?,'attempt':?,'token':?,'in_doubt':?,'fingerprint':?,"
                     + "'claimed_at':?,'retention':?,'lease_micros':?,'lease_until':?,'expires_at':?,"
                     + "'pk':?,'scope':?,'key':?,'first_claimed_at':?,'status':'HELD'}";
 
@@ -39,14 +39,14 @@ public final class ClaimStatements {
 
     private static final String LEASE = " SET \"lease_micros\"=? SET \"lease_until\"=?";
     private static final String TAKEN_OVER = " SET \"claim_id\"=? SET \"owner\"=? SET \"attempt\"=? SET \"token\"=?"
-            + " SET \"ambiguous\"=? SET \"fingerprint\"=? SET \"claimed_at\"=? SET \"retention\"=?" + LEASE
+            + " SET \"in_doubt\"=? SET \"fingerprint\"=? SET \"claimed_at\"=? SET \"retention\"=?" + LEASE
             + " SET \"expires_at\"=? SET \"status\"='HELD' SET \"cleared\"=false";
     private static final String COMPLETED =
             " SET \"status\"='COMPLETED' SET \"result\"=? SET \"completed_at\"=?" + EXPIRES;
     private static final String RELEASED = " SET \"status\"='RELEASED' SET \"error\"=?";
     private static final String PARKED =
             " SET \"status\"='PARKED' SET \"parked\"='P' SET \"parked_at\"=? SET \"error\"=? SET \"expires_at\"=?";
-    private static final String IN_DOUBT = " SET \"ambiguous\"=true";
+    private static final String IN_DOUBT = " SET \"in_doubt\"=true";
 
     /** It stays known that a person has decided on the doubt until the next claim. */
     private static final String CLEARED = " SET \"status\"='RELEASED' SET \"cleared\"=true" + EXPIRES;
@@ -129,7 +129,7 @@ public final class ClaimStatements {
                 text(request.owner()),
                 number(answer.attempt()),
                 number(answer.fencingToken()),
-                AttributeValue.fromBool(answer.ambiguous()),
+                AttributeValue.fromBool(answer.inDoubt()),
                 text(request.fingerprint()),
                 number(clock.estimateMicros())));
         long kept = request.retentionOr(retention).toSeconds();
@@ -152,16 +152,16 @@ public final class ClaimStatements {
     }
 
     /** The end of a claim that its worker tells. */
-    public Statement end(String pk, ClaimEnd end) {
-        String inDoubt = end.ambiguous() ? IN_DOUBT : "";
-        if (end instanceof ClaimEnd.Completed completed) {
+    public Statement end(String pk, ClaimResolution end) {
+        String inDoubt = end.inDoubt() ? IN_DOUBT : "";
+        if (end instanceof ClaimResolution.Completed completed) {
             return update(COMPLETED + IF_HELD, NO_END, completed(completed), pk, id(end.claim()));
         }
-        if (end instanceof ClaimEnd.Parked parked) {
+        if (end instanceof ClaimResolution.Parked parked) {
             List<AttributeValue> written = parked(pk, parked.reason());
             return update(PARKED + inDoubt + IF_HELD, NO_END, written, pk, id(end.claim()));
         }
-        List<AttributeValue> error = List.of(text(((ClaimEnd.Released) end).error()));
+        List<AttributeValue> error = List.of(text(((ClaimResolution.Released) end).error()));
         return update(RELEASED + inDoubt + IF_HELD, NO_END, error, pk, id(end.claim()));
     }
 
@@ -175,11 +175,11 @@ public final class ClaimStatements {
     }
 
     /** Records that a parked key's effect has happened. */
-    public Statement completeParked(String pk, ClaimEnd.Completed end) {
+    public Statement completeParked(String pk, ClaimResolution.Completed end) {
         return update(COMPLETED + UNPARK_IF_PARKED, NO_END, completed(end), pk, id(end.claim()));
     }
 
-    private List<AttributeValue> completed(ClaimEnd.Completed end) {
+    private List<AttributeValue> completed(ClaimResolution.Completed end) {
         return List.of(text(end.result()), number(clock.estimateMicros()), number(secondsAfter(Duration.ZERO)));
     }
 

@@ -58,7 +58,7 @@ class ListenerOnDynamoDbIT {
 
     record Order(String orderId) {}
 
-    record Call(String orderId, int attempt, boolean ambiguous) {}
+    record Call(String orderId, int attempt, boolean inDoubt) {}
 
     static class Fulfilment {
 
@@ -71,7 +71,7 @@ class ListenerOnDynamoDbIT {
 
         @ExactlyOnceListener(id = "orders", queueNames = "orders", key = "#order.orderId")
         String fulfil(Order order, Claim claim) {
-            calls.add(new Call(order.orderId(), claim.attempt(), claim.isAmbiguous()));
+            calls.add(new Call(order.orderId(), claim.attempt(), claim.isInDoubt()));
             return "sent";
         }
     }
@@ -234,7 +234,7 @@ class ListenerOnDynamoDbIT {
         Subscription subscription = listeners.all().get(0);
         HealthIndicator indicator = context.getBean("exactlyOnceHealthIndicator", HealthIndicator.class);
         assertThat(indicator.health(true).getDetails())
-                .containsKey("renewalsLookedForBeforeMillis")
+                .containsKey("millisSinceRenewalCheck")
                 .containsEntry("pausedListeners", List.of());
 
         for (int unanswered = 0; unanswered < 3; unanswered++) {

@@ -1,6 +1,6 @@
 package io.exactlyonce.test.interleaving;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -73,7 +73,7 @@ class DynamoDbClaimStorePropertyIT {
         }
 
         @Override
-        public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+        public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
             return store.end(ends);
         }
 

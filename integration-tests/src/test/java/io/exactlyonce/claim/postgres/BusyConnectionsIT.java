@@ -3,7 +3,7 @@ package io.exactlyonce.claim.postgres;
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -87,7 +87,7 @@ class BusyConnectionsIT {
             kept.add(activeConnections());
             store.renew(List.of(new LeaseRenewal(request.id(), request.lease())));
             kept.add(activeConnections());
-            store.end(List.of(new ClaimEnd.Completed(request.id(), "1")));
+            store.end(List.of(new ClaimResolution.Completed(request.id(), "1")));
             kept.add(activeConnections());
             store.look(List.of(request.key()));
             kept.add(activeConnections());

@@ -4,7 +4,7 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -118,7 +118,7 @@ class ClaimGrantsIT {
         new ClaimTable(pool.dataSource()).verify();
         ClaimRequest claim = request();
         store.claim(List.of(claim));
-        store.end(List.of(new ClaimEnd.Completed(claim.id(), "1")));
+        store.end(List.of(new ClaimResolution.Completed(claim.id(), "1")));
 
         retention().sweep();
 
@@ -137,10 +137,10 @@ class ClaimGrantsIT {
         store.claim(List.of(request(keys.get(0))));
         store.renew(List.of(new LeaseRenewal(claims.get(0).id(), Duration.ofMinutes(1))));
         fence(claims.get(0).id());
-        store.end(List.of(new ClaimEnd.Completed(claims.get(0).id(), "1")));
-        store.end(List.of(new ClaimEnd.Released(claims.get(1).id(), "failed", false)));
+        store.end(List.of(new ClaimResolution.Completed(claims.get(0).id(), "1")));
+        store.end(List.of(new ClaimResolution.Released(claims.get(1).id(), "failed", false)));
         store.claim(List.of(request(keys.get(1))));
-        store.end(List.of(new ClaimEnd.Parked(claims.get(2).id(), "to be decided", false)));
+        store.end(List.of(new ClaimResolution.Parked(claims.get(2).id(), "to be decided", false)));
         assertThat(store.look(keys)).containsEntry(keys.get(2), KeyState.PARKED);
         decide(claims.get(2).id());
         handleWithinATransaction();
@@ -161,7 +161,7 @@ class ClaimGrantsIT {
         var parked = new PostgresParkedClaims(pool.dataSource(), Duration.ofSeconds(0), SynchronousCommit.ON);
         assertThat(parked.list(null, 10)).hasSize(1);
         assertThat(parked.find(claim.key())).isPresent();
-        assertThat(parked.complete(new ClaimEnd.Completed(claim, "1"))).isTrue();
+        assertThat(parked.complete(new ClaimResolution.Completed(claim, "1"))).isTrue();
     }
 
     private void handleWithinATransaction() throws Throwable {

@@ -4,7 +4,7 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -104,7 +104,7 @@ class ClaimPlansIT {
     /** Inserts claims of an age from the first interval to the sum of both. */
     static void fill(TestDatabase database, int rows, String youngest, String span) {
         database.jdbc().update("""
-                INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+                INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
                                                 lease_until, first_claimed_at, claimed_at, completed_at, parked_at,
                                                 expires_at)
                 SELECT 'orders', gen_random_uuid()::text, status, gen_random_uuid(), 'worker', 1, 1, false,
@@ -152,11 +152,11 @@ class ClaimPlansIT {
             store.renew(claims.stream()
                     .map(claim -> new LeaseRenewal(claim.id(), Duration.ofMinutes(1)))
                     .toList());
-            store.end(List.of(new ClaimEnd.Completed(claims.get(0).id(), "1")));
-            store.end(List.of(new ClaimEnd.Parked(claims.get(1).id(), "to be decided", false)));
+            store.end(List.of(new ClaimResolution.Completed(claims.get(0).id(), "1")));
+            store.end(List.of(new ClaimResolution.Parked(claims.get(1).id(), "to be decided", false)));
             store.end(List.of(
-                    new ClaimEnd.Released(claims.get(2).id(), "failed", true),
-                    new ClaimEnd.Released(claims.get(3).id(), "failed", true)));
+                    new ClaimResolution.Released(claims.get(2).id(), "failed", true),
+                    new ClaimResolution.Released(claims.get(3).id(), "failed", true)));
             store.claim(List.of(request(claims.get(2).key())));
             store.claim(List.of(new ClaimRequest(
                     new ClaimId(claims.get(3).key(), UUID.randomUUID()),
@@ -165,7 +165,7 @@ class ClaimPlansIT {
                     InDoubt.PARK,
                     null)));
             store.apply(
-                    new ClaimBatch(List.of(new ClaimEnd.Completed(claims.get(4).id(), "1")), List.of(request())));
+                    new ClaimBatch(List.of(new ClaimResolution.Completed(claims.get(4).id(), "1")), List.of(request())));
             store.look(claims.stream().map(ClaimRequest::key).toList());
             fence(claims.get(5).id());
             retention.sweep();

@@ -2,7 +2,7 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -33,7 +33,7 @@ class DiagnosisIT {
 
     @Test
     void rowOfAKeyIsFoundByTheHashInALogLine() {
-        end(new ClaimEnd.Completed(done.id(), null));
+        end(new ClaimResolution.Completed(done.id(), null));
         String query = DOCUMENT.block("key-of-a-hash");
         assertThat(query).contains(DOCUMENTED_HASH);
 
@@ -42,14 +42,14 @@ class DiagnosisIT {
 
     @Test
     void keysInDoubtAreListed() {
-        end(new ClaimEnd.Released(doubtful.id(), "connection reset", true));
+        end(new ClaimResolution.Released(doubtful.id(), "connection reset", true));
 
         assertThat(keys(DOCUMENT.block("in-doubt"))).containsExactly("A-2");
     }
 
     @Test
     void heldKeysAreListedOldestFirst() {
-        end(new ClaimEnd.Completed(done.id(), null));
+        end(new ClaimResolution.Completed(done.id(), null));
 
         assertThat(keys(DOCUMENT.block("held"))).containsExactly("A-2", "A-3");
         assertThat(query(DOCUMENT.block("held")))
@@ -70,7 +70,7 @@ class DiagnosisIT {
         return request;
     }
 
-    private void end(ClaimEnd end) {
+    private void end(ClaimResolution end) {
         assertThat(store.end(List.of(end))).containsExactly(end.claim());
     }
 

@@ -4,7 +4,7 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
@@ -58,10 +58,10 @@ class FailoverIT {
         assertThat(store.renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
                 .containsExactly(completed.id());
         failover.happens();
-        assertThat(store.end(List.of(new ClaimEnd.Completed(completed.id(), "1"))))
+        assertThat(store.end(List.of(new ClaimResolution.Completed(completed.id(), "1"))))
                 .containsExactly(completed.id());
         failover.happens();
-        assertThat(store.end(List.of(new ClaimEnd.Released(released.id(), "failed", false))))
+        assertThat(store.end(List.of(new ClaimResolution.Released(released.id(), "failed", false))))
                 .containsExactly(released.id());
         failover.happens();
         assertThat(store.look(List.of(completed.key(), released.key())))
@@ -76,7 +76,7 @@ class FailoverIT {
         assertThat(losingReplies().claim(List.of(completed))).hasOnlyElementsOfType(Acquired.class);
         assertThat(losingReplies().renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
                 .containsExactly(completed.id());
-        assertThat(losingReplies().end(List.of(new ClaimEnd.Completed(completed.id(), "1"))))
+        assertThat(losingReplies().end(List.of(new ClaimResolution.Completed(completed.id(), "1"))))
                 .containsExactly(completed.id());
         assertThat(database.row(completed.key())).containsEntry("status", "COMPLETED");
     }

@@ -4,7 +4,7 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -133,7 +133,7 @@ class FencingLockIT {
         assertThat(claim(request(request.key())))
                 .isInstanceOfSatisfying(
                         Acquired.class,
-                        acquired -> assertThat(acquired.ambiguous()).isTrue());
+                        acquired -> assertThat(acquired.inDoubt()).isTrue());
     }
 
     /** The server ends the session of a process that is gone, as here. */
@@ -182,7 +182,7 @@ class FencingLockIT {
             assertThat(store.renew(List.of(new LeaseRenewal(claim, lease), new LeaseRenewal(neighbour.id(), lease))))
                     .containsExactlyInAnyOrder(claim, neighbour.id());
             assertThat(store.end(
-                            List.of(new ClaimEnd.Completed(claim, "1"), new ClaimEnd.Completed(neighbour.id(), "2"))))
+                            List.of(new ClaimResolution.Completed(claim, "1"), new ClaimResolution.Completed(neighbour.id(), "2"))))
                     .containsExactlyInAnyOrder(claim, neighbour.id());
             assertThat(holder.goOn().get(20, TimeUnit.SECONDS)).isTrue();
         }
@@ -206,7 +206,7 @@ class FencingLockIT {
     void releaseGoesThroughTheFenceAndLeavesTheKeyUnclaimableUntilItsEnd() throws Exception {
         claim(request);
         try (PausedWorker holder = new PausedWorker(true)) {
-            assertThat(store.end(List.of(new ClaimEnd.Released(claim, "failed", false))))
+            assertThat(store.end(List.of(new ClaimResolution.Released(claim, "failed", false))))
                     .containsExactly(claim);
             assertThat(claim(request(request.key()))).isInstanceOf(HeldElsewhere.class);
             holder.goOn().get(20, TimeUnit.SECONDS);
@@ -217,7 +217,7 @@ class FencingLockIT {
     @Test
     void completedClaimIsNotHeld() {
         claim(request);
-        store.end(List.of(new ClaimEnd.Completed(claim, null)));
+        store.end(List.of(new ClaimResolution.Completed(claim, null)));
 
         assertThat(application.<Boolean>execute(status -> store.fence(claim))).isFalse();
     }

@@ -2,7 +2,7 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -50,11 +50,11 @@ class HeapOnlyUpdatesIT {
                 .toList());
         if (fails) {
             store.end(batch.stream()
-                    .map(claim -> new ClaimEnd.Released(claim.id(), "failed", false))
+                    .map(claim -> new ClaimResolution.Released(claim.id(), "failed", false))
                     .toList());
         } else {
             store.end(batch.stream()
-                    .map(claim -> new ClaimEnd.Completed(claim.id(), "1"))
+                    .map(claim -> new ClaimResolution.Completed(claim.id(), "1"))
                     .toList());
         }
     }

@@ -2,7 +2,7 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -102,7 +102,7 @@ class ImportedClaimsIT {
         assertThat(rows()).hasSize(1);
         assertThat(claim("begun")).isInstanceOfSatisfying(Acquired.class, acquired -> {
             assertThat(acquired.attempt()).isEqualTo(2);
-            assertThat(acquired.ambiguous()).isTrue();
+            assertThat(acquired.inDoubt()).isTrue();
         });
         assertThat(claim("begun")).isInstanceOf(HeldElsewhere.class);
     }
@@ -121,7 +121,7 @@ class ImportedClaimsIT {
 
         assertThat(database.row(held.key())).isEqualTo(before);
         assertThat(store.end(
-                        List.of(new ClaimEnd.Completed(held.id(), null), new ClaimEnd.Completed(begun.id(), null))))
+                        List.of(new ClaimResolution.Completed(held.id(), null), new ClaimResolution.Completed(begun.id(), null))))
                 .containsExactlyInAnyOrder(held.id(), begun.id());
         assertThat(claim("A-7")).isInstanceOf(AlreadyCompleted.class);
     }
@@ -133,7 +133,7 @@ class ImportedClaimsIT {
         ClaimRequest released = request("A-7");
         ClaimRequest abandoned = request("A-8");
         store.claim(List.of(released, abandoned));
-        store.end(List.of(new ClaimEnd.Released(released.id(), "An old instance is at work on it", false)));
+        store.end(List.of(new ClaimResolution.Released(released.id(), "An old instance is at work on it", false)));
         jdbc.update("UPDATE exactly_once_claim SET lease_until = now() - interval '1 second' WHERE key = 'A-8'");
 
         run("done");
@@ -143,7 +143,7 @@ class ImportedClaimsIT {
         assertThat(rows()).isEqualTo(imported);
         assertThat(claim("A-7")).isInstanceOf(AlreadyCompleted.class);
         assertThat(claim("A-8")).isInstanceOf(AlreadyCompleted.class);
-        assertThat(store.end(List.of(new ClaimEnd.Released(abandoned.id(), "late", true))))
+        assertThat(store.end(List.of(new ClaimResolution.Released(abandoned.id(), "late", true))))
                 .as("what a worker that was paused still says")
                 .isEmpty();
     }

@@ -4,7 +4,7 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
@@ -85,7 +85,7 @@ class KeyStateQueryIT {
     @Test
     void lockedKeyIsHeldAlsoWhenAnEarlierClaimsRowIsFree() {
         store.claim(List.of(claim));
-        store.end(List.of(new ClaimEnd.Released(claim.id(), "failed", false)));
+        store.end(List.of(new ClaimResolution.Released(claim.id(), "failed", false)));
 
         assertThat(tryLock("pg_try_advisory_xact_lock")).isTrue();
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
@@ -39,7 +39,7 @@ class PostgresParkedClaimsIT {
         ClaimRequest completed = parkedClaim();
 
         parked.release(released.id());
-        parked.complete(new ClaimEnd.Completed(completed.id(), null));
+        parked.complete(new ClaimResolution.Completed(completed.id(), null));
 
         assertThat(daysLeft(released)).isEqualTo(13);
         assertThat(daysLeft(completed)).isEqualTo(13);
@@ -64,10 +64,10 @@ class PostgresParkedClaimsIT {
         parked.release(earlier.id());
         ClaimRequest later = TestDatabase.request(earlier.key());
         store.claim(List.of(later));
-        store.end(List.of(new ClaimEnd.Parked(later.id(), "again", false)));
+        store.end(List.of(new ClaimResolution.Parked(later.id(), "again", false)));
 
         assertThat(parked.release(earlier.id())).isFalse();
-        assertThat(parked.complete(new ClaimEnd.Completed(earlier.id(), "1"))).isFalse();
+        assertThat(parked.complete(new ClaimResolution.Completed(earlier.id(), "1"))).isFalse();
 
         assertThat(parked.find(later.key()).orElseThrow().claimId()).isEqualTo(later.claimId());
     }
@@ -80,7 +80,7 @@ class PostgresParkedClaimsIT {
 
         assertThatThrownBy(() -> losingAReply().release(released.id()))
                 .isInstanceOf(ClaimStoreUnavailableException.class);
-        assertThatThrownBy(() -> losingAReply().complete(new ClaimEnd.Completed(completed.id(), null)))
+        assertThatThrownBy(() -> losingAReply().complete(new ClaimResolution.Completed(completed.id(), null)))
                 .isInstanceOf(ClaimStoreUnavailableException.class);
 
         assertThat(DATABASE.row(released.key())).containsEntry("status", "RELEASED");
@@ -107,7 +107,7 @@ class PostgresParkedClaimsIT {
     private ClaimRequest parkedClaim() {
         ClaimRequest request = TestDatabase.request();
         store.claim(List.of(request));
-        store.end(List.of(new ClaimEnd.Parked(request.id(), "told to", true)));
+        store.end(List.of(new ClaimResolution.Parked(request.id(), "told to", true)));
         return request;
     }
 

@@ -2,7 +2,7 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -84,13 +84,13 @@ class RetentionContentionIT {
         }
         key.holders.decrementAndGet();
         if (ThreadLocalRandom.current().nextInt(3) == 0) {
-            assertThat(store.end(List.of(new ClaimEnd.Released(request.id(), "failed", false))))
+            assertThat(store.end(List.of(new ClaimResolution.Released(request.id(), "failed", false))))
                     .hasSize(1);
             return;
         }
         key.completionBegun = System.nanoTime();
         key.lives.incrementAndGet();
-        assertThat(store.end(List.of(new ClaimEnd.Completed(request.id(), "1"))))
+        assertThat(store.end(List.of(new ClaimResolution.Completed(request.id(), "1"))))
                 .hasSize(1);
     }
 }

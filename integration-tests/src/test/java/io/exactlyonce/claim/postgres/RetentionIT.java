@@ -4,7 +4,7 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -71,7 +71,7 @@ class RetentionIT {
     @Test
     void claimIsKeptForAsLongAsItsRequestSays() throws Exception {
         ClaimRequest released = held();
-        store.end(List.of(new ClaimEnd.Released(released.id(), "failed", false)));
+        store.end(List.of(new ClaimResolution.Released(released.id(), "failed", false)));
         ClaimKey never = new ClaimKey("orders", UUID.randomUUID().toString());
 
         for (ClaimKey key : List.of(released.key(), never)) {
@@ -83,7 +83,7 @@ class RetentionIT {
                     null,
                     Duration.ofDays(30));
             store.claim(List.of(longer));
-            store.end(List.of(new ClaimEnd.Completed(longer.id(), null)));
+            store.end(List.of(new ClaimResolution.Completed(longer.id(), null)));
 
             assertKeptAt(longer, "30 days - 1 minute");
             assertDeletedAfter(longer, "2 minutes");
@@ -93,7 +93,7 @@ class RetentionIT {
     @Test
     void releasedClaimIsKeptForTheRetention() throws Exception {
         ClaimRequest claim = held();
-        store.end(List.of(new ClaimEnd.Released(claim.id(), "failed", true)));
+        store.end(List.of(new ClaimResolution.Released(claim.id(), "failed", true)));
         assertKeptAt(claim, "14 days - 1 minute");
         assertDeletedAfter(claim, "2 minutes");
     }
@@ -106,7 +106,7 @@ class RetentionIT {
         sweep();
 
         assertThat(exists(claim)).isTrue();
-        assertThat(store.end(List.of(new ClaimEnd.Completed(claim.id(), "1")))).containsExactly(claim.id());
+        assertThat(store.end(List.of(new ClaimResolution.Completed(claim.id(), "1")))).containsExactly(claim.id());
     }
 
     @Test
@@ -119,7 +119,7 @@ class RetentionIT {
     @Test
     void parkedClaimIsNeverDeleted() throws Exception {
         ClaimRequest claim = held();
-        store.end(List.of(new ClaimEnd.Parked(claim.id(), "to be decided", false)));
+        store.end(List.of(new ClaimResolution.Parked(claim.id(), "to be decided", false)));
         assertKeptAt(claim, "1000 days");
         assertThat(sweeps.parked).containsExactly(1L);
     }
@@ -127,7 +127,7 @@ class RetentionIT {
     @Test
     void claimThatAPersonReleasedIsNotParkedAnyMoreAndExpiresLikeAnyOther() throws Exception {
         ClaimRequest claim = held();
-        store.end(List.of(new ClaimEnd.Parked(claim.id(), "to be decided", false)));
+        store.end(List.of(new ClaimResolution.Parked(claim.id(), "to be decided", false)));
         new PostgresParkedClaims(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON).release(claim.id());
         assertKept(claim);
         assertThat(sweeps.parked).containsExactly(0L);
@@ -171,7 +171,7 @@ class RetentionIT {
         ClaimRequest brief = request();
         ClaimRequest kept = completed();
         shortTerm.claim(List.of(brief));
-        shortTerm.end(List.of(new ClaimEnd.Completed(brief.id(), "1")));
+        shortTerm.end(List.of(new ClaimResolution.Completed(brief.id(), "1")));
         age(brief, "2 days");
         age(kept, "2 days");
 
@@ -188,7 +188,7 @@ class RetentionIT {
         age(crashed, "13 days");
         ClaimRequest successor = request(crashed.key());
         store.claim(List.of(successor));
-        store.end(List.of(new ClaimEnd.Completed(successor.id(), "1")));
+        store.end(List.of(new ClaimResolution.Completed(successor.id(), "1")));
         age(successor, "13 days");
 
         sweep();
@@ -200,7 +200,7 @@ class RetentionIT {
     void deletedKeyIsClaimedAsNewWithAHigherToken() throws Exception {
         ClaimRequest first = request();
         Acquired before = (Acquired) store.claim(List.of(first)).get(0);
-        store.end(List.of(new ClaimEnd.Completed(first.id(), "1")));
+        store.end(List.of(new ClaimResolution.Completed(first.id(), "1")));
         age(first, "15 days");
         sweep();
 
@@ -208,7 +208,7 @@ class RetentionIT {
 
         assertThat(after).isInstanceOfSatisfying(Acquired.class, acquired -> {
             assertThat(acquired.attempt()).isOne();
-            assertThat(acquired.ambiguous()).isFalse();
+            assertThat(acquired.inDoubt()).isFalse();
             assertThat(acquired.fencingToken()).isGreaterThan(before.fencingToken());
         });
     }
@@ -342,7 +342,7 @@ class RetentionIT {
                 Stream.generate(TestDatabase::request).limit(count).toList();
         store.claim(claims);
         store.end(claims.stream()
-                .map(claim -> new ClaimEnd.Completed(claim.id(), "1"))
+                .map(claim -> new ClaimResolution.Completed(claim.id(), "1"))
                 .toList());
         claims.forEach(claim -> age(claim, "15 days"));
         return claims;
@@ -372,7 +372,7 @@ class RetentionIT {
 
     private ClaimRequest completed() {
         ClaimRequest claim = held();
-        store.end(List.of(new ClaimEnd.Completed(claim.id(), "1")));
+        store.end(List.of(new ClaimResolution.Completed(claim.id(), "1")));
         return claim;
     }
 

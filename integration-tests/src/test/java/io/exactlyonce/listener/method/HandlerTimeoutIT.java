@@ -40,7 +40,7 @@ class HandlerTimeoutIT {
 
         @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order", timeout = "${test.timeout}")
         void handle(String order, Claim claim) throws InterruptedException {
-            events().add("attempt %d, ambiguous %s".formatted(claim.attempt(), claim.isAmbiguous()));
+            events().add("attempt %d, in doubt %s".formatted(claim.attempt(), claim.isInDoubt()));
             if (claim.attempt() == 1) {
                 try {
                     never.await();
@@ -91,9 +91,9 @@ class HandlerTimeoutIT {
             SQS.awaitEmpty(queue);
             assertThat(application.bean(Obedient.class).events())
                     .containsExactly(
-                            "attempt 1, ambiguous false",
+                            "attempt 1, in doubt false",
                             "stopped, still holding its claim",
-                            "attempt 2, ambiguous true");
+                            "attempt 2, in doubt true");
             assertThat(timeouts(application)).isEqualTo(1);
             assertThat(output).contains("listener 'orders' on queue '" + queue + "' runs longer than its timeout");
         }

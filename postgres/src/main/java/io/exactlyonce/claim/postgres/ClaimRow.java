@@ -30,7 +30,7 @@ public record ClaimRow(
         Status status,
         int attempt,
         long fencingToken,
-        boolean ambiguous,
+        boolean inDoubt,
         long remainingMicros,
         @Nullable String result,
         long nextToken,
@@ -44,7 +44,7 @@ public record ClaimRow(
     public static final String BY_KEY = """
             unnest((SELECT ?::text[]), (SELECT ?::text[])) WITH ORDINALITY AS w (scope, key, n)
             CROSS JOIN LATERAL (
-                SELECT c.claim_id, c.status, c.attempt, c.fencing_token, c.ambiguous, c.result,
+                SELECT c.claim_id, c.status, c.attempt, c.fencing_token, c.in_doubt, c.result,
                        encode(c.fingerprint, 'hex') AS fingerprint, c.cleared,
                        ceil(extract(epoch FROM c.lease_until - clock_timestamp()) * 1000000)::bigint AS remaining_micros,
                        greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS next_token
@@ -88,7 +88,7 @@ public record ClaimRow(
                 Status.valueOf(row.getString("status")),
                 row.getInt("attempt"),
                 row.getLong("fencing_token"),
-                row.getBoolean("ambiguous"),
+                row.getBoolean("in_doubt"),
                 row.getLong("remaining_micros"),
                 row.getString("result"),
                 row.getLong("next_token"),
@@ -116,8 +116,8 @@ public record ClaimRow(
     }
 
     /** Returns whether an attempt at the key may have had effects that are not recorded. Only for a key that is free. */
-    boolean isInDoubt() {
-        return ambiguous || status == Status.HELD;
+    boolean isNextInDoubt() {
+        return inDoubt || status == Status.HELD;
     }
 
     /**
@@ -125,7 +125,7 @@ public record ClaimRow(
      * person has decided yet.
      */
     public boolean mustBeParked(ClaimRequest request) {
-        return isInDoubt() && !cleared && request.inDoubt() == InDoubt.PARK;
+        return isNextInDoubt() && !cleared && request.inDoubt() == InDoubt.PARK;
     }
 
     /** Answers a claim of a key that is not free. */
@@ -140,12 +140,12 @@ public record ClaimRow(
 
     /** Answers the claim that holds the row already. */
     Acquired current() {
-        return new Acquired(attempt, fencingToken, ambiguous);
+        return new Acquired(attempt, fencingToken, inDoubt);
     }
 
     /** Answers the claim that takes over: a holder that vanished may have had effects, one that gave up reported none. */
     public Acquired next() {
-        return new Acquired(attempt + 1, nextToken, isInDoubt());
+        return new Acquired(attempt + 1, nextToken, isNextInDoubt());
     }
 
     /** Names the row only: a result is no business of a log's. */

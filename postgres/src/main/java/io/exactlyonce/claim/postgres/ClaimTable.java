@@ -31,7 +31,7 @@ public final class ClaimTable {
 
     /** Writes no row. PostgreSQL still checks the columns, the privileges, and that a unique key fits the conflict. */
     private static final String WRITE_NOTHING = """
-            SELECT scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous, lease_until, result, error,
+            SELECT scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt, lease_until, result, error,
                    first_claimed_at, claimed_at, completed_at, fingerprint, parked_at, cleared, expires_at
             FROM exactly_once_claim WHERE false;
             INSERT INTO exactly_once_claim (scope, key) SELECT scope, key FROM exactly_once_claim WHERE false

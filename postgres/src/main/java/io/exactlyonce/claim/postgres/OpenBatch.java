@@ -1,8 +1,8 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimEnd;
-import io.exactlyonce.claim.ClaimEnd.Completed;
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.ClaimResolution.Completed;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class OpenBatch {
 
     private final ClaimBatch batch;
-    private final List<ClaimEnd> ends;
+    private final List<ClaimResolution> ends;
     private final List<ClaimRequest> claims;
     private final Set<ClaimId> recorded = new HashSet<>();
     private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
@@ -49,7 +49,7 @@ final class OpenBatch {
         return !ends.isEmpty() || !claims.isEmpty();
     }
 
-    List<ClaimEnd> ends() {
+    List<ClaimResolution> ends() {
         return ends;
     }
 
@@ -66,7 +66,7 @@ final class OpenBatch {
 
     /** Notes the ends that were written. */
     void ended(Set<UUID> written) {
-        for (ClaimEnd end : ends) {
+        for (ClaimResolution end : ends) {
             if (written.contains(end.claim().value())) {
                 recorded.add(end.claim());
             }
@@ -114,7 +114,7 @@ final class OpenBatch {
     }
 
     /** Returns whether a row tells what became of an end: it is recorded, or its claim is lost; not if it could be written now. */
-    private boolean isDecided(ClaimEnd end, @Nullable ClaimRow row) {
+    private boolean isDecided(ClaimResolution end, @Nullable ClaimRow row) {
         if (row == null || !row.claimId().equals(end.claim().value())) {
             return true;
         }

@@ -1,10 +1,10 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimEnd;
-import io.exactlyonce.claim.ClaimEnd.Completed;
-import io.exactlyonce.claim.ClaimEnd.Parked;
-import io.exactlyonce.claim.ClaimEnd.Released;
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.ClaimResolution.Completed;
+import io.exactlyonce.claim.ClaimResolution.Parked;
+import io.exactlyonce.claim.ClaimResolution.Released;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -58,7 +58,7 @@ public final class PostgresClaimStore implements ClaimStore {
      * commit waits for, and bounds its wait for another statement that inserts the same key, which takes milliseconds.
      */
     static final String CLAIM = """
-            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
                                             fingerprint, lease_until, first_claimed_at, claimed_at, expires_at)
             SELECT w.scope, w.key, 'HELD', w.claim_id, w.owner, 1, (extract(epoch FROM clock.now) * 1000000)::bigint, false,
                    decode(w.fingerprint, 'hex'), clock.now + w.lease_micros * interval '1 microsecond', clock.now, clock.now,
@@ -90,13 +90,13 @@ public final class PostgresClaimStore implements ClaimStore {
     static final String END = """
             UPDATE exactly_once_claim AS claim
             SET status = w.status, result = w.result, error = coalesce(w.error, claim.error),
-                ambiguous = claim.ambiguous OR w.ambiguous,
+                in_doubt = claim.in_doubt OR w.in_doubt,
                 completed_at = CASE w.status WHEN 'COMPLETED' THEN clock_timestamp() END,
                 parked_at = CASE w.status WHEN 'PARKED' THEN clock_timestamp() END
-            FROM (SELECT w.status, w.result, w.error, w.ambiguous, held.place
+            FROM (SELECT w.status, w.result, w.error, w.in_doubt, held.place
                   FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
                               (SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::bool[]))
-                       AS w (scope, key, claim_id, status, result, error, ambiguous)
+                       AS w (scope, key, claim_id, status, result, error, in_doubt)
             """ + HELD;
 
     static final String RENEW = """
@@ -175,7 +175,7 @@ public final class PostgresClaimStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+    public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
         ClaimBatch.Result result = apply(new ClaimBatch(List.copyOf(ends), List.of()));
         return ClaimsPartlyAnsweredException.requireAll(result.unanswered(), result.recorded());
     }
@@ -230,21 +230,21 @@ public final class PostgresClaimStore implements ClaimStore {
         parameters.longs(claims, each -> Statements.micros(each.retentionOr(retention)));
     }
 
-    private static void bindEnds(Parameters parameters, List<ClaimEnd> ends) throws SQLException {
+    private static void bindEnds(Parameters parameters, List<ClaimResolution> ends) throws SQLException {
         parameters.keys(ends, each -> each.claim().key());
         parameters.uuids(ends, each -> each.claim().value());
         parameters.texts(ends, each -> status(each).name());
         parameters.texts(ends, each -> each instanceof Completed completed ? completed.result() : null);
         parameters.texts(ends, PostgresClaimStore::error);
-        parameters.booleans(ends, ClaimEnd::ambiguous);
+        parameters.booleans(ends, ClaimResolution::inDoubt);
     }
 
-    private static Status status(ClaimEnd end) {
+    private static Status status(ClaimResolution end) {
         return end instanceof Completed ? Status.COMPLETED : end instanceof Released ? Status.RELEASED : Status.PARKED;
     }
 
     /** Returns what the end leaves for people, or {@code null} if it is a good one. */
-    private static @Nullable String error(ClaimEnd end) {
+    private static @Nullable String error(ClaimResolution end) {
         return end instanceof Released released
                 ? released.error()
                 : end instanceof Parked parked ? parked.reason() : null;

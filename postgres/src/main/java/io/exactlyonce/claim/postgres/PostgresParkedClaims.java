@@ -1,8 +1,8 @@
 package io.exactlyonce.claim.postgres;
 
-import io.exactlyonce.ClaimLife;
+import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ParkedClaims;
@@ -20,7 +20,7 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String COLUMNS = """
-            SELECT scope, key, claim_id, attempt, ambiguous AS is_ambiguous, coalesce(error, 'unknown') AS reason,
+            SELECT scope, key, claim_id, attempt, in_doubt, coalesce(error, 'unknown') AS reason,
                    (extract(epoch FROM parked_at) * 1000000)::bigint AS parked_at_micros
             FROM exactly_once_claim
             """;
@@ -49,8 +49,8 @@ public final class PostgresParkedClaims implements ParkedClaims {
             "UPDATE exactly_once_claim SET status = 'COMPLETED', completed_at = clock_timestamp(), result = ?, "
                     + DECIDE;
 
-    private static final String LIFE = """
-            SELECT status, attempt, fencing_token, ambiguous AS is_ambiguous, owner, first_claimed_at, claimed_at, lease_until,
+    private static final String DETAILS = """
+            SELECT status, attempt, fencing_token, in_doubt, owner, first_claimed_at, claimed_at, lease_until,
                    lease_until <= clock_timestamp() AS is_lease_over, completed_at, parked_at, expires_at, error
             FROM exactly_once_claim WHERE scope = ? AND\s""";
 
@@ -91,10 +91,10 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     @Override
-    public Optional<ClaimLife> life(ClaimKey key) {
-        List<ClaimLife> found = query(LIFE + BY_KEY, ClaimLife.class, key.scope(), key.key());
+    public Optional<ClaimDetails> life(ClaimKey key) {
+        List<ClaimDetails> found = query(DETAILS + BY_KEY, ClaimDetails.class, key.scope(), key.key());
         return (found.isEmpty() && SHORT_HASH.matcher(key.key()).matches()
-                        ? query(LIFE + BY_SHORT_HASH, ClaimLife.class, key.scope(), key.key())
+                        ? query(DETAILS + BY_SHORT_HASH, ClaimDetails.class, key.scope(), key.key())
                         : found)
                 .stream().findFirst();
     }
@@ -109,7 +109,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     @Override
-    public boolean complete(ClaimEnd.Completed completion) {
+    public boolean complete(ClaimResolution.Completed completion) {
         return decide(COMPLETE, completion.claim(), completion.result());
     }
 

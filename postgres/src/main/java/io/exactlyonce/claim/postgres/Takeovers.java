@@ -37,22 +37,22 @@ public final class Takeovers {
     static final String TAKE_OVER = """
             UPDATE exactly_once_claim AS claim
             SET status = 'HELD', claim_id = w.claim_id, owner = w.owner, attempt = w.attempt, fencing_token = w.token,
-                ambiguous = w.ambiguous, fingerprint = decode(w.fingerprint, 'hex'), claimed_at = clock_timestamp(),
+                in_doubt = w.in_doubt, fingerprint = decode(w.fingerprint, 'hex'), claimed_at = clock_timestamp(),
                 cleared = false, lease_until = clock_timestamp() + w.lease_micros * interval '1 microsecond',
                 expires_at = clock_timestamp() + w.retention_micros * interval '1 microsecond'
-            FROM (SELECT w.claim_id, w.owner, w.attempt, w.token, w.ambiguous, w.fingerprint, w.lease_micros,
+            FROM (SELECT w.claim_id, w.owner, w.attempt, w.token, w.in_doubt, w.fingerprint, w.lease_micros,
                          w.retention_micros, free.place
                   FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
                               (SELECT ?::uuid[]), (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]),
                               (SELECT ?::bool[]), (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]))
-                       AS w (scope, key, held_id, status, claim_id, owner, attempt, token, ambiguous, fingerprint,
+                       AS w (scope, key, held_id, status, claim_id, owner, attempt, token, in_doubt, fingerprint,
                              lease_micros, retention_micros)
             """ + PLACE;
 
     /** {@code parked_at} is set with the status PARKED and only then: the index of parked claims asks for it. */
     static final String PARK_IN_DOUBT = """
             UPDATE exactly_once_claim AS claim
-            SET status = 'PARKED', parked_at = clock_timestamp(), ambiguous = true,
+            SET status = 'PARKED', parked_at = clock_timestamp(), in_doubt = true,
                 error = coalesce(error, 'its holder vanished')
             FROM (SELECT w.claim_id, free.place
                   FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
@@ -106,7 +106,7 @@ public final class Takeovers {
             parameters.texts(free, key -> key.request().owner());
             parameters.longs(free, key -> (long) key.row().next().attempt());
             parameters.longs(free, key -> key.row().next().fencingToken());
-            parameters.booleans(free, key -> key.row().next().ambiguous());
+            parameters.booleans(free, key -> key.row().next().inDoubt());
             parameters.texts(free, key -> key.request().fingerprint());
             parameters.longs(free, key -> Statements.micros(key.request().lease()));
             parameters.longs(free, key -> Statements.micros(key.request().retentionOr(retention)));

@@ -60,10 +60,10 @@ class ClaimRowTests {
 
     @ParameterizedTest
     @CsvSource({"HELD, false, true", "HELD, true, true", "RELEASED, false, false", "RELEASED, true, true"})
-    void freeKeyIsInDoubtUnlessItsHolderSaidOtherwise(Status status, boolean ambiguous, boolean inDoubt) {
-        ClaimRow row = row(status, 0, ambiguous, null);
+    void freeKeyIsInDoubtUnlessItsHolderSaidOtherwise(Status status, boolean wasInDoubt, boolean inDoubt) {
+        ClaimRow row = row(status, 0, wasInDoubt, null);
 
-        assertThat(row.isInDoubt()).isEqualTo(inDoubt);
+        assertThat(row.isNextInDoubt()).isEqualTo(inDoubt);
         assertThat(row.next()).isEqualTo(new Acquired(4, 77, inDoubt));
         assertThat(row.mustBeParked(requested(InDoubt.PARK))).isEqualTo(inDoubt);
         assertThat(row.mustBeParked(requested(InDoubt.TAKE_OVER))).isFalse();
@@ -116,8 +116,8 @@ class ClaimRowTests {
         assertThat(row(Status.HELD, 1, false, null).wasReleasedBy(HOLDER)).isFalse();
     }
 
-    private static ClaimRow row(Status status, long remainingMicros, boolean ambiguous, String fingerprint) {
-        return new ClaimRow(KEY, HOLDER, status, 3, 41, ambiguous, remainingMicros, "1", 77, fingerprint, false);
+    private static ClaimRow row(Status status, long remainingMicros, boolean inDoubt, String fingerprint) {
+        return new ClaimRow(KEY, HOLDER, status, 3, 41, inDoubt, remainingMicros, "1", 77, fingerprint, false);
     }
 
     private static ClaimRequest requested(InDoubt inDoubt) {

@@ -31,7 +31,7 @@ class ExactlyOnceOrders {
     @ExactlyOnceListener(queueNames = "${orders.queue}", id = "orders", key = "#order.orderId")
     void fulfil(Order order, Claim claim) {
         Stopwatch stopwatch = Stopwatch.start();
-        if (claim.isAmbiguous()) {
+        if (claim.isInDoubt()) {
             log.warn("{}: attempt {} after a crash; charging with the same key again", worker, claim.attempt());
         }
         claim.ensureHeld();

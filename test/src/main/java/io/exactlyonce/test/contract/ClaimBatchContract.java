@@ -8,7 +8,7 @@ import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -83,7 +83,7 @@ interface ClaimBatchContract extends StoreUnderTest {
 
         assertThat(store().end(batch.stream()
                         .map(claim ->
-                                new ClaimEnd.Completed(claim.id(), claim.key().key()))
+                                new ClaimResolution.Completed(claim.id(), claim.key().key()))
                         .toList()))
                 .hasSize(100);
 
@@ -104,9 +104,9 @@ interface ClaimBatchContract extends StoreUnderTest {
 
         ClaimBatch.Result result = store().apply(new ClaimBatch(
                 List.of(
-                        new ClaimEnd.Completed(done.id(), "1"),
-                        new ClaimEnd.Released(failed.id(), "failed", false),
-                        new ClaimEnd.Parked(doubtful.id(), "who knows", false)),
+                        new ClaimResolution.Completed(done.id(), "1"),
+                        new ClaimResolution.Released(failed.id(), "failed", false),
+                        new ClaimResolution.Parked(doubtful.id(), "who knows", false)),
                 List.of(request(failed.key()), request(newKey()), request(doubtful.key()), request(done.key()))));
 
         assertThat(result.recorded()).containsExactlyInAnyOrder(done.id(), failed.id(), doubtful.id());
@@ -121,7 +121,7 @@ interface ClaimBatchContract extends StoreUnderTest {
         acquire(store(), claim);
 
         assertThat(store().end(List.of(
-                        new ClaimEnd.Completed(claim.id(), "1"), new ClaimEnd.Completed(claim.id(), "1"))))
+                        new ClaimResolution.Completed(claim.id(), "1"), new ClaimResolution.Completed(claim.id(), "1"))))
                 .containsExactly(claim.id());
     }
 
@@ -147,7 +147,7 @@ interface ClaimBatchContract extends StoreUnderTest {
                 default -> {
                     assertThat(outcome).isInstanceOf(Acquired.class);
                     assertThat(((Acquired) outcome).attempt()).isEqualTo(state == 0 ? 1 : 2);
-                    assertThat(((Acquired) outcome).ambiguous()).isEqualTo(state == 4);
+                    assertThat(((Acquired) outcome).inDoubt()).isEqualTo(state == 4);
                 }
             }
         };

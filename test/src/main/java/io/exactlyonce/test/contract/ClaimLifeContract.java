@@ -11,7 +11,7 @@ import static io.exactlyonce.test.contract.Claims.renew;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -33,7 +33,7 @@ interface ClaimLifeContract extends StoreUnderTest {
 
         assertThat(acquired.attempt()).isEqualTo(1);
         assertThat(acquired.fencingToken()).isPositive();
-        assertThat(acquired.ambiguous()).isFalse();
+        assertThat(acquired.inDoubt()).isFalse();
     }
 
     @Test
@@ -127,7 +127,7 @@ interface ClaimLifeContract extends StoreUnderTest {
         Acquired next = acquire(store(), request(first.key()));
 
         assertThat(next.attempt()).isEqualTo(2);
-        assertThat(next.ambiguous()).isFalse();
+        assertThat(next.inDoubt()).isFalse();
         assertThat(next.fencingToken()).isGreaterThan(acquired.fencingToken());
     }
 
@@ -152,12 +152,12 @@ interface ClaimLifeContract extends StoreUnderTest {
         ClaimRequest stopped = request(newKey());
         acquire(store(), stopped);
 
-        store().end(List.of(new ClaimEnd.Released(stopped.id(), "interrupted", true)));
+        store().end(List.of(new ClaimResolution.Released(stopped.id(), "interrupted", true)));
         ClaimRequest second = request(stopped.key());
-        assertThat(acquire(store(), second).ambiguous()).isTrue();
+        assertThat(acquire(store(), second).inDoubt()).isTrue();
 
         release(store(), second);
-        assertThat(acquire(store(), request(stopped.key())).ambiguous()).isTrue();
+        assertThat(acquire(store(), request(stopped.key())).inDoubt()).isTrue();
     }
 
     @Test
@@ -199,7 +199,7 @@ interface ClaimLifeContract extends StoreUnderTest {
                         .toList()))
                 .containsExactly(held.id());
         assertThat(store().end(requests.stream()
-                        .map(request -> new ClaimEnd.Released(request.id(), "failed", false))
+                        .map(request -> new ClaimResolution.Released(request.id(), "failed", false))
                         .toList()))
                 .containsExactly(held.id());
     }

@@ -28,7 +28,7 @@ public abstract class ClaimStoreContract
                 LeaseEndContract,
                 DoubtContract,
                 ClaimBatchContract,
-                LookContract,
+                PeekContract,
                 ContentionContract,
                 CrashContract {
 

@@ -1,6 +1,6 @@
 package io.exactlyonce.test.contract;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -44,7 +44,7 @@ final class Claims {
     }
 
     static boolean complete(ClaimStore store, ClaimRequest request, @Nullable String result) {
-        return store.end(List.of(new ClaimEnd.Completed(request.id(), result))).contains(request.id());
+        return store.end(List.of(new ClaimResolution.Completed(request.id(), result))).contains(request.id());
     }
 
     static boolean renew(ClaimStore store, ClaimRequest request) {
@@ -52,7 +52,7 @@ final class Claims {
     }
 
     static boolean release(ClaimStore store, ClaimRequest request) {
-        return store.end(List.of(new ClaimEnd.Released(request.id(), "failed", false)))
+        return store.end(List.of(new ClaimResolution.Released(request.id(), "failed", false)))
                 .contains(request.id());
     }
 }

@@ -5,12 +5,12 @@ import static io.exactlyonce.test.contract.Claims.newKey;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
@@ -28,7 +28,7 @@ interface CrashContract extends StoreUnderTest {
 
     int WORKERS = 8;
     int KEYS_OF_CRASHING_WORKERS = 12;
-    InDoubtPolicy CAUTIOUS = new InDoubtPolicy(AbandonedPolicy.PARK, null, List.of());
+    InDoubtSettings CAUTIOUS = new InDoubtSettings(InDoubtPolicy.PARK, null, List.of());
 
     /** The next worker knows what the one that died may have done, and nothing else. */
     @ParameterizedTest
@@ -45,8 +45,8 @@ interface CrashContract extends StoreUnderTest {
         var dead = new CrashingWorker(this, way, journal, point);
         var next = new CrashingWorker(this, way, journal, CrashPoint.NEVER);
 
-        assertThat(dead.deliver(key, InDoubtPolicy.RERUN)).as("%s deletes", way).isEqualTo(point == CrashPoint.NEVER);
-        assertThat(next.deliver(key, InDoubtPolicy.RERUN)).as("%s deletes", way).isTrue();
+        assertThat(dead.deliver(key, InDoubtSettings.RERUN)).as("%s deletes", way).isEqualTo(point == CrashPoint.NEVER);
+        assertThat(next.deliver(key, InDoubtSettings.RERUN)).as("%s deletes", way).isTrue();
 
         switch (point) {
             case BEFORE_CLAIM -> assertThat(next.learned()).satisfies(claim -> assertAttempt(claim, 1, false));
@@ -62,9 +62,9 @@ interface CrashContract extends StoreUnderTest {
         assertThat(claim(store(), request(key))).isEqualTo(way.completed());
     }
 
-    private static void assertAttempt(Claim claim, int attempt, boolean ambiguous) {
+    private static void assertAttempt(Claim claim, int attempt, boolean inDoubt) {
         assertThat(claim.attempt()).isEqualTo(attempt);
-        assertThat(claim.isAmbiguous()).isEqualTo(ambiguous);
+        assertThat(claim.isInDoubt()).isEqualTo(inDoubt);
     }
 
     /** With doubt left to an operator, no crash point lets a second effect happen. */
@@ -112,7 +112,7 @@ interface CrashContract extends StoreUnderTest {
                 boolean deleted = false;
                 while (!deleted && !Thread.currentThread().isInterrupted()) {
                     deleted = new CrashingWorker(this, Way.random(), journal, CrashPoint.random())
-                            .deliver(key, InDoubtPolicy.RERUN);
+                            .deliver(key, InDoubtSettings.RERUN);
                 }
             }
         });

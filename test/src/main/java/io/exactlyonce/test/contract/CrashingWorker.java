@@ -4,7 +4,7 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +32,7 @@ final class CrashingWorker {
      *
      * @return whether the message was deleted; it comes again otherwise
      */
-    boolean deliver(ClaimKey key, InDoubtPolicy doubt) {
+    boolean deliver(ClaimKey key, InDoubtSettings doubt) {
         Delivery delivery = worker.receive();
         try {
             worker.process(delivery, key, doubt, claim -> handle(key, claim));
@@ -56,7 +56,7 @@ final class CrashingWorker {
     private Object handle(ClaimKey key, Claim claim) {
         learned = claim;
         try (var running = journal.running(key)) {
-            journal.acquired(key, new Acquired(claim.attempt(), claim.fencingToken(), claim.isAmbiguous()));
+            journal.acquired(key, new Acquired(claim.attempt(), claim.fencingToken(), claim.isInDoubt()));
             store.dieAt(CrashPoint.BEFORE_EFFECT);
             if (point.handlerFails()) {
                 throw new Worker.HandlerFailure();

@@ -9,7 +9,7 @@ import static io.exactlyonce.test.contract.Claims.renew;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -85,7 +85,7 @@ interface DoubtContract extends StoreUnderTest {
     default void requestThatLeavesDoubtToAPersonParksAKeyThatWasReleasedInDoubt() {
         ClaimRequest stopped = request(newKey());
         acquire(store(), stopped);
-        store().end(List.of(new ClaimEnd.Released(stopped.id(), "interrupted", true)));
+        store().end(List.of(new ClaimResolution.Released(stopped.id(), "interrupted", true)));
 
         assertThat(claim(store(), cautious(stopped.key()))).isEqualTo(new Parked());
     }
@@ -172,7 +172,7 @@ interface DoubtContract extends StoreUnderTest {
     }
 
     private boolean park(ClaimRequest request) {
-        return store().end(List.of(new ClaimEnd.Parked(request.id(), "told to", false)))
+        return store().end(List.of(new ClaimResolution.Parked(request.id(), "told to", false)))
                 .contains(request.id());
     }
 

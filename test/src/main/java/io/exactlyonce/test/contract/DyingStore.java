@@ -1,6 +1,6 @@
 package io.exactlyonce.test.contract;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -72,11 +72,11 @@ final class DyingStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+    public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
         ends.forEach(this::dieBefore);
         Set<ClaimId> recorded = alive(() -> underTest.store().end(ends));
-        for (ClaimEnd end : ends) {
-            if (end instanceof ClaimEnd.Completed && recorded.contains(end.claim())) {
+        for (ClaimResolution end : ends) {
+            if (end instanceof ClaimResolution.Completed && recorded.contains(end.claim())) {
                 completed.add(end.claim());
             }
         }
@@ -84,18 +84,18 @@ final class DyingStore implements ClaimStore {
         return recorded;
     }
 
-    private void dieBefore(ClaimEnd end) {
-        if (end instanceof ClaimEnd.Completed) {
+    private void dieBefore(ClaimResolution end) {
+        if (end instanceof ClaimResolution.Completed) {
             dieAt(CrashPoint.BEFORE_COMPLETION);
-        } else if (end instanceof ClaimEnd.Released) {
+        } else if (end instanceof ClaimResolution.Released) {
             dieAt(CrashPoint.BEFORE_RELEASE);
         }
     }
 
-    private void dieAfter(ClaimEnd end) {
-        if (end instanceof ClaimEnd.Completed) {
+    private void dieAfter(ClaimResolution end) {
+        if (end instanceof ClaimResolution.Completed) {
             dieAt(CrashPoint.AFTER_COMPLETION);
-        } else if (end instanceof ClaimEnd.Released) {
+        } else if (end instanceof ClaimResolution.Released) {
             dieAt(CrashPoint.AFTER_RELEASE);
         }
     }

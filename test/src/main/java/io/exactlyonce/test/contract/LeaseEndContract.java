@@ -33,7 +33,7 @@ interface LeaseEndContract extends StoreUnderTest {
         Acquired next = acquire(store(), request(crashed.key()));
 
         assertThat(next.attempt()).isEqualTo(2);
-        assertThat(next.ambiguous()).isTrue();
+        assertThat(next.inDoubt()).isTrue();
         assertThat(next.fencingToken()).isGreaterThan(first.fencingToken());
     }
 
@@ -67,7 +67,7 @@ interface LeaseEndContract extends StoreUnderTest {
         Acquired third = acquire(store(), request(crashed.key()));
 
         assertThat(third.attempt()).isEqualTo(3);
-        assertThat(third.ambiguous()).isTrue();
+        assertThat(third.inDoubt()).isTrue();
     }
 
     @Test
@@ -100,7 +100,7 @@ interface LeaseEndContract extends StoreUnderTest {
 
         assertThat(release(store(), late)).isTrue();
 
-        assertThat(acquire(store(), request(late.key())).ambiguous()).isFalse();
+        assertThat(acquire(store(), request(late.key())).inDoubt()).isFalse();
     }
 
     @Test
@@ -166,7 +166,7 @@ interface LeaseEndContract extends StoreUnderTest {
         endLease(lost.id());
 
         assertThat(claim(store(), lost)).isEqualTo(first);
-        assertThat(first.ambiguous()).isFalse();
+        assertThat(first.inDoubt()).isFalse();
     }
 
     @Test

@@ -10,7 +10,7 @@ import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -62,7 +62,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
             assertThat(found.key()).isEqualTo(second.key().key());
             assertThat(found.claimId()).isEqualTo(second.claimId());
             assertThat(found.attempt()).isEqualTo(2);
-            assertThat(found.isAmbiguous()).isTrue();
+            assertThat(found.isInDoubt()).isTrue();
             assertThat(found.reason()).isEqualTo("card expired");
             assertThat(found.parkedAtMicros()).isPositive();
         });
@@ -70,8 +70,8 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
 
     @Test
     void claimThatWasStoppedFromOutsideIsParkedAsAmbiguous() {
-        assertThat(find(parkedClaim(true)).isAmbiguous()).isTrue();
-        assertThat(find(parkedClaim(false)).isAmbiguous()).isFalse();
+        assertThat(find(parkedClaim(true)).isInDoubt()).isTrue();
+        assertThat(find(parkedClaim(false)).isInDoubt()).isFalse();
     }
 
     @Test
@@ -84,7 +84,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
 
         ParkedClaim found = find(crashed);
         assertThat(found.claimId()).isEqualTo(crashed.claimId());
-        assertThat(found.isAmbiguous()).isTrue();
+        assertThat(found.isInDoubt()).isTrue();
         assertThat(found.reason()).isNotBlank();
     }
 
@@ -131,7 +131,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         assertThat(claim(store(), parked)).as("repeated, as if unanswered").isInstanceOf(HeldElsewhere.class);
         assertThat(claim(store(), request(parked.key()))).isInstanceOfSatisfying(Acquired.class, acquired -> {
             assertThat(acquired.attempt()).isEqualTo(2);
-            assertThat(acquired.ambiguous()).isTrue();
+            assertThat(acquired.inDoubt()).isTrue();
         });
     }
 
@@ -150,7 +150,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         ClaimRequest next = cautious(parked.key());
         acquire(store(), next);
 
-        assertThat(store().end(List.of(new ClaimEnd.Released(next.id(), "stopped", true))))
+        assertThat(store().end(List.of(new ClaimResolution.Released(next.id(), "stopped", true))))
                 .hasSize(1);
 
         assertThat(claim(store(), cautious(parked.key()))).isEqualTo(new Parked());
@@ -202,7 +202,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     void completedKeyIsADuplicateWithItsResult() {
         ClaimRequest parked = parkedClaim(true);
 
-        assertThat(parked().complete(new ClaimEnd.Completed(parked.id(), "\"by hand\"")))
+        assertThat(parked().complete(new ClaimResolution.Completed(parked.id(), "\"by hand\"")))
                 .isTrue();
 
         assertThat(parked().find(parked.key())).isEmpty();
@@ -213,8 +213,8 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     @Test
     void onlyTheFirstDecisionCounts() {
         ClaimRequest completed = parkedClaim(true);
-        parked().complete(new ClaimEnd.Completed(completed.id(), "1"));
-        assertThat(parked().complete(new ClaimEnd.Completed(completed.id(), "2")))
+        parked().complete(new ClaimResolution.Completed(completed.id(), "1"));
+        assertThat(parked().complete(new ClaimResolution.Completed(completed.id(), "2")))
                 .isFalse();
         assertThat(parked().release(completed.id())).isFalse();
         assertThat(claim(store(), request(completed.key()))).isEqualTo(new AlreadyCompleted("1"));
@@ -222,7 +222,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         ClaimRequest released = parkedClaim(true);
         parked().release(released.id());
         assertThat(parked().release(released.id())).isFalse();
-        assertThat(parked().complete(new ClaimEnd.Completed(released.id(), "1")))
+        assertThat(parked().complete(new ClaimResolution.Completed(released.id(), "1")))
                 .isFalse();
         assertThat(claim(store(), request(released.key()))).isInstanceOf(Acquired.class);
     }
@@ -236,7 +236,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         park(later, "again", false);
 
         assertThat(parked().release(earlier.id())).isFalse();
-        assertThat(parked().complete(new ClaimEnd.Completed(earlier.id(), "1"))).isFalse();
+        assertThat(parked().complete(new ClaimResolution.Completed(earlier.id(), "1"))).isFalse();
 
         assertThat(find(later).claimId()).isEqualTo(later.claimId());
     }
@@ -247,20 +247,20 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         acquire(store(), held);
 
         assertThat(parked().release(held.id())).isFalse();
-        assertThat(parked().complete(new ClaimEnd.Completed(held.id(), "1"))).isFalse();
+        assertThat(parked().complete(new ClaimResolution.Completed(held.id(), "1"))).isFalse();
 
         assertThat(renew(store(), held)).isTrue();
     }
 
-    private ClaimRequest parkedClaim(boolean ambiguous) {
+    private ClaimRequest parkedClaim(boolean inDoubt) {
         ClaimRequest request = request(newKey());
         acquire(store(), request);
-        park(request, "told to", ambiguous);
+        park(request, "told to", inDoubt);
         return request;
     }
 
-    private void park(ClaimRequest request, String reason, boolean ambiguous) {
-        assertThat(store().end(List.of(new ClaimEnd.Parked(request.id(), reason, ambiguous))))
+    private void park(ClaimRequest request, String reason, boolean inDoubt) {
+        assertThat(store().end(List.of(new ClaimResolution.Parked(request.id(), reason, inDoubt))))
                 .containsExactly(request.id());
     }
 

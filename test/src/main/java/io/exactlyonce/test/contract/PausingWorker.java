@@ -4,7 +4,7 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
@@ -29,7 +29,7 @@ final class PausingWorker {
         boolean deleted = false;
         while (!handled && !Thread.currentThread().isInterrupted()) {
             Delivery delivery = worker.receive();
-            worker.process(delivery, key, InDoubtPolicy.RERUN, claim -> handle(key, claim));
+            worker.process(delivery, key, InDoubtSettings.RERUN, claim -> handle(key, claim));
             deleted = worker.settle(delivery);
         }
         if (store.hasCompleted()) {
@@ -40,7 +40,7 @@ final class PausingWorker {
 
     private Object handle(ClaimKey key, Claim claim) throws InterruptedException {
         handled = true;
-        journal.acquired(key, new Acquired(claim.attempt(), claim.fencingToken(), claim.isAmbiguous()));
+        journal.acquired(key, new Acquired(claim.attempt(), claim.fencingToken(), claim.isInDoubt()));
         store.endLeases();
         running.countDown();
         journal.require(running.await(30, TimeUnit.SECONDS), "run by all of its workers at once", key);

@@ -3,7 +3,7 @@ package io.exactlyonce.test.contract;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.AsyncClaimStore;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -13,7 +13,7 @@ import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObservers;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.RetryBackoff;
@@ -78,7 +78,7 @@ final class Worker {
         }
 
         @Override
-        public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends, boolean isAwaited) {
+        public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimResolution> ends, boolean isAwaited) {
             return answer(() -> store.end(ends));
         }
 
@@ -103,7 +103,7 @@ final class Worker {
     }
 
     /** Handles a delivery. What its handler throws, and the loss of its claim, is no business of the caller's. */
-    void process(Delivery delivery, ClaimKey key, InDoubtPolicy doubt, ClaimedAction action) {
+    void process(Delivery delivery, ClaimKey key, InDoubtSettings doubt, ClaimedAction action) {
         try {
             way.process(pipeline, delivery, new ClaimSpec(key, null, doubt), action);
         } catch (HandlerFailure | ClaimLostException decided) {

@@ -81,8 +81,8 @@ final class Journal implements DeliveryObserver {
      *
      * @return whether it is
      */
-    boolean await(BooleanSupplier condition, Duration patience, Runnable meanwhile) {
-        long deadline = System.nanoTime() + patience.toNanos();
+    boolean await(BooleanSupplier condition, Duration longest, Runnable meanwhile) {
+        long deadline = System.nanoTime() + longest.toNanos();
         while (!condition.getAsBoolean()) {
             meanwhile.run();
             if (System.nanoTime() - deadline > 0) {

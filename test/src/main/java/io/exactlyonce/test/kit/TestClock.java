@@ -1,6 +1,6 @@
 package io.exactlyonce.test.kit;
 
-import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.EngineScheduler;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.Optional;
@@ -12,7 +12,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * Time that stands still until it is advanced. What is due by then is done one after the other, on the thread that advances it,
  * each at its time: renewals are asked for and answered before time goes on.
  */
-final class TestClock implements Clockwork {
+final class TestClock implements EngineScheduler {
 
     private static final Comparator<Due> FIRST =
             Comparator.comparingLong(Due::at).thenComparingLong(Due::number);
@@ -76,7 +76,7 @@ final class TestClock implements Clockwork {
     }
 
     @Override
-    public Ticks every(Duration interval, String thread, Runnable task) {
+    public PeriodicTask every(Duration interval, String thread, Runnable task) {
         return new Repeated(interval, task);
     }
 
@@ -86,7 +86,7 @@ final class TestClock implements Clockwork {
         return Runnable::run;
     }
 
-    private final class Repeated implements Ticks {
+    private final class Repeated implements PeriodicTask {
 
         private final Duration interval;
         private final Runnable task;

@@ -70,8 +70,8 @@ final class TestQueues implements SqsAsyncClient {
      *
      * @return whether a listener has polled for so many
      */
-    synchronized boolean handOut(String queue, List<Delivered> messages, Duration patience) {
-        long deadline = System.nanoTime() + patience.toNanos();
+    synchronized boolean handOut(String queue, List<Delivered> messages, Duration longest) {
+        long deadline = System.nanoTime() + longest.toNanos();
         int ended = 0;
         while (ended < MOST_EMPTY_POLLS) {
             Optional<Poll> poll = poll(queue, messages.size());

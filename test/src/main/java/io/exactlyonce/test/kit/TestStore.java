@@ -2,7 +2,7 @@ package io.exactlyonce.test.kit;
 
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.AsyncClaimStore;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -105,15 +105,15 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
     }
 
     @Override
-    public Set<ClaimId> end(List<? extends ClaimEnd> ends) {
+    public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
         InMemoryClaimStore store = present();
         ends.forEach(end -> crash(end.claim(), CrashPoint.AFTER_HANDLER));
-        List<? extends ClaimEnd> alive =
+        List<? extends ClaimResolution> alive =
                 ends.stream().filter(end -> isAlive(end.claim())).toList();
         Set<ClaimId> recorded = alive.isEmpty() ? Set.of() : store.end(alive);
-        tellLost(alive.stream().map(ClaimEnd::claim), recorded);
+        tellLost(alive.stream().map(ClaimResolution::claim), recorded);
         ends.stream()
-                .filter(end -> end instanceof ClaimEnd.Completed && recorded.contains(end.claim()))
+                .filter(end -> end instanceof ClaimResolution.Completed && recorded.contains(end.claim()))
                 .forEach(end -> crash(end.claim(), CrashPoint.AFTER_COMPLETION));
         return recorded;
     }
@@ -133,7 +133,7 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
     }
 
     @Override
-    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimEnd> ends, boolean isAwaited) {
+    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimResolution> ends, boolean isAwaited) {
         return answer(() -> end(ends));
     }
 
@@ -166,7 +166,7 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
     }
 
     @Override
-    public boolean complete(ClaimEnd.Completed completion) {
+    public boolean complete(ClaimResolution.Completed completion) {
         return present().complete(completion);
     }
 }

@@ -2,9 +2,9 @@ package io.exactlyonce.test.fuzz;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.ClaimLife;
+import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.InvalidKeyException;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -89,7 +89,7 @@ public final class HostileClaims {
                 .containsOnlyKeys(byKey.keySet())
                 .allSatisfy((key, state) -> assertThat(state).isEqualTo(KeyState.HELD));
 
-        List<ClaimEnd> ends = first.stream()
+        List<ClaimResolution> ends = first.stream()
                 .map(request -> end(request, byKey.get(request.key())))
                 .toList();
         assertThat(store.end(ends))
@@ -126,30 +126,30 @@ public final class HostileClaims {
     private static void assertAcquired(ClaimOutcome outcome, int attempt) {
         assertThat(outcome).isInstanceOf(Acquired.class);
         assertThat(((Acquired) outcome).attempt()).isEqualTo(attempt);
-        assertThat(((Acquired) outcome).ambiguous()).isFalse();
+        assertThat(((Acquired) outcome).inDoubt()).isFalse();
     }
 
-    private static ClaimEnd end(ClaimRequest request, Run run) {
+    private static ClaimResolution end(ClaimRequest request, Run run) {
         return switch (run.end()) {
-            case COMPLETED -> new ClaimEnd.Completed(request.id(), RESULTS.writeIfPossible(request.key(), run.text()));
-            case RELEASED -> new ClaimEnd.Released(request.id(), run.text(), false);
-            case PARKED -> new ClaimEnd.Parked(request.id(), run.text(), false);
+            case COMPLETED -> new ClaimResolution.Completed(request.id(), RESULTS.writeIfPossible(request.key(), run.text()));
+            case RELEASED -> new ClaimResolution.Released(request.id(), run.text(), false);
+            case PARKED -> new ClaimResolution.Parked(request.id(), run.text(), false);
         };
     }
 
-    private static void assertEnded(ClaimEnd end, Run run, ClaimOutcome outcome, ParkedClaims parked) {
+    private static void assertEnded(ClaimResolution end, Run run, ClaimOutcome outcome, ParkedClaims parked) {
         ClaimKey key = end.claim().key();
-        if (end instanceof ClaimEnd.Completed completed) {
+        if (end instanceof ClaimResolution.Completed completed) {
             assertThat(outcome).isEqualTo(new AlreadyCompleted(completed.result()));
             if (completed.result() != null) {
                 assertThat(RESULTS.read(key, completed.result(), String.class)).isEqualTo(run.text());
             }
-        } else if (end instanceof ClaimEnd.Released) {
+        } else if (end instanceof ClaimResolution.Released) {
             assertAcquired(outcome, 2);
         } else {
             assertThat(outcome).isEqualTo(new ClaimOutcome.Parked());
             assertIsOneLine(parked.find(key).orElseThrow().reason());
-            parked.life(key).map(ClaimLife::error).ifPresent(HostileClaims::assertIsOneLine);
+            parked.life(key).map(ClaimDetails::error).ifPresent(HostileClaims::assertIsOneLine);
         }
     }
 

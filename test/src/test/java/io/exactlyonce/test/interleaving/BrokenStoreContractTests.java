@@ -2,7 +2,7 @@ package io.exactlyonce.test.interleaving;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -80,15 +80,15 @@ class BrokenStoreContractTests {
         }
 
         @Override
-        public synchronized Set<ClaimId> release(List<ClaimEnd.Released> releases) {
+        public synchronized Set<ClaimId> release(List<ClaimResolution.Released> releases) {
             super.release(releases);
-            return grant(releases.stream().map(ClaimEnd.Released::claim).collect(Collectors.toSet()));
+            return grant(releases.stream().map(ClaimResolution.Released::claim).collect(Collectors.toSet()));
         }
 
         @Override
-        public synchronized Set<ClaimId> complete(List<ClaimEnd.Completed> completions) {
+        public synchronized Set<ClaimId> complete(List<ClaimResolution.Completed> completions) {
             super.complete(completions);
-            return grant(completions.stream().map(ClaimEnd.Completed::claim).collect(Collectors.toSet()));
+            return grant(completions.stream().map(ClaimResolution.Completed::claim).collect(Collectors.toSet()));
         }
 
         private Set<ClaimId> grant(Set<ClaimId> claims) {

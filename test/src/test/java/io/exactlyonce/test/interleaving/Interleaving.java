@@ -1,6 +1,6 @@
 package io.exactlyonce.test.interleaving;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -122,21 +122,21 @@ final class Interleaving {
     private void complete(ClaimId claim, int variant, Invariants history) {
         String json = String.valueOf(variant);
         boolean told = subject.store()
-                .end(List.of(new ClaimEnd.Completed(claim, json)))
+                .end(List.of(new ClaimResolution.Completed(claim, json)))
                 .contains(claim);
         history.completed(claim.value(), told, json);
     }
 
     private void release(ClaimId claim, boolean inDoubt, Invariants history) {
         boolean told = subject.store()
-                .end(List.of(new ClaimEnd.Released(claim, "failed", inDoubt)))
+                .end(List.of(new ClaimResolution.Released(claim, "failed", inDoubt)))
                 .contains(claim);
         history.released(claim.value(), told, inDoubt);
     }
 
     private void park(ClaimId claim, boolean inDoubt, Invariants history) {
         boolean told = subject.store()
-                .end(List.of(new ClaimEnd.Parked(claim, "told to", inDoubt)))
+                .end(List.of(new ClaimResolution.Parked(claim, "told to", inDoubt)))
                 .contains(claim);
         history.parked(claim.value(), told, inDoubt);
     }

@@ -59,7 +59,7 @@ final class Invariants {
         key.require(told == key.isHeldBy(by), "a release counts for the claim that holds the key, and for no other");
         if (told) {
             key.state = State.RELEASED;
-            key.ambiguous |= inDoubt;
+            key.inDoubt |= inDoubt;
         }
     }
 
@@ -67,7 +67,7 @@ final class Invariants {
         key.require(told == key.isHeldBy(by), "parking counts for the claim that holds the key, and for no other");
         if (told) {
             key.state = State.PARKED;
-            key.ambiguous |= inDoubt;
+            key.inDoubt |= inDoubt;
         }
     }
 
@@ -86,8 +86,8 @@ final class Invariants {
         key.require(!key.isParkedBy(request, now), "a cautious request does not acquire what is in doubt");
         key.require(acquired.attempt() == key.attempts + 1, "attempts count up");
         key.require(acquired.fencingToken() > key.token, "fencing tokens only grow");
-        key.require(acquired.ambiguous() == key.isInDoubt(), "doubt is told, and stays");
-        key.ambiguous = key.isInDoubt();
+        key.require(acquired.inDoubt() == key.isNextInDoubt(), "doubt is told, and stays");
+        key.inDoubt = key.isNextInDoubt();
         key.state = State.HELD;
         key.claim = request.claimId();
         key.fingerprint = request.fingerprint();
@@ -100,7 +100,7 @@ final class Invariants {
 
     private @Nullable Void heldAgain(ClaimRequest request, Acquired acquired, Duration now) {
         key.require(
-                acquired.equals(new Acquired(key.attempts, key.token, key.ambiguous)),
+                acquired.equals(new Acquired(key.attempts, key.token, key.inDoubt)),
                 "a retry finds its own claim as it was");
         key.leaseEnd = now.plus(request.lease());
         return null;
@@ -136,7 +136,7 @@ final class Invariants {
     private @Nullable Void parked(ClaimRequest request, Duration now) {
         boolean byThisRequest = key.isParkedBy(request, now);
         key.require(key.state == State.PARKED || byThisRequest, "only what is in doubt is parked, and only on request");
-        key.ambiguous |= byThisRequest;
+        key.inDoubt |= byThisRequest;
         key.state = State.PARKED;
         return null;
     }

@@ -28,7 +28,7 @@ final class KeyModel {
     Duration leaseEnd = Duration.ZERO;
     int attempts;
     long token;
-    boolean ambiguous;
+    boolean inDoubt;
     /** An operator has released the key, and no worker has claimed it since. */
     boolean cleared;
 
@@ -46,12 +46,12 @@ final class KeyModel {
                 || (state == State.HELD && leaseEnd.compareTo(now) <= 0);
     }
 
-    boolean isInDoubt() {
-        return ambiguous || state == State.HELD;
+    boolean isNextInDoubt() {
+        return inDoubt || state == State.HELD;
     }
 
     boolean isParkedBy(ClaimRequest request, Duration now) {
-        return isFree(now) && isInDoubt() && !cleared && request.inDoubt() == InDoubt.PARK;
+        return isFree(now) && isNextInDoubt() && !cleared && request.inDoubt() == InDoubt.PARK;
     }
 
     boolean differs(ClaimRequest request) {

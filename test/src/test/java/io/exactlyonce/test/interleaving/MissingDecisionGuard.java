@@ -1,7 +1,7 @@
 package io.exactlyonce.test.interleaving;
 
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -38,9 +38,9 @@ enum MissingDecisionGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new WrappedStore(intact) {
                 @Override
-                public boolean complete(ClaimEnd.Completed completion) {
+                public boolean complete(ClaimResolution.Completed completion) {
                     return super.complete(
-                            new ClaimEnd.Completed(parkedOf(intact, completion.claim()), completion.result()));
+                            new ClaimResolution.Completed(parkedOf(intact, completion.claim()), completion.result()));
                 }
             };
         }
@@ -52,12 +52,12 @@ enum MissingDecisionGuard {
                 @Override
                 public boolean release(ClaimId claim) {
                     return super.release(claim)
-                            || !super.release(List.of(new ClaimEnd.Released(claim, "", false)))
+                            || !super.release(List.of(new ClaimResolution.Released(claim, "", false)))
                                     .isEmpty();
                 }
 
                 @Override
-                public boolean complete(ClaimEnd.Completed completion) {
+                public boolean complete(ClaimResolution.Completed completion) {
                     return super.complete(completion)
                             || !super.complete(List.of(completion)).isEmpty();
                 }
@@ -84,9 +84,9 @@ enum MissingDecisionGuard {
                 ClaimOutcome claimReleased(ClaimRequest request) {
                     ClaimOutcome outcome = intact.claim(List.of(request)).get(0);
                     if (outcome instanceof Acquired acquired
-                            && acquired.ambiguous()
+                            && acquired.inDoubt()
                             && request.inDoubt() == InDoubt.PARK) {
-                        park(List.of(new ClaimEnd.Parked(request.id(), "", true)));
+                        park(List.of(new ClaimResolution.Parked(request.id(), "", true)));
                         return new ClaimOutcome.Parked();
                     }
                     return outcome;
@@ -116,9 +116,9 @@ enum MissingDecisionGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new WrappedStore(intact) {
                 @Override
-                public Set<ClaimId> park(List<ClaimEnd.Parked> parkings) {
+                public Set<ClaimId> park(List<ClaimResolution.Parked> parkings) {
                     return super.park(parkings.stream()
-                            .map(each -> new ClaimEnd.Parked(each.claim(), each.reason(), false))
+                            .map(each -> new ClaimResolution.Parked(each.claim(), each.reason(), false))
                             .toList());
                 }
             };
@@ -130,7 +130,7 @@ enum MissingDecisionGuard {
             return new WrappedStore(intact) {
                 @Override
                 public Optional<ParkedClaim> find(ClaimKey key) {
-                    return super.find(key).filter(ParkedClaim::isAmbiguous);
+                    return super.find(key).filter(ParkedClaim::isInDoubt);
                 }
             };
         }
@@ -168,7 +168,7 @@ enum MissingDecisionGuard {
                     Map<ClaimKey, KeyState> told = super.look(keys);
                     super.release(keys.stream()
                             .flatMap(key -> holder(key).stream())
-                            .map(holder -> new ClaimEnd.Released(holder, "", false))
+                            .map(holder -> new ClaimResolution.Released(holder, "", false))
                             .toList());
                     return told;
                 }

@@ -1,6 +1,6 @@
 package io.exactlyonce.test.interleaving;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -22,11 +22,11 @@ enum MissingGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
-                public Set<ClaimId> complete(List<ClaimEnd.Completed> completions) {
+                public Set<ClaimId> complete(List<ClaimResolution.Completed> completions) {
                     return write(
                             completions,
-                            ClaimEnd.Completed::claim,
-                            (each, holder) -> super.complete(List.of(new ClaimEnd.Completed(holder, each.result()))));
+                            ClaimResolution.Completed::claim,
+                            (each, holder) -> super.complete(List.of(new ClaimResolution.Completed(holder, each.result()))));
                 }
             };
         }
@@ -36,12 +36,12 @@ enum MissingGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
-                public Set<ClaimId> complete(List<ClaimEnd.Completed> completions) {
+                public Set<ClaimId> complete(List<ClaimResolution.Completed> completions) {
                     Set<ClaimId> told = super.complete(completions);
                     write(
                             completions,
-                            ClaimEnd.Completed::claim,
-                            (each, holder) -> super.complete(List.of(new ClaimEnd.Completed(holder, each.result()))));
+                            ClaimResolution.Completed::claim,
+                            (each, holder) -> super.complete(List.of(new ClaimResolution.Completed(holder, each.result()))));
                     return told;
                 }
             };
@@ -66,12 +66,12 @@ enum MissingGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
-                public Set<ClaimId> release(List<ClaimEnd.Released> releases) {
+                public Set<ClaimId> release(List<ClaimResolution.Released> releases) {
                     return write(
                             releases,
-                            ClaimEnd.Released::claim,
+                            ClaimResolution.Released::claim,
                             (each, holder) -> super.release(
-                                    List.of(new ClaimEnd.Released(holder, each.error(), each.ambiguous()))));
+                                    List.of(new ClaimResolution.Released(holder, each.error(), each.inDoubt()))));
                 }
             };
         }
@@ -81,12 +81,12 @@ enum MissingGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
-                public Set<ClaimId> park(List<ClaimEnd.Parked> parkings) {
+                public Set<ClaimId> park(List<ClaimResolution.Parked> parkings) {
                     return write(
                             parkings,
-                            ClaimEnd.Parked::claim,
+                            ClaimResolution.Parked::claim,
                             (each, holder) ->
-                                    super.park(List.of(new ClaimEnd.Parked(holder, each.reason(), each.ambiguous()))));
+                                    super.park(List.of(new ClaimResolution.Parked(holder, each.reason(), each.inDoubt()))));
                 }
             };
         }
@@ -155,7 +155,7 @@ enum MissingGuard {
             return answering(
                     intact,
                     outcome -> outcome instanceof Acquired acquired
-                            ? new Acquired(acquired.attempt(), 1, acquired.ambiguous())
+                            ? new Acquired(acquired.attempt(), 1, acquired.inDoubt())
                             : outcome);
         }
     },
@@ -183,9 +183,9 @@ enum MissingGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new WrappedStore(intact) {
                 @Override
-                public Set<ClaimId> complete(List<ClaimEnd.Completed> completions) {
+                public Set<ClaimId> complete(List<ClaimResolution.Completed> completions) {
                     return super.release(completions.stream()
-                            .map(each -> new ClaimEnd.Released(each.claim(), "", false))
+                            .map(each -> new ClaimResolution.Released(each.claim(), "", false))
                             .toList());
                 }
             };
@@ -196,9 +196,9 @@ enum MissingGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new WrappedStore(intact) {
                 @Override
-                public Set<ClaimId> park(List<ClaimEnd.Parked> parkings) {
+                public Set<ClaimId> park(List<ClaimResolution.Parked> parkings) {
                     return super.release(parkings.stream()
-                            .map(each -> new ClaimEnd.Released(each.claim(), each.reason(), false))
+                            .map(each -> new ClaimResolution.Released(each.claim(), each.reason(), false))
                             .toList());
                 }
             };

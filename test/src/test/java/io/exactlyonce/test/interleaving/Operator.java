@@ -1,7 +1,7 @@
 package io.exactlyonce.test.interleaving;
 
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.test.interleaving.KeyModel.State;
@@ -31,7 +31,7 @@ final class Operator {
             ParkedClaim parked = found.get();
             model.require(model.isParked(parked.claimId()), "the claim that was parked is shown");
             model.require(parked.attempt() == model.attempts, "the attempt that was parked is shown");
-            model.require(parked.isAmbiguous() == model.ambiguous, "the doubt is shown");
+            model.require(parked.isInDoubt() == model.inDoubt, "the doubt is shown");
             seen.add(parked);
         }
     }
@@ -51,7 +51,7 @@ final class Operator {
     void complete(int variant) {
         decideOn(variant, parked -> {
             String json = "\"by hand " + variant + "\"";
-            boolean told = subject.parked().complete(new ClaimEnd.Completed(idOf(parked), json));
+            boolean told = subject.parked().complete(new ClaimResolution.Completed(idOf(parked), json));
             model.require(
                     told == model.isParked(parked.claimId()), "a completion counts for the claim that was seen only");
             if (told) {

@@ -1,7 +1,7 @@
 package io.exactlyonce.test.interleaving;
 
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -40,26 +40,26 @@ class WrappedStore implements ClaimStore, ParkedClaims {
 
     /** Ends of each kind in a call of their own, which a broken store overrides. */
     @Override
-    public final Set<ClaimId> end(List<? extends ClaimEnd> ends) {
-        Set<ClaimId> recorded = new HashSet<>(complete(of(ClaimEnd.Completed.class, ends)));
-        recorded.addAll(release(of(ClaimEnd.Released.class, ends)));
-        recorded.addAll(park(of(ClaimEnd.Parked.class, ends)));
+    public final Set<ClaimId> end(List<? extends ClaimResolution> ends) {
+        Set<ClaimId> recorded = new HashSet<>(complete(of(ClaimResolution.Completed.class, ends)));
+        recorded.addAll(release(of(ClaimResolution.Released.class, ends)));
+        recorded.addAll(park(of(ClaimResolution.Parked.class, ends)));
         return recorded;
     }
 
-    private static <E extends ClaimEnd> List<E> of(Class<E> kind, List<? extends ClaimEnd> ends) {
+    private static <E extends ClaimResolution> List<E> of(Class<E> kind, List<? extends ClaimResolution> ends) {
         return ends.stream().filter(kind::isInstance).map(kind::cast).toList();
     }
 
-    public Set<ClaimId> complete(List<ClaimEnd.Completed> completions) {
+    public Set<ClaimId> complete(List<ClaimResolution.Completed> completions) {
         return store.end(completions);
     }
 
-    public Set<ClaimId> release(List<ClaimEnd.Released> releases) {
+    public Set<ClaimId> release(List<ClaimResolution.Released> releases) {
         return store.end(releases);
     }
 
-    public Set<ClaimId> park(List<ClaimEnd.Parked> parkings) {
+    public Set<ClaimId> park(List<ClaimResolution.Parked> parkings) {
         return store.end(parkings);
     }
 
@@ -84,7 +84,7 @@ class WrappedStore implements ClaimStore, ParkedClaims {
     }
 
     @Override
-    public boolean complete(ClaimEnd.Completed completion) {
+    public boolean complete(ClaimResolution.Completed completion) {
         return store.complete(completion);
     }
 }

@@ -169,7 +169,7 @@ class ExactlyOnceDriverTests {
 
         assertThat(driver.redeliver(first)).wasHandled().wasAttempt(2);
         List<Claim> claims = claims(2);
-        assertThat(claims).extracting(Claim::isAmbiguous).containsExactly(false, true);
+        assertThat(claims).extracting(Claim::isInDoubt).containsExactly(false, true);
         assertThat(claims.get(1).downstreamKey()).isEqualTo(claims.get(0).downstreamKey());
     }
 

@@ -92,7 +92,7 @@ public final class TestDatabase implements AutoCloseable {
     /** Inserts a claim's row past the store, in whatever transaction is open, and with a lease that is over. */
     public static void insert(JdbcTemplate transaction, ClaimId claim) {
         transaction.update("""
-                INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, ambiguous,
+                INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
                                                 lease_until, first_claimed_at, claimed_at, expires_at)
                 VALUES (?, ?, 'HELD', ?, 'worker', 1, 1, false, now(), now(), now(), now())
                 """, claim.key().scope(), claim.key().key(), claim.value());

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -59,12 +59,12 @@ class MixedEffectsIT {
 
     /** What becomes of a free row while a handler works on its key. */
     private enum Change {
-        COMPLETED(test -> test.end(new ClaimEnd.Completed(test.request.id(), "1"))),
+        COMPLETED(test -> test.end(new ClaimResolution.Completed(test.request.id(), "1"))),
         RENEWED(test -> assertThat(
                         test.external.renew(List.of(new LeaseRenewal(test.request.id(), test.request.lease()))))
                 .hasSize(1)),
-        RELEASED(test -> test.end(new ClaimEnd.Released(test.request.id(), "failed", false))),
-        PARKED(test -> test.end(new ClaimEnd.Parked(test.request.id(), "failed", false))),
+        RELEASED(test -> test.end(new ClaimResolution.Released(test.request.id(), "failed", false))),
+        PARKED(test -> test.end(new ClaimResolution.Parked(test.request.id(), "failed", false))),
         TAKEN_OVER(test ->
                 assertThat(test.external.claim(List.of(request(test.key)))).hasOnlyElementsOfType(Acquired.class)),
         DELETED_BY_RETENTION(test -> DATABASE.delete(test.key));
@@ -80,7 +80,7 @@ class MixedEffectsIT {
         }
     }
 
-    private void end(ClaimEnd end) {
+    private void end(ClaimResolution end) {
         assertThat(external.end(List.of(end))).hasSize(1);
     }
 
@@ -124,7 +124,7 @@ class MixedEffectsIT {
         assertThat(charges()).isZero();
         assertThat(DATABASE.row(key)).containsEntry("status", "HELD").containsEntry("claim_id", request.claimId());
         assertThat(work(() -> {})).as("comes again, and waits").isInstanceOf(HeldElsewhere.class);
-        assertThat(external.end(List.of(new ClaimEnd.Completed(request.id(), "1"))))
+        assertThat(external.end(List.of(new ClaimResolution.Completed(request.id(), "1"))))
                 .hasSize(1);
         assertThat(work(() -> {})).isEqualTo(new AlreadyCompleted("1"));
     }

@@ -171,7 +171,7 @@ class OneSnapshotIT {
                 }))
                 .isInstanceOfSatisfying(
                         Acquired.class,
-                        acquired -> assertThat(acquired.ambiguous()).isTrue());
+                        acquired -> assertThat(acquired.inDoubt()).isTrue());
 
         assertThat(sales()).isEqualTo(1);
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("attempt", 2);

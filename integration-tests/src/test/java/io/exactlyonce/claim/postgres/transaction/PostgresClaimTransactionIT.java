@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -280,7 +280,7 @@ class PostgresClaimTransactionIT {
         ClaimOutcome outcome = transaction.execute(request, claim -> {
             charge();
             assertThat(claim.attempt()).isEqualTo(1);
-            assertThat(claim.ambiguous()).isFalse();
+            assertThat(claim.inDoubt()).isFalse();
             try (Connection other = DATABASE.application().getConnection();
                     var rows = other.createStatement()
                             .executeQuery("SELECT 1 FROM exactly_once_claim WHERE key = '" + key.key() + "'")) {
@@ -355,11 +355,11 @@ class PostgresClaimTransactionIT {
         ClaimOutcome outcome = again(charging("2"));
 
         assertThat(outcome).isInstanceOfSatisfying(Acquired.class, acquired -> {
-            assertThat(acquired.ambiguous()).isTrue();
+            assertThat(acquired.inDoubt()).isTrue();
             assertThat(acquired.attempt()).isEqualTo(2);
             assertThat(acquired.fencingToken()).isGreaterThan(zombie.fencingToken());
         });
-        assertThat(external.end(List.of(new ClaimEnd.Completed(request.id(), "1"))))
+        assertThat(external.end(List.of(new ClaimResolution.Completed(request.id(), "1"))))
                 .isEmpty();
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "2");
     }
@@ -367,7 +367,7 @@ class PostgresClaimTransactionIT {
     @Test
     void keyThatWasGivenUpIsTakenOverAndAFailureLeavesItAsItWas() throws Throwable {
         external.claim(List.of(request));
-        external.end(List.of(new ClaimEnd.Released(request.id(), "failed", false)));
+        external.end(List.of(new ClaimResolution.Released(request.id(), "failed", false)));
         var released = DATABASE.row(key);
 
         assertThatThrownBy(() -> again(claim -> {
@@ -379,7 +379,7 @@ class PostgresClaimTransactionIT {
                 .containsEntry("claim_id", released.get("claim_id"));
 
         assertThat(again(charging(null))).isInstanceOfSatisfying(Acquired.class, acquired -> {
-            assertThat(acquired.ambiguous()).isFalse();
+            assertThat(acquired.inDoubt()).isFalse();
             assertThat(acquired.attempt()).isEqualTo(2);
         });
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED");
@@ -516,12 +516,12 @@ class PostgresClaimTransactionIT {
         assertThat(charges()).as("what was written before the commit").isEqualTo(1);
         assertThat(DATABASE.row(key))
                 .containsEntry("status", "RELEASED")
-                .containsEntry("ambiguous", true)
+                .containsEntry("in_doubt", true)
                 .containsEntry("result", null);
         assertThat(again(claim -> null))
                 .isInstanceOfSatisfying(
                         Acquired.class,
-                        acquired -> assertThat(acquired.ambiguous()).isTrue());
+                        acquired -> assertThat(acquired.inDoubt()).isTrue());
     }
 
     private static void commit() {
@@ -680,7 +680,7 @@ class PostgresClaimTransactionIT {
                         Acquired.class,
                         HeldElsewhere.class,
                         Acquired.class);
-        assertThat(((Acquired) outcomes.get(3)).ambiguous()).isTrue();
+        assertThat(((Acquired) outcomes.get(3)).inDoubt()).isTrue();
         assertThat(charges()).isEqualTo(1);
         for (int index : List.of(0, 3, 5)) {
             assertThat(DATABASE.row(requests.get(index).key()))
@@ -725,7 +725,7 @@ class PostgresClaimTransactionIT {
 
         requests.forEach(each -> assertThat(DATABASE.row(each.key()))
                 .containsEntry("status", "RELEASED")
-                .containsEntry("ambiguous", true));
+                .containsEntry("in_doubt", true));
     }
 
     /** Two transactions want the same keys in opposite orders: neither waits for the other, and no key is worked on twice. */

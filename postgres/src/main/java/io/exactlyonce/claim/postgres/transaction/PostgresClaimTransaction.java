@@ -1,6 +1,6 @@
 package io.exactlyonce.claim.postgres.transaction;
 
-import io.exactlyonce.claim.ClaimEnd;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -106,7 +106,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
      * not run.
      */
     private static final String INSERT = """
-            INSERT INTO exactly_once_claim (claim_id, owner, attempt, fencing_token, ambiguous, fingerprint, expires_at,
+            INSERT INTO exactly_once_claim (claim_id, owner, attempt, fencing_token, in_doubt, fingerprint, expires_at,
                                             result, scope, key, status, lease_until, first_claimed_at, claimed_at, completed_at)
             VALUES (?, ?, ? / (pg_current_xact_id() = ?::xid8)::int, ?, ?, decode(?, 'hex'),
                     now() + ? * interval '1 microsecond', ?,
@@ -116,7 +116,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private static final String UPDATE = """
             UPDATE exactly_once_claim
             SET claim_id = ?, owner = ?, attempt = ? / (pg_current_xact_id() = ?::xid8)::int, fencing_token = ?,
-                ambiguous = ?, fingerprint = decode(?, 'hex'), expires_at = now() + ? * interval '1 microsecond',
+                in_doubt = ?, fingerprint = decode(?, 'hex'), expires_at = now() + ? * interval '1 microsecond',
                 result = ?, status = 'COMPLETED', cleared = false, lease_until = now(), claimed_at = now(),
                 completed_at = clock_timestamp()
             WHERE ctid = (
@@ -320,7 +320,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         ClaimRequest request = free.request;
         Parameters parameters = new Parameters(statement);
         parameters.values(request.claimId(), request.owner(), free.claim.attempt(), look.transaction);
-        parameters.values(free.claim.fencingToken(), free.claim.ambiguous(), request.fingerprint());
+        parameters.values(free.claim.fencingToken(), free.claim.inDoubt(), request.fingerprint());
         parameters.values(Statements.micros(request.retentionOr(retention)));
         parameters.values(
                 results.get(request.id()), request.key().scope(), request.key().key());
@@ -380,7 +380,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             store.claim(requests);
             // Of a key that another claim has by now, it ends nothing.
             store.end(requests.stream()
-                    .map(request -> new ClaimEnd.Released(request.id(), "its handler committed by itself", true))
+                    .map(request -> new ClaimResolution.Released(request.id(), "its handler committed by itself", true))
                     .toList());
         } catch (RuntimeException unanswered) {
             failure.addSuppressed(unanswered);

@@ -14,7 +14,7 @@ CREATE TABLE IF NOT EXISTS exactly_once_claim (
     owner            text        NOT NULL,
     attempt          integer     NOT NULL,
     fencing_token    bigint      NOT NULL,
-    ambiguous        boolean     NOT NULL,
+    in_doubt         boolean     NOT NULL,
     lease_until      timestamptz NOT NULL,
     result           text,
     error            text,

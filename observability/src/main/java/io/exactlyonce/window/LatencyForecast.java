@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param shareBeyond part of the last hour's deliveries that outlasted the window, from 0 to 1
  * @param isShareGrowing whether that share is larger than it was over the last day, beyond what is chance
  */
-public record Outlook(
+public record LatencyForecast(
         Duration window,
         Latencies latencies,
         Latencies recent,
@@ -30,7 +30,7 @@ public record Outlook(
         return (double) recent.p95().toNanos() / window.toNanos();
     }
 
-    /** Returns the strays in words, such as "2.0 in 1,000 outlast the window, growing". */
+    /** Returns the overruns in words, such as "2.0 in 1,000 outlast the window, growing". */
     public String strays() {
         return "%.1f in 1,000 outlast the window%s".formatted(shareBeyond * 1_000, isShareGrowing ? ", growing" : "");
     }

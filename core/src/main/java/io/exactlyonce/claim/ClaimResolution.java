@@ -3,7 +3,7 @@ package io.exactlyonce.claim;
 import org.jspecify.annotations.Nullable;
 
 /** How a claim ends, unless its lease does it. */
-public sealed interface ClaimEnd {
+public sealed interface ClaimResolution {
 
     /** Longest error or reason that is kept, in characters: it is for people, and every write of a claim may copy it. */
     int MAX_ERROR_LENGTH = 1_000;
@@ -12,7 +12,7 @@ public sealed interface ClaimEnd {
     ClaimId claim();
 
     /** Returns whether the handler was stopped from outside, so that it may have had effects that it could not report. */
-    default boolean ambiguous() {
+    default boolean inDoubt() {
         return false;
     }
 
@@ -22,17 +22,17 @@ public sealed interface ClaimEnd {
      * @param claim the claim
      * @param result the handler's result as JSON, or {@code null} if it has none
      */
-    record Completed(ClaimId claim, @Nullable String result) implements ClaimEnd {}
+    record Completed(ClaimId claim, @Nullable String result) implements ClaimResolution {}
 
     /**
      * A claim given up after its handler failed, so that the next attempt need not wait for the lease to end.
      *
      * @param claim the claim
      * @param error why, for people who read the table; kept as one line of at most {@value #MAX_ERROR_LENGTH} characters
-     * @param ambiguous whether the handler was stopped from outside, so that it may have had effects that it could not
+     * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that it could not
      *     report
      */
-    record Released(ClaimId claim, String error, boolean ambiguous) implements ClaimEnd {
+    record Released(ClaimId claim, String error, boolean inDoubt) implements ClaimResolution {
 
         public Released {
             error = line(error);
@@ -44,10 +44,10 @@ public sealed interface ClaimEnd {
      *
      * @param claim the claim
      * @param reason why, for that person; kept as one line of at most {@value #MAX_ERROR_LENGTH} characters
-     * @param ambiguous whether the handler was stopped from outside, so that it may have had effects that it could not
+     * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that it could not
      *     report
      */
-    record Parked(ClaimId claim, String reason, boolean ambiguous) implements ClaimEnd {
+    record Parked(ClaimId claim, String reason, boolean inDoubt) implements ClaimResolution {
 
         public Parked {
             reason = line(reason);

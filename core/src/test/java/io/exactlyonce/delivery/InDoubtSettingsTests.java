@@ -2,7 +2,7 @@ package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
@@ -13,9 +13,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-class InDoubtPolicyTests {
+class InDoubtSettingsTests {
 
-    private final InDoubtPolicy policy = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of(IOException.class));
+    private final InDoubtSettings policy = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(IOException.class));
 
     /** Causes are the handler's own business, but for what a proxy made of its exception. */
     static Stream<Arguments> parksForItsTypesAndTheirSubtypes() {
@@ -33,6 +33,6 @@ class InDoubtPolicyTests {
     @MethodSource
     void parksForItsTypesAndTheirSubtypes(Throwable thrown, boolean parks) {
         assertThat(policy.parksFor(thrown)).isEqualTo(parks);
-        assertThat(InDoubtPolicy.RERUN.parksFor(thrown)).isFalse();
+        assertThat(InDoubtSettings.RERUN.parksFor(thrown)).isFalse();
     }
 }

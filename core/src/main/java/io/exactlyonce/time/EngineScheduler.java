@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 
 /** All time of the engine: what time it is, and what is done later, or again and again. Tests bring one that they decide. */
-public interface Clockwork extends NanoClock, Timer {
+public interface EngineScheduler extends NanoClock, Timer {
 
     /**
      * Does something again and again, on a thread of its own: first when an interval is over, then an interval after each end.
@@ -13,7 +13,7 @@ public interface Clockwork extends NanoClock, Timer {
      * @param thread names the thread
      * @return ends it
      */
-    Ticks every(Duration interval, String thread, Runnable task);
+    PeriodicTask every(Duration interval, String thread, Runnable task);
 
     /**
      * Returns what runs tasks one after the other, on a thread of its own that has this name. There is nothing to stop: the thread
@@ -22,7 +22,7 @@ public interface Clockwork extends NanoClock, Timer {
     Executor thread(String name);
 
     /** What goes on until it is closed. */
-    interface Ticks extends AutoCloseable {
+    interface PeriodicTask extends AutoCloseable {
 
         @Override
         void close();

@@ -34,12 +34,12 @@ import org.springframework.util.backoff.ExponentialBackOff;
  * <p>Each wait has one end: the thread that removes the delivery does what is to be done. A delivery whose visibility timeout is lost
  * is only dropped: another consumer may have received its message by now.
  */
-public final class WaitingRoom {
+public final class WaitingDeliveries {
 
     /** Time between two looks: what a takeover, or the delete of a duplicate, is late by at most. */
     public static final Duration INTERVAL = Duration.ofMillis(250);
 
-    private static final Logger log = LoggerFactory.getLogger(WaitingRoom.class);
+    private static final Logger log = LoggerFactory.getLogger(WaitingDeliveries.class);
 
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
@@ -55,7 +55,7 @@ public final class WaitingRoom {
     private BackOffExecution pauses = pauses();
     private long notBefore;
 
-    WaitingRoom(
+    WaitingDeliveries(
             Deliveries inFlight,
             Claims claims,
             OutcomePolicy policy,
@@ -219,7 +219,7 @@ public final class WaitingRoom {
         if (mostReceives == null || delivery.receiveCount() < mostReceives - 1) {
             return;
         }
-        observer.on(new DeliveryEvent.ReceivesRunOut(subscription));
+        observer.on(new DeliveryEvent.FinalReceive(subscription));
         long now = clock.nanoTime();
         Long last = warnings.get(subscription.toString());
         if (last == null || now - last >= BETWEEN_WARNINGS.toNanos()) {

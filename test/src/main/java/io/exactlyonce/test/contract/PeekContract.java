@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** What every {@link io.exactlyonce.claim.ClaimStore} answers to deliveries that wait for keys. */
-interface LookContract extends StoreUnderTest {
+interface PeekContract extends StoreUnderTest {
 
     private @Nullable KeyState look(ClaimKey key) {
         return store().look(List.of(key)).get(key);

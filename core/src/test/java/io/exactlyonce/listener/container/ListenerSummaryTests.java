@@ -2,7 +2,7 @@ package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
@@ -22,7 +22,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class StartLineTests {
+class ListenerSummaryTests {
 
     record Order(String orderId) {}
 
@@ -35,11 +35,11 @@ class StartLineTests {
                 queueNames = "orders",
                 key = "#payload.orderId",
                 scope = "shop",
-                onAbandoned = AbandonedPolicy.PARK)
+                whenInDoubt = InDoubtPolicy.PARK)
         void special(List<Order> orders) {}
     }
 
-    private final StartLine usual = new StartLine(
+    private final ListenerSummary usual = new ListenerSummary(
             () -> "db-1:5432/shop (primary)", policy(null, Duration.ofDays(14)), new RenewalSchedule(0.5, 0.1));
 
     private static OutcomePolicy policy(@Nullable Duration lease, Duration retention) {
@@ -64,7 +64,7 @@ class StartLineTests {
     @Test
     void lineSaysWhatIsUnusual() {
         OutcomePolicy usual = policy(null, Duration.ofDays(14));
-        StartLine line = new StartLine(
+        ListenerSummary line = new ListenerSummary(
                 () -> "DynamoDB table claims in eu-central-1",
                 new OutcomePolicy(
                         usual.terms(),
@@ -82,7 +82,7 @@ class StartLineTests {
 
         assertThat(line.describe(orders, listener("special")))
                 .isEqualTo("queue orders.fifo (FIFO), key #payload.orderId, scope shop, window 1m never renewed,"
-                        + " lease 1m30s never renewed, timeout 2s500ms, in batches, onAbandoned PARK,"
+                        + " lease 1m30s never renewed, timeout 2s500ms, in batches, whenInDoubt PARK,"
                         + " dead-letter queue after 3 receives, claims on DynamoDB table claims in eu-central-1,"
                         + " retention 1d12h");
     }

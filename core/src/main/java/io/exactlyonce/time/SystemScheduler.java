@@ -11,12 +11,12 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /** The JVM's own time. Its threads keep no JVM alive. */
-public final class SystemClockwork implements Clockwork {
+public final class SystemScheduler implements EngineScheduler {
 
     private static final long IDLE_SECONDS = 1;
 
     /** Makes one; all are alike. */
-    public SystemClockwork() {}
+    public SystemScheduler() {}
 
     @Override
     public long nanoTime() {
@@ -29,7 +29,7 @@ public final class SystemClockwork implements Clockwork {
     }
 
     @Override
-    public Ticks every(Duration interval, String thread, Runnable task) {
+    public PeriodicTask every(Duration interval, String thread, Runnable task) {
         ScheduledExecutorService ticking = Executors.newSingleThreadScheduledExecutor(daemon(thread));
         var unused = ticking.scheduleWithFixedDelay(
                 () -> Boundary.guard(thread, task), interval.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);

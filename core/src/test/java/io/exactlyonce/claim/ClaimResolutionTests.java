@@ -9,10 +9,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What is kept of an error, whichever store keeps it. */
-class ClaimEndTests {
+class ClaimResolutionTests {
 
     private static final String PARCEL = "\uD83D\uDCE6";
-    private static final String ALMOST = "x".repeat(ClaimEnd.MAX_ERROR_LENGTH - 1);
+    private static final String ALMOST = "x".repeat(ClaimResolution.MAX_ERROR_LENGTH - 1);
     private static final ClaimId CLAIM = new ClaimId(new ClaimKey("orders", "o1"), UUID.randomUUID());
 
     /** Terminals obey an escape, each line of a log is taken for one of its own, and stores refuse NUL and halves of pairs. */
@@ -33,7 +33,7 @@ class ClaimEndTests {
     @ParameterizedTest(name = "{0}")
     @MethodSource
     void textThatAStoreOrALogCannotTakeIsLeftOutOrReplaced(String what, String error, String kept) {
-        assertThat(new ClaimEnd.Released(CLAIM, error, false).error()).isEqualTo(kept);
-        assertThat(new ClaimEnd.Parked(CLAIM, error, false).reason()).isEqualTo(kept);
+        assertThat(new ClaimResolution.Released(CLAIM, error, false).error()).isEqualTo(kept);
+        assertThat(new ClaimResolution.Parked(CLAIM, error, false).reason()).isEqualTo(kept);
     }
 }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Nothing is lent while a message would wait for long: it could have been another consumer's. Handlers that grow slow all at
  * once cost the messages of one poll that wait, once; they are renewed like the rest.
  */
-final class HandlerSlots {
+final class PrefetchLimiter {
 
     /** Longest time that a message received ahead is expected to wait for its slot. */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
@@ -56,7 +56,7 @@ final class HandlerSlots {
      * @param ahead how many more may be received
      * @param clock monotonic, in nanoseconds
      */
-    HandlerSlots(int most, int ahead, NanoClock clock) {
+    PrefetchLimiter(int most, int ahead, NanoClock clock) {
         this.most = most;
         this.ahead = ahead;
         this.clock = clock;

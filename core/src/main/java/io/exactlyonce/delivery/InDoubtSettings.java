@@ -1,6 +1,6 @@
 package io.exactlyonce.delivery;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import java.lang.reflect.InvocationTargetException;
@@ -11,30 +11,30 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a listener does with keys that must not simply be run again.
  *
- * @param onAbandoned for keys whose earlier attempt was abandoned
- * @param reconciler decides on those; with {@link AbandonedPolicy#RECONCILE}, and only then
+ * @param whenInDoubt for keys whose earlier attempt was abandoned
+ * @param reconciler decides on those; with {@link InDoubtPolicy#RECONCILE}, and only then
  * @param parkFor types of handlers' exceptions for which trying again is of no use
  */
-public record InDoubtPolicy(
-        AbandonedPolicy onAbandoned, @Nullable Reconciler reconciler, List<Class<? extends Throwable>> parkFor) {
+public record InDoubtSettings(
+        InDoubtPolicy whenInDoubt, @Nullable Reconciler reconciler, List<Class<? extends Throwable>> parkFor) {
 
     /** Runs every key again. */
-    public static final InDoubtPolicy RERUN = new InDoubtPolicy(AbandonedPolicy.RERUN, null, List.of());
+    public static final InDoubtSettings RERUN = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of());
 
-    public InDoubtPolicy {
-        if ((onAbandoned == AbandonedPolicy.RECONCILE) != (reconciler != null)) {
+    public InDoubtSettings {
+        if ((whenInDoubt == InDoubtPolicy.RECONCILE) != (reconciler != null)) {
             throw new IllegalArgumentException("RECONCILE needs a reconciler, and only RECONCILE does");
         }
         parkFor = List.copyOf(parkFor);
     }
 
     InDoubt inDoubt() {
-        return onAbandoned == AbandonedPolicy.PARK ? InDoubt.PARK : InDoubt.TAKE_OVER;
+        return whenInDoubt == InDoubtPolicy.PARK ? InDoubt.PARK : InDoubt.TAKE_OVER;
     }
 
     /** Returns whether a handler that was stopped from outside leaves its key to a person. */
     public boolean parksStopped() {
-        return onAbandoned == AbandonedPolicy.PARK;
+        return whenInDoubt == InDoubtPolicy.PARK;
     }
 
     /** Returns whether trying again is of no use after what a handler threw. Its causes are its own business. */

@@ -14,7 +14,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
-import io.exactlyonce.delivery.InDoubtPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 /** Deliveries that wait for the holder of their key. */
 @ExtendWith(OutputCaptureExtension.class)
-class WaitingRoomTests {
+class WaitingDeliveriesTests {
 
     private static final ClaimKey OTHER_KEY = new ClaimKey("orders", "B-2");
 
@@ -52,7 +52,7 @@ class WaitingRoomTests {
 
     private Delivery waitFor(ClaimKey key, @Nullable String body, Delivery delivery) throws Throwable {
         rig.store.answer(new HeldElsewhere(Duration.ofSeconds(20)));
-        rig.process(delivery, new ClaimSpec(key, body, InDoubtPolicy.RERUN), DeliveryRig::neverCalled);
+        rig.process(delivery, new ClaimSpec(key, body, InDoubtSettings.RERUN), DeliveryRig::neverCalled);
         rig.settle(delivery);
         return delivery;
     }
@@ -74,7 +74,7 @@ class WaitingRoomTests {
         assertThat(rig.orders.levels().waiting()).hasValue(0);
     }
 
-    /** Lets time pass as the two clockworks do: renewals each second, a look each quarter of it. */
+    /** Lets time pass as the two schedulers do: renewals each second, a look each quarter of it. */
     private void pass(Duration duration) {
         for (long quarter = duration.toMillis() / 250; quarter > 0; quarter--) {
             rig.clock.advance(Duration.ofMillis(250));

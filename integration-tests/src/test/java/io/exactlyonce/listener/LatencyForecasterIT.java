@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 /** A handler that grows slower and slower, in reality. */
 @Tag("ci")
 @UsesSqs
-class WindowForesightIT {
+class LatencyForecasterIT {
 
     private static final SqsServer SQS = SqsServer.shared();
     private static final int WINDOW_SECONDS = 3;
@@ -82,7 +82,7 @@ class WindowForesightIT {
 
             ListenerWindow window =
                     application.bean(WindowWatch.class).windows().get(0);
-            assertThat(window.outlook().utilization()).isGreaterThan(1);
+            assertThat(window.forecast().utilization()).isGreaterThan(1);
             assertThat(window.advice().cli()).contains("--queue-name " + queue);
             assertThat(window.advice().rule().formula()).isEqualTo("2 x p50");
         }

@@ -8,10 +8,10 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
-class TickLifecycleTests {
+class PeriodicTaskLifecycleTests {
 
     private final List<String> ticks = new ArrayList<>();
-    private final TickLifecycle lifecycle = new TickLifecycle(() -> {
+    private final PeriodicTaskLifecycle lifecycle = new PeriodicTaskLifecycle(() -> {
         ticks.add("begin");
         return () -> ticks.add("end");
     });

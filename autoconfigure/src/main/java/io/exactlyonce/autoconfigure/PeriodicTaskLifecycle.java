@@ -1,18 +1,18 @@
 package io.exactlyonce.autoconfigure;
 
-import io.exactlyonce.time.Clockwork;
+import io.exactlyonce.time.EngineScheduler;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.SmartLifecycle;
 
 /** Does something again and again, from before the first container starts until after the last has stopped. */
-final class TickLifecycle implements SmartLifecycle {
+final class PeriodicTaskLifecycle implements SmartLifecycle {
 
-    private final Supplier<Clockwork.Ticks> begin;
-    private volatile Clockwork.@Nullable Ticks ticks;
+    private final Supplier<EngineScheduler.PeriodicTask> begin;
+    private volatile EngineScheduler.@Nullable PeriodicTask ticks;
 
     /** @param begin returns what goes on until it is closed */
-    TickLifecycle(Supplier<Clockwork.Ticks> begin) {
+    PeriodicTaskLifecycle(Supplier<EngineScheduler.PeriodicTask> begin) {
         this.begin = begin;
     }
 
@@ -23,7 +23,7 @@ final class TickLifecycle implements SmartLifecycle {
 
     @Override
     public void stop() {
-        Clockwork.Ticks running = ticks;
+        EngineScheduler.PeriodicTask running = ticks;
         if (running != null) {
             running.close();
             ticks = null;

@@ -1,6 +1,6 @@
 package io.exactlyonce.listener.container;
 
-import io.exactlyonce.AbandonedPolicy;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.listener.method.ListenerMethod;
@@ -21,9 +21,9 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
  * @param policy on what terms listeners claim keys
  * @param renewals when windows and leases are renewed
  */
-public record StartLine(Supplier<String> backend, OutcomePolicy policy, RenewalSchedule renewals) {
+public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, RenewalSchedule renewals) {
 
-    private static final Logger log = LoggerFactory.getLogger(StartLine.class);
+    private static final Logger log = LoggerFactory.getLogger(ListenerSummary.class);
 
     void log(Subscription subscription, ListenerMethod listener) {
         log.info("{}: {}", subscription.listener(), describe(subscription, listener));
@@ -50,8 +50,8 @@ public record StartLine(Supplier<String> backend, OutcomePolicy policy, RenewalS
         if (listener.transaction() != null) {
             line.add("effects in the claims' transaction");
         }
-        if (listener.says().onAbandoned() != AbandonedPolicy.RERUN) {
-            line.add("onAbandoned " + listener.says().onAbandoned());
+        if (listener.says().whenInDoubt() != InDoubtPolicy.RERUN) {
+            line.add("whenInDoubt " + listener.says().whenInDoubt());
         }
         line.add(
                 subscription.maxReceiveCount() == null

@@ -5,10 +5,10 @@ package io.exactlyonce;
  * was lost, its time was over, its listener stopped), so that it is unknown whether its effect has happened. A handler
  * that failed with an exception of its own has reported, and leaves no such doubt.
  */
-public enum AbandonedPolicy {
+public enum InDoubtPolicy {
 
     /**
-     * The next delivery calls the handler again, which sees {@link Claim#isAmbiguous()}. Right for handlers that
+     * The next delivery calls the handler again, which sees {@link Claim#isInDoubt()}. Right for handlers that
      * pass {@link Claim#downstreamKey()} to all that they call, or whose effects may happen twice.
      */
     RERUN,

@@ -15,13 +15,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class HandlerSlotsTests {
+class PrefetchLimiterTests {
 
     private static final int MOST = 10;
     private static final int POLL = 10;
 
     private long now;
-    private final HandlerSlots slots = new HandlerSlots(MOST, POLL, () -> now);
+    private final PrefetchLimiter slots = new PrefetchLimiter(MOST, POLL, () -> now);
     private final List<Object> begun = new ArrayList<>();
 
     /** Those of which nothing has become yet. */
@@ -207,7 +207,7 @@ class HandlerSlotsTests {
 
     @Test
     void stopWaitsForMessagesWhosePermitsAreLentAndLendsNoMore() throws Exception {
-        HandlerSlots real = new HandlerSlots(MOST, POLL, System::nanoTime);
+        PrefetchLimiter real = new PrefetchLimiter(MOST, POLL, System::nanoTime);
         Object quick = new Object();
         real.arrive(List.of(quick));
         real.execute(List.of(quick), () -> real.leave(quick));
@@ -225,7 +225,7 @@ class HandlerSlotsTests {
         assertThat(stop.get(10, TimeUnit.SECONDS)).isTrue();
     }
 
-    private static boolean drain(HandlerSlots slots) {
+    private static boolean drain(PrefetchLimiter slots) {
         try {
             return slots.drain(Duration.ofSeconds(20));
         } catch (InterruptedException stopping) {

@@ -13,18 +13,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntToDoubleFunction;
 import org.junit.jupiter.api.Test;
 
-class WindowForesightTests {
+class LatencyForecasterTests {
 
     private static final long SECOND = 1_000_000_000;
 
     private long now = -7 * SECOND;
-    private final WindowForesight foresight = new WindowForesight(Duration.ofSeconds(30), now);
+    private final LatencyForecaster forecaster = new LatencyForecaster(Duration.ofSeconds(30), now);
 
     private List<Kind> feed(int seconds, IntToDoubleFunction latency) {
         List<Kind> told = new ArrayList<>();
         for (int i = 0; i < seconds; i++) {
             now += SECOND;
-            WindowWarning warning = foresight.record(now, latency.applyAsDouble(i));
+            WindowWarning warning = forecaster.record(now, latency.applyAsDouble(i));
             if (warning != null) {
                 told.add(warning.kind());
             }
@@ -57,7 +57,7 @@ class WindowForesightTests {
         List<WindowWarning> warnings = new ArrayList<>();
         for (int i = 0; i < 14_400; i++) {
             now += SECOND;
-            WindowWarning warning = foresight.record(now, 10 + 24.0 * i / 14_400);
+            WindowWarning warning = forecaster.record(now, 10 + 24.0 * i / 14_400);
             if (warning != null) {
                 warnings.add(warning);
             }
@@ -77,9 +77,9 @@ class WindowForesightTests {
     @Test
     void breachThatHasHappenedHasATimeOfZeroWhileThereAreDeliveries() {
         feed(1_200, i -> 33);
-        assertThat(foresight.outlook(now).timeToBreach()).hasValue(Duration.ZERO);
+        assertThat(forecaster.forecast(now).timeToBreach()).hasValue(Duration.ZERO);
 
-        Outlook silent = foresight.outlook(now + 301 * SECOND);
+        LatencyForecast silent = forecaster.forecast(now + 301 * SECOND);
         assertThat(silent.timeToBreach()).isEmpty();
         assertThat(silent.utilization()).isZero();
         assertThat(silent.sinceLast()).isEqualTo(Duration.ofSeconds(301));
@@ -90,25 +90,25 @@ class WindowForesightTests {
         feed(600, i -> 5);
         feed(600, i -> 5 + i / 60.0);
 
-        Outlook outlook = foresight.outlook(now);
+        LatencyForecast forecast = forecaster.forecast(now);
 
         // 15 s now, one more each minute: 15 minutes to 30 s.
-        assertThat(outlook.timeToBreach())
+        assertThat(forecast.timeToBreach())
                 .hasValueSatisfying(time -> assertThat(time).isBetween(Duration.ofMinutes(12), Duration.ofMinutes(17)));
-        assertThat(outlook.utilization()).isBetween(0.45, 0.52);
-        assertThat(outlook.latencies().count()).isEqualTo(1_200);
+        assertThat(forecast.utilization()).isBetween(0.45, 0.52);
+        assertThat(forecast.latencies().count()).isEqualTo(1_200);
     }
 
     @Test
     void listenerWithoutTrafficTellsNothing() {
-        Outlook never = foresight.outlook(now);
+        LatencyForecast never = forecaster.forecast(now);
         assertThat(never.latencies().count()).isZero();
         assertThat(never.utilization()).isZero();
         assertThat(never.timeToBreach()).isEmpty();
 
         feed(600, i -> 5);
         feed(600, i -> 5 + i / 60.0);
-        Outlook silent = foresight.outlook(now + 7_200 * SECOND);
+        LatencyForecast silent = forecaster.forecast(now + 7_200 * SECOND);
 
         assertThat(silent.timeToBreach()).isEmpty();
     }
@@ -123,10 +123,10 @@ class WindowForesightTests {
     void strayAloneIsCountedAndNotWarnedOf() {
         assertThat(feed(5_000, i -> i % 500 == 499 ? 90 : 5)).isEmpty();
 
-        Outlook outlook = foresight.outlook(now);
-        assertThat(outlook.shareBeyond() * 1_000).isBetween(1.0, 3.0);
-        assertThat(outlook.strays()).endsWith("in 1,000 outlast the window");
-        assertThat(outlook.isShareGrowing()).isFalse();
+        LatencyForecast forecast = forecaster.forecast(now);
+        assertThat(forecast.shareBeyond() * 1_000).isBetween(1.0, 3.0);
+        assertThat(forecast.strays()).endsWith("in 1,000 outlast the window");
+        assertThat(forecast.isShareGrowing()).isFalse();
     }
 
     @Test
@@ -134,18 +134,18 @@ class WindowForesightTests {
         feed(20_000, i -> 5);
         feed(3_600, i -> i % 100 == 99 ? 90 : 5);
 
-        assertThat(foresight.outlook(now).strays()).matches("\\d+\\.\\d in 1,000 outlast the window, growing");
+        assertThat(forecaster.forecast(now).strays()).matches("\\d+\\.\\d in 1,000 outlast the window, growing");
     }
 
     @Test
     void anotherWindowIsJudgedByItself() {
         assertThat(feed(1_200, i -> 35)).containsExactly(Kind.BREACHED);
-        foresight.windowChanged(Duration.ofSeconds(120));
+        forecaster.windowChanged(Duration.ofSeconds(120));
 
         assertThat(feed(1_200, i -> 35)).containsExactly(Kind.RECOVERED);
-        Outlook outlook = foresight.outlook(now);
-        assertThat(outlook.window()).isEqualTo(Duration.ofSeconds(120));
-        assertThat(outlook.shareBeyond()).isZero();
+        LatencyForecast forecast = forecaster.forecast(now);
+        assertThat(forecast.window()).isEqualTo(Duration.ofSeconds(120));
+        assertThat(forecast.shareBeyond()).isZero();
     }
 
     @Test
@@ -159,7 +159,7 @@ class WindowForesightTests {
                 var unused = pool.submit(() -> {
                     go.await();
                     for (int k = 0; k < each; k++) {
-                        foresight.record(k * SECOND / 10, 5);
+                        forecaster.record(k * SECOND / 10, 5);
                     }
                     return null;
                 });
@@ -169,8 +169,8 @@ class WindowForesightTests {
             pool.shutdown();
             assertThat(pool.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
         }
-        Outlook outlook = foresight.outlook(each * SECOND / 10);
-        assertThat(outlook.latencies().count()).isEqualTo((long) threads * each);
-        assertThat(outlook.recent().p95()).isBetween(Duration.ofMillis(4_900), Duration.ofMillis(5_150));
+        LatencyForecast forecast = forecaster.forecast(each * SECOND / 10);
+        assertThat(forecast.latencies().count()).isEqualTo((long) threads * each);
+        assertThat(forecast.recent().p95()).isBetween(Duration.ofMillis(4_900), Duration.ofMillis(5_150));
     }
 }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param status {@code HELD}, {@code COMPLETED}, {@code RELEASED} or {@code PARKED}
  * @param attempt how many attempts there were at the key
  * @param fencingToken of the last one
- * @param isAmbiguous whether an attempt may have had effects that are not recorded
+ * @param isInDoubt whether an attempt may have had effects that are not recorded
  * @param owner the process that claimed it last
  * @param firstClaimedAt when the key was claimed for the first time; {@code null} if that is not known
  * @param claimedAt when it was claimed last; {@code null} if that is not known
@@ -21,11 +21,11 @@ import org.jspecify.annotations.Nullable;
  * @param expiresAt when the row may be deleted; {@code null} if it is kept
  * @param error why the last attempt failed, or was parked; {@code null} if neither
  */
-public record ClaimLife(
+public record ClaimDetails(
         String status,
         int attempt,
         long fencingToken,
-        boolean isAmbiguous,
+        boolean isInDoubt,
         String owner,
         @Nullable Instant firstClaimedAt,
         @Nullable Instant claimedAt,

@@ -8,14 +8,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-class SystemClockworkTests {
+class SystemSchedulerTests {
 
     /** Kotlin throws them where Java does not let them be thrown. */
     @Test
     void checkedExceptionEndsNoTicks() throws InterruptedException {
         CountDownLatch twice = new CountDownLatch(2);
 
-        try (Clockwork.Ticks ticks = new SystemClockwork().every(Duration.ofMillis(1), "ticks", () -> {
+        try (EngineScheduler.PeriodicTask ticks = new SystemScheduler().every(Duration.ofMillis(1), "ticks", () -> {
             twice.countDown();
             throwAnyway(new IOException("of a store in Kotlin"));
         })) {

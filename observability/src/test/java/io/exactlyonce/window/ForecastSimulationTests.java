@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
  * The advisor over virtual hours and months. What it reports depends on seeds alone, and is a section of {@code
  * docs/performance.md}.
  */
-class ForesightSimulationTests {
+class ForecastSimulationTests {
 
     private static final Path REPORT = Path.of("target", "foresight.md");
     private static final Path DOCS = Path.of("..", "docs", "performance.md");

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>What it keeps is bounded, some 80 KB. Thread-safe. What it has learnt is gone with the process.
  */
-final class WindowForesight {
+final class LatencyForecaster {
 
     /** Part of the window above which p95 is near it: from incident reports, and the threshold of the alerts. */
     private static final double NEAR = 0.8;
@@ -34,10 +34,10 @@ final class WindowForesight {
     private static final double FIVE_PERCENT = 0.05;
 
     /** Half of what makes p95 outlast the window. */
-    private static final double MANY_STRAYS = FIVE_PERCENT / 2;
+    private static final double MANY_OVERRUNS = FIVE_PERCENT / 2;
 
-    /** Strays that come at one moment are an accident, not growth. */
-    private static final int CHUNKS_OF_STRAYS = 5;
+    /** Overruns that come at one moment are an accident, not growth. */
+    private static final int CHUNKS_OF_OVERRUNS = 5;
 
     /** Where p95 is near the window, growth that reaches it within this time confirms that. */
     private static final double HOURS_AHEAD = 2 * 3_600;
@@ -65,7 +65,7 @@ final class WindowForesight {
      * @param window the visibility timeout
      * @param nanos now, by the clock of {@link #record}
      */
-    WindowForesight(Duration window, long nanos) {
+    LatencyForecaster(Duration window, long nanos) {
         this.window = seconds(window);
         begun = nanos;
     }
@@ -118,9 +118,9 @@ final class WindowForesight {
         double p95 = p95();
         double toBreach = secondsToBreach();
         boolean isGrowing = growth.perSecond() > 0;
-        boolean areStraysGrowing = areStraysGrowing();
-        boolean isBreached = p95 >= window && (isGrowing || areStraysGrowing || isMoreThanChance(beyond, window));
-        boolean isAhead = (isGrowing && toBreach < ahead()) || areStraysGrowing;
+        boolean areOverrunsGrowing = areOverrunsGrowing();
+        boolean isBreached = p95 >= window && (isGrowing || areOverrunsGrowing || isMoreThanChance(beyond, window));
+        boolean isAhead = (isGrowing && toBreach < ahead()) || areOverrunsGrowing;
         boolean isNear =
                 p95 > NEAR * window && ((isGrowing && toBreach < HOURS_AHEAD) || isMoreThanChance(near, NEAR * window));
         if (isBreached || isAhead || isNear) {
@@ -166,13 +166,13 @@ final class WindowForesight {
     }
 
     /** Where a slow mode grows to a twentieth of the deliveries, p95 leaps; its share shows that before. */
-    private boolean areStraysGrowing() {
+    private boolean areOverrunsGrowing() {
         double total = recent.all().total();
-        double strays = recent.all().above(window);
-        boolean now = strays > MANY_STRAYS * total
-                && recent.chunksAbove(window) >= CHUNKS_OF_STRAYS
-                && beyond.isUnusual(total, strays);
-        boolean lately = Math.max(beyond.ofHour(), beyond.ofSixHours()) > MANY_STRAYS && beyond.grows();
+        double overruns = recent.all().above(window);
+        boolean now = overruns > MANY_OVERRUNS * total
+                && recent.chunksAbove(window) >= CHUNKS_OF_OVERRUNS
+                && beyond.isUnusual(total, overruns);
+        boolean lately = Math.max(beyond.ofHour(), beyond.ofSixHours()) > MANY_OVERRUNS && beyond.grows();
         return now || lately;
     }
 
@@ -191,12 +191,12 @@ final class WindowForesight {
      *
      * @param nanos now, by the clock of {@link #record}
      */
-    synchronized Outlook outlook(long nanos) {
+    synchronized LatencyForecast forecast(long nanos) {
         double sinceLast = Math.max(0, sinceLast(nanos));
         boolean isRecent = sinceLast < RecentLatencies.SECONDS;
         // What stands still does not go on to grow, and has not breached the window now.
         boolean isForeseen = isRecent || (sinceLast < MEANINGFUL_SECONDS && p95() < window);
-        return new Outlook(
+        return new LatencyForecast(
                 Latencies.duration(window),
                 Latencies.of(usual),
                 isRecent ? Latencies.of(recent.all()) : Latencies.NONE,
