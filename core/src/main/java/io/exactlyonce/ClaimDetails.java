@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param status {@code HELD}, {@code COMPLETED}, {@code RELEASED} or {@code PARKED}
  * @param attempt how many attempts there were at the key
  * @param fencingToken of the last one
- * @param isInDoubt whether an attempt may have had effects that are not recorded
+ * @param inDoubt whether an attempt may have had effects that are not recorded
  * @param owner the process that claimed it last
  * @param firstClaimedAt when the key was claimed for the first time; {@code null} if that is not known
  * @param claimedAt when it was claimed last; {@code null} if that is not known
@@ -25,7 +25,7 @@ public record ClaimDetails(
         String status,
         int attempt,
         long fencingToken,
-        boolean isInDoubt,
+        boolean inDoubt,
         String owner,
         @Nullable Instant firstClaimedAt,
         @Nullable Instant claimedAt,

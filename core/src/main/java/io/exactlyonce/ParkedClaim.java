@@ -11,12 +11,12 @@ import java.util.UUID;
  * @param key the key as it is stored
  * @param claimId names the claim that was parked: a decision holds for this one only
  * @param attempt which attempt at the key was parked, counted from 1
- * @param isInDoubt whether an attempt may have had effects that are not recorded
+ * @param inDoubt whether an attempt may have had effects that are not recorded
  * @param reason why it was parked
  * @param parkedAtMicros when it was parked, by the store's clock, in microseconds since 1970
  */
 public record ParkedClaim(
-        String scope, String key, UUID claimId, int attempt, boolean isInDoubt, String reason, long parkedAtMicros) {
+        String scope, String key, UUID claimId, int attempt, boolean inDoubt, String reason, long parkedAtMicros) {
 
     /** Returns when it was parked, by the store's clock. */
     public Instant parkedAt() {

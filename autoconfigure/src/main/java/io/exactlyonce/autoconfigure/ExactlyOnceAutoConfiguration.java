@@ -23,16 +23,16 @@ import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.SubscriptionCheck;
 import io.exactlyonce.delivery.pipeline.CircuitBreakers;
-import io.exactlyonce.delivery.pipeline.Claims;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.delivery.pipeline.RetryingClaimClient;
 import io.exactlyonce.delivery.pipeline.WaitingDeliveries;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
 import io.exactlyonce.listener.container.ListenerEngine;
-import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.container.ListenerSummary;
+import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.method.ListenerModes;
 import io.exactlyonce.listener.observed.ObservedListeners;
@@ -99,7 +99,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     private final EngineScheduler scheduler;
     private final ClaimStore store;
     private final AsyncClaimStore async;
-    private final Claims claims;
+    private final RetryingClaimClient claims;
     private final OutcomePolicy policy;
     private final JacksonResultSerializer serializer;
     private final StoredResults results;
@@ -120,7 +120,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 ? own
                 : new GroupCommitClaimStore(
                         store, groups.getIfAvailable(() -> GroupCommitSettings.USUAL), System::nanoTime);
-        this.claims = new Claims(store, async, scheduler, scheduler);
+        this.claims = new RetryingClaimClient(store, async, scheduler, scheduler);
         this.policy = policy(properties);
         this.serializer = new JacksonResultSerializer(json.getIfAvailable(JsonMapper::new));
         this.results =
@@ -222,7 +222,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new PeriodicTaskLifecycle(() -> {
             properties.requireListeners(listeners.ids());
             EngineScheduler.PeriodicTask renewing = renewals.begin(scheduler, "exactly-once-renewal-1");
-            EngineScheduler.PeriodicTask watching = scheduler.every(WaitingDeliveries.INTERVAL, "exactly-once-watch-1", waiting::tick);
+            EngineScheduler.PeriodicTask watching =
+                    scheduler.every(WaitingDeliveries.INTERVAL, "exactly-once-watch-1", waiting::tick);
             return () -> {
                 watching.close();
                 renewing.close();

@@ -82,7 +82,7 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
         return new QueueAudit(
                 audit.mode(),
                 audit.silence(),
-                new QueueAudit.Terms(
+                new QueueAudit.Settings(
                         properties.renewal().enabled(),
                         policy,
                         () -> first(backends, ClaimBackend::connectionTimeout),

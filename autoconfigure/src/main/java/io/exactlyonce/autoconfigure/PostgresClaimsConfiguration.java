@@ -148,7 +148,7 @@ class PostgresClaimsConfiguration {
         return new GroupCommitSettings(
                 Math.min(connections, usual.flushers()),
                 usual.maxBatch(),
-                timeout.compareTo(usual.patience()) > 0 ? timeout : usual.patience());
+                timeout.compareTo(usual.queueTimeout()) > 0 ? timeout : usual.queueTimeout());
     }
 
     @Bean
@@ -172,7 +172,8 @@ class PostgresClaimsConfiguration {
     }
 
     @Bean
-    PeriodicTaskLifecycle exactlyOnceReplicas(EngineScheduler scheduler, ReplicaMonitor replicas, ClaimDatabase database) {
+    PeriodicTaskLifecycle exactlyOnceReplicas(
+            EngineScheduler scheduler, ReplicaMonitor replicas, ClaimDatabase database) {
         Duration interval = datasource.replicaLagInterval();
         Runnable look = whenReady(database, replicas::tick);
         return new PeriodicTaskLifecycle(
@@ -192,7 +193,10 @@ class PostgresClaimsConfiguration {
     @Bean(RETENTION)
     @ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)
     PeriodicTaskLifecycle exactlyOnceRetention(
-            EngineScheduler scheduler, ClaimPool pool, ClaimDatabase database, ObjectProvider<RetentionObserver> observers) {
+            EngineScheduler scheduler,
+            ClaimPool pool,
+            ClaimDatabase database,
+            ObjectProvider<RetentionObserver> observers) {
         ExactlyOnceProperties.Cleanup cleanup = properties.cleanup();
         Retention retention = new Retention(
                 pool.dataSource(),

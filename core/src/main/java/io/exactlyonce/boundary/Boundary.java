@@ -41,7 +41,7 @@ public final class Boundary {
     }
 
     /** Tells observers. What one of them throws stops neither the others nor what they observe. */
-    public static <O> void tell(List<O> observers, Consumer<? super O> event) {
+    public static <O> void notifySafely(List<O> observers, Consumer<? super O> event) {
         for (O observer : observers) {
             try {
                 event.accept(observer);

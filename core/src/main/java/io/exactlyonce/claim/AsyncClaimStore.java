@@ -22,12 +22,12 @@ public interface AsyncClaimStore {
     CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests);
 
     /**
-     * Does what {@link ClaimStore#end} does.
+     * Does what {@link ClaimStore#resolve} does.
      *
-     * @param ends at least one, and no claim is ended in two ways
+     * @param resolutions at least one, and no claim is ended in two ways
      * @param isAwaited whether a caller, or the next message of a group, waits for the answer; ends that are not awaited may be
      *     kept back for a moment, so that they share a transaction
      * @return the claims whose end is recorded
      */
-    CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimResolution> ends, boolean isAwaited);
+    CompletableFuture<Set<ClaimId>> resolveAsync(List<? extends ClaimResolution> resolutions, boolean isAwaited);
 }

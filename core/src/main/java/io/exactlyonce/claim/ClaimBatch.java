@@ -6,13 +6,13 @@ import java.util.Set;
 /**
  * What many callers want of a store at the same time: ends of claims, and new claims.
  *
- * @param ends of claims that were made before, none of them ended in two ways
+ * @param resolutions of claims that were made before, none of them ended in two ways
  * @param claims requests to hold a key
  */
-public record ClaimBatch(List<ClaimResolution> ends, List<ClaimRequest> claims) {
+public record ClaimBatch(List<ClaimResolution> resolutions, List<ClaimRequest> claims) {
 
     public ClaimBatch {
-        ends = List.copyOf(ends);
+        resolutions = List.copyOf(resolutions);
         claims = List.copyOf(claims);
     }
 

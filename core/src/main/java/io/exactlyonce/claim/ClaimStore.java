@@ -45,12 +45,12 @@ public interface ClaimStore {
      * claim that is released can be acquired at once. A claim that is completed already can be completed again: its first
      * result stays.
      *
-     * @param ends at least one, and no claim is ended in two ways
+     * @param resolutions at least one, and no claim is ended in two ways
      * @return the claims whose end is recorded, a completion also by an earlier call; the ones that are missing were not
      *     held any more
      * @throws IllegalArgumentException if a result cannot be stored; the call can be repeated without it
      */
-    Set<ClaimId> end(List<? extends ClaimResolution> ends);
+    Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions);
 
     /**
      * Returns how keys stand, without claiming any: one call looks at the keys of all waiting deliveries. As current as the
@@ -60,7 +60,7 @@ public interface ClaimStore {
      * @param keys without duplicates; none at all asks only whether the store answers
      * @return a state for each key; {@link KeyState#FREE} for one that can never be stored
      */
-    Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys);
+    Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys);
 
     /**
      * Does all of this together: ends before claims, so that a key that is given up here can be
@@ -72,7 +72,7 @@ public interface ClaimStore {
         Set<ClaimId> recorded = Set.of();
         Set<ClaimId> unanswered = Set.of();
         try {
-            recorded = batch.ends().isEmpty() ? Set.of() : end(batch.ends());
+            recorded = batch.resolutions().isEmpty() ? Set.of() : resolve(batch.resolutions());
         } catch (ClaimsPartlyAnsweredException some) {
             recorded = some.granted();
             unanswered = some.unanswered();

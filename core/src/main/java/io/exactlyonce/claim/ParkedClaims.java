@@ -29,7 +29,7 @@ public interface ParkedClaims {
      * Looks any key's claim up, parked or not; empty if there is none, or the store does not show it. A store that can find a key by
      * the hash that logs show, {@link ClaimKey#shortHash()}, takes that in the key's place, if no key is like it.
      */
-    default Optional<ClaimDetails> life(ClaimKey key) {
+    default Optional<ClaimDetails> details(ClaimKey key) {
         return Optional.empty();
     }
 

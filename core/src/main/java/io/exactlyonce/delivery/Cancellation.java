@@ -67,7 +67,7 @@ public final class Cancellation implements AutoCloseable {
      * @param ended is called with the result or the failure, on whatever thread completes the future
      * @return ends when it has been called; fails with what it throws
      */
-    public CompletableFuture<Void> goOn(
+    public CompletableFuture<Void> continueWith(
             CompletableFuture<?> returned,
             Executor cancellations,
             BiConsumer<@Nullable Object, @Nullable Throwable> ended) {
@@ -91,7 +91,7 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /** Returns whether the work may go on although its future has failed: all that is known is that we cancelled it. */
-    public synchronized boolean mayGoOn(Throwable failure) {
+    public synchronized boolean mayStillRun(Throwable failure) {
         return cancelled && failure instanceof CancellationException;
     }
 

@@ -1,10 +1,10 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.renewal.Window;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -28,7 +28,7 @@ public final class Delivery {
     private static final AtomicReferenceFieldUpdater<Delivery, DeliveryState> STATE =
             AtomicReferenceFieldUpdater.newUpdater(Delivery.class, DeliveryState.class, "state");
 
-    private static final CompletableFuture<Void> LEFT = CompletableFuture.completedFuture(null);
+    private static final CompletableFuture<Void> PROCESSED = CompletableFuture.completedFuture(null);
 
     /** What a message's sender said beside the payload: what continues its trace, for example. */
     @FunctionalInterface
@@ -45,7 +45,7 @@ public final class Delivery {
     private final long receivedAt;
 
     private volatile DeliveryState state = DeliveryState.RECEIVED;
-    private volatile CompletableFuture<Void> left = LEFT;
+    private volatile CompletableFuture<Void> processed = PROCESSED;
     private volatile @Nullable Window window;
     private volatile @Nullable Disposition disposition;
     private volatile @Nullable Cancellation handler;
@@ -53,7 +53,7 @@ public final class Delivery {
     private volatile boolean stopRequested;
     private volatile boolean abandoned;
     private volatile @Nullable String failure;
-    private @Nullable CompletableFuture<Boolean> gone;
+    private @Nullable CompletableFuture<Boolean> finished;
 
     private SenderHeaders sender = name -> null;
     private Runnable delete = () -> {
@@ -65,7 +65,7 @@ public final class Delivery {
     private boolean begun;
     private @Nullable ClaimRequest request;
     private @Nullable HeldClaim claim;
-    private @Nullable ClaimResolution end;
+    private @Nullable ClaimResolution resolution;
 
     /**
      * @param subscription the listener and its queue, as they were when the message was asked for
@@ -132,7 +132,7 @@ public final class Delivery {
      * @param group the message's group on a FIFO queue if it comes in a batch, else empty
      * @param keepsResult whether the handler's result is stored: there is no result of one message of a batch
      */
-    public void ask(@Nullable ClaimSpec wanted, String group, boolean keepsResult) {
+    public void specify(@Nullable ClaimSpec wanted, String group, boolean keepsResult) {
         this.spec = wanted;
         this.group = group;
         this.keepsResult = keepsResult;
@@ -183,7 +183,7 @@ public final class Delivery {
      * @return whether it was taken: another thread may have taken another one before
      * @throws IllegalArgumentException if there is no such step
      */
-    public boolean step(DeliveryState from, DeliveryState to) {
+    public boolean transition(DeliveryState from, DeliveryState to) {
         if (!from.mayBecome(to)) {
             throw new IllegalArgumentException("A delivery that is %s does not become %s".formatted(from, to));
         }
@@ -191,26 +191,26 @@ public final class Delivery {
     }
 
     /** Begins to be processed, unless its listener has stopped; returns whether it has begun, now or before. */
-    public boolean begin() {
+    public boolean beginProcessing() {
         if (!begun) {
             // Before the step: a listener that stops must not take this delivery for one that is not processed.
-            left = new CompletableFuture<>();
-            begun = step(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
+            processed = new CompletableFuture<>();
+            begun = transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
             if (!begun) {
-                leave();
+                finishProcessing();
             }
         }
         return begun;
     }
 
     /** Has been processed, and how that ended is on record as far as it was possible. */
-    public void leave() {
-        left.complete(null);
+    public void finishProcessing() {
+        processed.complete(null);
     }
 
     /** Completes when no thread processes this delivery: at once if none has begun to. */
-    public CompletableFuture<Void> left() {
-        return left;
+    public CompletableFuture<Void> processed() {
+        return processed;
     }
 
     /** Returns whether its key is to be claimed once it has begun: it has one, and it was not asked for. */
@@ -219,7 +219,7 @@ public final class Delivery {
     }
 
     /** Asks for its key on these terms. */
-    public ClaimRequest ask(ClaimSettings terms) {
+    public ClaimRequest makeRequest(ClaimSettings terms) {
         request = terms.request(spec(), subscription.window());
         return request;
     }
@@ -242,8 +242,8 @@ public final class Delivery {
     public boolean acquired(Acquired acquired, long askedAt, Predicate<ClaimId> fence) {
         Window renewed = window();
         claim = new HeldClaim(id(), acquired, renewed::isHeld, () -> fence.test(id()));
-        renewed.hold(id(), request().lease(), askedAt, this::stopHandler);
-        return step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+        renewed.renewLease(id(), request().lease(), askedAt, this::stopHandler);
+        return transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
     }
 
     /** Its key is held by a transaction that has not ended yet, and no lease is to be renewed. */
@@ -255,7 +255,7 @@ public final class Delivery {
     public void decide(Disposition decided) {
         disposition = decided;
         if (decided instanceof Disposition.Acknowledge) {
-            step(DeliveryState.CLAIMING, DeliveryState.RECORDED);
+            transition(DeliveryState.CLAIMING, DeliveryState.RECORDED);
         }
     }
 
@@ -287,7 +287,7 @@ public final class Delivery {
      * this JVM's clock. Asked right before the call, and again after whatever may have taken long.
      */
     public boolean isReady() {
-        return claim != null && mayHandlerBegin() && window().isHeld() && !window().isOverLimit();
+        return claim != null && mayHandlerBegin() && window().isHeld() && !window().isPastTimeout();
     }
 
     /**
@@ -296,11 +296,11 @@ public final class Delivery {
      * @return whether its reconciler or its handler may be called
      */
     public boolean beginHandling() {
-        return step(DeliveryState.CLAIMED, DeliveryState.HANDLING) || state == DeliveryState.HANDLING;
+        return transition(DeliveryState.CLAIMED, DeliveryState.HANDLING) || state == DeliveryState.HANDLING;
     }
 
     /** Enters a call, which other deliveries of its batch may share: whatever stops one of them stops it. */
-    public void enter(Cancellation call) {
+    public void beginCall(Cancellation call) {
         handler = call;
         // A stop that came first reaches what begins later.
         if (stopRequested) {
@@ -319,29 +319,30 @@ public final class Delivery {
      *
      * @return whether that is how it ended: its listener's stop may give its claim up meanwhile
      */
-    public boolean end(ClaimResolution ended) {
-        end = ended;
+    public boolean resolve(ClaimResolution ended) {
+        resolution = ended;
         if (ended instanceof ClaimResolution.Completed) {
             window().completing();
-            return step(DeliveryState.HANDLING, DeliveryState.HANDLED);
+            return transition(DeliveryState.HANDLING, DeliveryState.HANDLED);
         }
-        window().letGo();
+        window().stopLeaseRenewal();
         return hadNoEffect();
     }
 
     /** Gives its claim up before its handler was called, without a doubt, unless its listener's stop does. */
-    public void giveBack(String reason) {
+    public void release(String reason) {
         claim = null;
-        if (end(new ClaimResolution.Released(id(), reason, false))) {
+        if (resolve(new ClaimResolution.Released(id(), reason, false))) {
             handler = null;
         } else {
-            end = null;
+            resolution = null;
         }
     }
 
     /** Its handler was not called, or failed, or its transaction was rolled back; returns whether that is how it ended. */
     public boolean hadNoEffect() {
-        return step(DeliveryState.CLAIMED, DeliveryState.FAILED) || step(DeliveryState.HANDLING, DeliveryState.FAILED);
+        return transition(DeliveryState.CLAIMED, DeliveryState.FAILED)
+                || transition(DeliveryState.HANDLING, DeliveryState.FAILED);
     }
 
     /** Notes with what its attempt failed. The first note counts: the handler's own failure comes before what others make of it. */
@@ -360,9 +361,9 @@ public final class Delivery {
     }
 
     /** Takes how its attempt ended, to be recorded; {@code null} if there is nothing to record. */
-    public @Nullable ClaimResolution takeEnd() {
-        ClaimResolution taken = end;
-        end = null;
+    public @Nullable ClaimResolution takeResolution() {
+        ClaimResolution taken = resolution;
+        resolution = null;
         return taken;
     }
 
@@ -378,13 +379,13 @@ public final class Delivery {
      */
     public boolean holdBack() {
         heldBack = true;
-        return step(DeliveryState.RECEIVED, DeliveryState.HELD_BACK) || state == DeliveryState.HELD_BACK;
+        return transition(DeliveryState.RECEIVED, DeliveryState.HELD_BACK) || state == DeliveryState.HELD_BACK;
     }
 
     /** Keeps it from its handler although its key is held for it, unless that was called; returns whether its claim is to be released. */
     public boolean holdClaimBack() {
         heldBack = true;
-        return step(DeliveryState.CLAIMED, DeliveryState.HELD_BACK);
+        return transition(DeliveryState.CLAIMED, DeliveryState.HELD_BACK);
     }
 
     /** Interrupts the handler if it is running, cancels what goes on after it, and keeps it from beginning: its claim is lost, or its time is up. */
@@ -415,10 +416,10 @@ public final class Delivery {
     public boolean crash() {
         abandon();
         DeliveryState now = state;
-        while (now.mayBecome(DeliveryState.ABANDONED) && !step(now, DeliveryState.ABANDONED)) {
+        while (now.mayBecome(DeliveryState.ABANDONED) && !transition(now, DeliveryState.ABANDONED)) {
             now = state;
         }
-        leave();
+        finishProcessing();
         return !now.isSettled() && state == DeliveryState.ABANDONED;
     }
 
@@ -431,7 +432,7 @@ public final class Delivery {
     public Optional<DeliveryState> settle() {
         for (DeliveryState now = state; !now.isSettled(); now = state) {
             DeliveryState next = settled(now);
-            if (step(now, next)) {
+            if (transition(now, next)) {
                 return Optional.of(next);
             }
         }
@@ -474,23 +475,24 @@ public final class Delivery {
     }
 
     /** Completes when nothing more is done with this delivery, with whether the message will not come again. */
-    public synchronized CompletableFuture<Boolean> gone() {
-        gone = gone == null ? new CompletableFuture<>() : gone;
-        return gone;
+    public synchronized CompletableFuture<Boolean> finished() {
+        finished = finished == null ? new CompletableFuture<>() : finished;
+        return finished;
     }
 
     /** Nothing more is done with this delivery, whose message is visible again. */
     public void returned() {
-        gone().complete(isOnItsLastReceive());
+        finished().complete(isOnItsLastReceive());
     }
 
     /** Nothing more is done with this delivery, which was not returned; returns whether it held a claim that had not come to its handler. */
     public boolean finish() {
         DeliveryState now = state;
-        while (!now.isFinal() && !step(now, now.isAcknowledged() ? DeliveryState.GONE : DeliveryState.ABANDONED)) {
+        while (!now.isFinal()
+                && !transition(now, now.isAcknowledged() ? DeliveryState.GONE : DeliveryState.ABANDONED)) {
             now = state;
         }
-        gone().complete(isAcknowledged());
+        finished().complete(isAcknowledged());
         return now == DeliveryState.CLAIMED;
     }
 

@@ -29,7 +29,7 @@ final class ContainerDifferences {
      * @param container as the application's factory has made it
      * @param isTransactional whether keys are claimed in the handler's transaction, so after interceptors
      */
-    static void tell(String listener, SqsMessageListenerContainer<?> container, boolean isTransactional) {
+    static void log(String listener, SqsMessageListenerContainer<?> container, boolean isTransactional) {
         AcknowledgementMode mode = container.getContainerOptions().getAcknowledgementMode();
         var factories = container.getContainerComponentFactories();
         int interceptors = container.getMessageInterceptors().size();

@@ -78,7 +78,7 @@ public final class ExactlyOnceContainerFactory
 
     private void claimKeys(String id, SqsMessageListenerContainer<Object> container, ContainerSettings settings) {
         with.engine.check().run();
-        ContainerDifferences.tell(id, container, settings.listener().transaction() != null);
+        ContainerDifferences.log(id, container, settings.listener().transaction() != null);
         container.configure(options -> configure(id, container.getContainerOptions(), options, settings));
         container.setComponentFactories(List.of(new ConsumerComponents(with.engine, id, settings)));
         if (!container.isAutoStartup()) {

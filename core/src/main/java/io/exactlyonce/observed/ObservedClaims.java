@@ -52,7 +52,7 @@ public final class ObservedClaims implements AutoCloseable {
     private final List<ObservationCounter> counters;
     private final Executor thread;
     private final int most;
-    private final AtomicInteger underWay = new AtomicInteger();
+    private final AtomicInteger inFlight = new AtomicInteger();
     private final Queue<Step> steps = new ConcurrentLinkedQueue<>();
 
     /**
@@ -89,7 +89,7 @@ public final class ObservedClaims implements AutoCloseable {
 
     /** A listener is observed from its next start on, which does not wait for the store. */
     public void observing(ObservedQueue queue) {
-        Boundary.tell(counters, counter -> counter.observing(queue));
+        Boundary.notifySafely(counters, counter -> counter.observing(queue));
         thread.execute(() -> ask(() -> {
             readiness.run();
             return queue;
@@ -98,11 +98,11 @@ public final class ObservedClaims implements AutoCloseable {
 
     /** A handler is about to be called. */
     public void begin(ObservedRun run) {
-        run.isBegun = underWay.addAndGet(run.room) <= most;
+        run.isBegun = inFlight.addAndGet(run.room) <= most;
         if (run.isBegun) {
             add(new Step(run, false));
         } else {
-            underWay.addAndGet(-run.room);
+            inFlight.addAndGet(-run.room);
             notObserved(run.queue, NotObserved.OVERLOAD, null);
         }
     }
@@ -121,16 +121,16 @@ public final class ObservedClaims implements AutoCloseable {
 
     /** A handler is about to be called of which nothing can be observed, or its outcome is not known. */
     public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
-        Boundary.tell(counters, counter -> counter.notObserved(queue, reason, failure));
+        Boundary.notifySafely(counters, counter -> counter.notObserved(queue, reason, failure));
     }
 
     private void observed(ObservedRun run, ObservedOutcome outcome) {
-        Boundary.tell(counters, counter -> counter.observed(run.queue, run.key, outcome));
+        Boundary.notifySafely(counters, counter -> counter.observed(run.queue, run.key, outcome));
     }
 
     /** Returns how much room observations take. */
-    int underWay() {
-        return underWay.get();
+    int inFlight() {
+        return inFlight.get();
     }
 
     private void add(Step step) {
@@ -173,7 +173,7 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     private void claimed(ObservedRun run, @Nullable ClaimOutcome outcome) {
-        underWay.addAndGet(1 - run.room);
+        inFlight.addAndGet(1 - run.room);
         List<ObservedRun> others = running.computeIfAbsent(run.key, key -> new ArrayList<>(1));
         ObservedOutcome overlap =
                 others.stream().anyMatch(run::differsFrom) ? ObservedOutcome.MISMATCH : ObservedOutcome.OVERLAP;
@@ -193,8 +193,7 @@ public final class ObservedClaims implements AutoCloseable {
 
     private static ObservedOutcome met(ClaimOutcome outcome, boolean overlaps, ObservedOutcome overlap) {
         return outcome.match(
-                acquired ->
-                        overlaps ? overlap : acquired.inDoubt() ? ObservedOutcome.TAKEOVER : ObservedOutcome.ALONE,
+                acquired -> overlaps ? overlap : acquired.inDoubt() ? ObservedOutcome.TAKEOVER : ObservedOutcome.ALONE,
                 completed -> overlaps ? overlap : ObservedOutcome.DUPLICATE,
                 mismatch -> ObservedOutcome.MISMATCH,
                 held -> held.isForOtherPayload() ? ObservedOutcome.MISMATCH : overlap,
@@ -206,8 +205,8 @@ public final class ObservedClaims implements AutoCloseable {
         List<ObservedRun> open = ended.stream().filter(run -> run.claim != null).toList();
         ClaimBatch.Result ends = open.isEmpty()
                 ? null
-                : ask(() -> store.apply(
-                        new ClaimBatch(open.stream().map(ObservedRun::end).toList(), List.of())));
+                : ask(() -> store.apply(new ClaimBatch(
+                        open.stream().map(ObservedRun::resolution).toList(), List.of())));
         for (ObservedRun run : open) {
             if (ends == null || ends.unanswered().contains(run.claim)) {
                 notObserved(run.queue, NotObserved.OUTCOME, null);
@@ -225,14 +224,14 @@ public final class ObservedClaims implements AutoCloseable {
             try {
                 return question.get();
             } catch (RuntimeException away) {
-                Boundary.tell(counters, counter -> counter.unavailable(away));
+                Boundary.notifySafely(counters, counter -> counter.unavailable(away));
                 return null;
             }
         }
     }
 
     private void forget(ObservedRun run) {
-        underWay.decrementAndGet();
+        inFlight.decrementAndGet();
         running.computeIfPresent(run.key, (key, others) -> {
             others.remove(run);
             return others.isEmpty() ? null : others;
@@ -252,7 +251,7 @@ public final class ObservedClaims implements AutoCloseable {
             if (!recorded.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
                 log.warn(
                         "The claims' database does not answer; how up to {} observed handlers ended is not on record",
-                        underWay.get());
+                        inFlight.get());
             }
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();

@@ -1,10 +1,10 @@
 package io.exactlyonce.observed;
 
 import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
@@ -77,7 +77,7 @@ public final class ObservedRun {
     }
 
     /** Returns how its claim ends. */
-    ClaimResolution end() {
+    ClaimResolution resolution() {
         ClaimId held = Objects.requireNonNull(claim);
         Throwable thrown = failure;
         if (thrown == null) {

@@ -4,7 +4,6 @@ import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ExactlyOnceOperations.Action;
 import io.exactlyonce.KeyReusedException;
 import io.exactlyonce.ParkedException;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -13,15 +12,16 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.HeldClaim;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.StoredResults;
-import io.exactlyonce.delivery.pipeline.Claims;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.FailedAttempt;
+import io.exactlyonce.delivery.pipeline.RetryingClaimClient;
 import io.exactlyonce.renewal.Lease;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.time.NanoClock;
@@ -41,7 +41,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * @param clock monotonic, in nanoseconds
  */
 public record ActionExecutor(
-        Claims claims, ClaimSettings terms, Renewer renewer, StoredResults results, NanoClock clock) {
+        RetryingClaimClient claims, ClaimSettings terms, Renewer renewer, StoredResults results, NanoClock clock) {
 
     private static final Logger log = LoggerFactory.getLogger(ActionExecutor.class);
 
@@ -80,14 +80,14 @@ public record ActionExecutor(
     private <T, X extends Throwable> @Nullable T run(
             ClaimRequest request, InDoubtSettings doubt, long begun, Acquired acquired, Action<T, X> action) throws X {
         Cancellation call = new Cancellation();
-        Lease lease = renewer.hold(request.id(), request.lease(), begun, call::stop);
+        Lease lease = renewer.renewLease(request.id(), request.lease(), begun, call::stop);
         try {
             HeldClaim claim = new HeldClaim(request.id(), acquired, lease::isHeld, () -> claims.fence(request.id()));
             T result = act(request.id(), doubt, claim, lease, call, action);
             complete(request, claim, lease, result);
             return result;
         } finally {
-            lease.letGo();
+            lease.stopRenewal();
         }
     }
 
@@ -100,28 +100,31 @@ public record ActionExecutor(
             called = true;
             return action.run(claim);
         } catch (Throwable failure) {
-            lease.letGo();
+            lease.stopRenewal();
             end(
                     called
-                            ? FailedAttempt.end(id, failure, call.wasStopped(), doubt)
+                            ? FailedAttempt.resolution(id, failure, call.wasStopped(), doubt)
                             : new ClaimResolution.Released(id, "the action was not called", false));
             throw failure;
         }
     }
 
     /** The action's failure is what the caller is told. */
-    private void end(ClaimResolution end) {
+    private void end(ClaimResolution resolution) {
         try {
-            claims.awaitEnd(end, () -> false);
+            claims.awaitResolution(resolution, () -> false);
         } catch (RuntimeException unanswered) {
-            log.warn("{} can be claimed again when its lease ends", end.claim().key(), unanswered);
+            log.warn(
+                    "{} can be claimed again when its lease ends",
+                    resolution.claim().key(),
+                    unanswered);
         }
     }
 
     private void complete(ClaimRequest request, HeldClaim claim, Lease lease, @Nullable Object result) {
         lease.completing();
         String json = result == null ? NULL : results.writeIfPossible(request.key(), result);
-        if (!claims.awaitEnd(new ClaimResolution.Completed(request.id(), json), lease::isHeld)) {
+        if (!claims.awaitResolution(new ClaimResolution.Completed(request.id(), json), lease::isHeld)) {
             throw claim.lost("another worker took the key over before the action ended; its result is discarded");
         }
     }

@@ -1,11 +1,11 @@
 package io.exactlyonce.operations;
 
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSpec;

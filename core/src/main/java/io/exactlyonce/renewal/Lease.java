@@ -10,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One claim's lease. It is renewed until {@link #letGo}, and not beyond SQS's ceiling: a handler that hangs must not hold its key
+ * One claim's lease. It is renewed until {@link #stopRenewal}, and not beyond SQS's ceiling: a handler that hangs must not hold its key
  * for ever. Its loss stops the handler once, at the latest when it ends by this JVM's monotonic clock and its renewal is failing
  * or unanswered. A lease that is over is asked for all the same: only the store knows whether another worker has taken the key
  * over since.
@@ -50,7 +50,7 @@ public final class Lease extends Renewable {
     }
 
     /** Renews the lease no more: the claim has been completed, released or lost. */
-    public void letGo() {
+    public void stopRenewal() {
         renewer.leases.remove(this);
         end();
     }

@@ -100,11 +100,11 @@ public final class Renewer {
      * @param askedAt when the claim was asked for, by the monotonic clock
      * @param holder is stopped if the lease is lost; must not block
      */
-    public Lease hold(ClaimId claim, Duration length, long askedAt, Runnable holder) {
-        return hold(new Lease(this, null, claim, length, askedAt, holder));
+    public Lease renewLease(ClaimId claim, Duration length, long askedAt, Runnable holder) {
+        return renewLease(new Lease(this, null, claim, length, askedAt, holder));
     }
 
-    Lease hold(Lease lease) {
+    Lease renewLease(Lease lease) {
         leases.add(lease);
         return lease;
     }

@@ -49,8 +49,8 @@ public final class Window extends Renewable {
      * @param askedAt when the claim was asked for, by the monotonic clock
      * @param holder is stopped if the lease is lost; must not block
      */
-    public void hold(ClaimId claim, Duration length, long askedAt, Runnable holder) {
-        lease = renewer.hold(new Lease(renewer, this, claim, length, askedAt, holder));
+    public void renewLease(ClaimId claim, Duration length, long askedAt, Runnable holder) {
+        lease = renewer.renewLease(new Lease(renewer, this, claim, length, askedAt, holder));
     }
 
     /**
@@ -59,7 +59,7 @@ public final class Window extends Renewable {
      *
      * @param running is stopped at the timeout; must not block
      */
-    public synchronized void limit(Runnable running) {
+    public synchronized void startTimeout(Runnable running) {
         Duration timeout = subscription.timeout();
         if (timeout != null) {
             timeIsUp = renewer.now() + timeout.toNanos();
@@ -68,7 +68,7 @@ public final class Window extends Renewable {
     }
 
     /** Returns whether the handler's time is up, also if it has not been told yet. */
-    public boolean isOverLimit() {
+    public boolean isPastTimeout() {
         return handler != null && timeIsUp - renewer.now() <= 0;
     }
 
@@ -78,7 +78,7 @@ public final class Window extends Renewable {
         Runnable running;
         synchronized (this) {
             running = handler;
-            if (running == null || timeout == null || !isOverLimit()) {
+            if (running == null || timeout == null || !isPastTimeout()) {
                 return;
             }
             handler = null;
@@ -99,14 +99,14 @@ public final class Window extends Renewable {
     }
 
     /** The handler has ended. What is left to do is done under renewal again, even if it ended too late. */
-    public synchronized void endLimit() {
+    public synchronized void cancelTimeout() {
         handler = null;
         timedOut = false;
     }
 
     /** The handler has ended, and the completion of its claim has begun. */
     public void completing() {
-        endLimit();
+        cancelTimeout();
         Lease held = lease;
         if (held != null) {
             held.completing();
@@ -114,11 +114,11 @@ public final class Window extends Renewable {
     }
 
     /** Renews the lease no more: the claim has been completed, released or lost. */
-    public void letGo() {
-        endLimit();
+    public void stopLeaseRenewal() {
+        cancelTimeout();
         Lease held = lease;
         if (held != null) {
-            held.letGo();
+            held.stopRenewal();
             lease = null;
         }
     }
@@ -218,7 +218,7 @@ public final class Window extends Renewable {
 
     /** Stops; completes when no renewal is under way. Excludes {@link #attempt}, so that it misses none that begins. */
     private synchronized CompletableFuture<Void> ended() {
-        letGo();
+        stopLeaseRenewal();
         renewer.windows.remove(this);
         end();
         return underWay;

@@ -2,23 +2,23 @@ package io.exactlyonce.visibility;
 
 import java.time.Duration;
 
-/** Says whether a listener may poll, by what became of claims on its way. By default it may, whatever becomes of them. */
+/** Says whether a listener may poll, by what became of claims on its claim path. By default it may, whatever becomes of them. */
 @FunctionalInterface
 public interface PollGate {
 
     /** Always open. */
     PollGate OPEN = () -> "claims";
 
-    /** Returns on which way the listener's claims are made: {@code claims}, or the name of a transaction manager. */
-    String way();
+    /** Returns the path by which the listener's claims are made: {@code claims}, or the name of a transaction manager. */
+    String claimPath();
 
-    /** A claim was answered on this way. */
+    /** A claim was answered on this path. */
     default void answered() {}
 
-    /** A claim got no answer on this way. */
+    /** A claim got no answer on this path. */
     default void unanswered(Throwable why) {}
 
-    /** Returns whether claims get no answer on this way. */
+    /** Returns whether claims get no answer on this path. */
     default boolean isPaused() {
         return false;
     }

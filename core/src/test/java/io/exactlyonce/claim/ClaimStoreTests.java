@@ -40,7 +40,8 @@ class ClaimStoreTests {
         store.onComplete(asked -> {
             throw new ClaimsPartlyAnsweredException("locked", Set.of(claim), Set.of(failed), null);
         });
-        List<ClaimResolution> completions = List.of(new ClaimResolution.Completed(claim, "1"), new ClaimResolution.Completed(failed, "2"));
+        List<ClaimResolution> completions =
+                List.of(new ClaimResolution.Completed(claim, "1"), new ClaimResolution.Completed(failed, "2"));
 
         ClaimBatch.Result result = store.apply(new ClaimBatch(completions, List.of(request(newKey()))));
 

@@ -22,7 +22,7 @@ public final class Claims {
     }
 
     public static boolean release(ClaimStore store, ClaimRequest request) {
-        return store.end(List.of(new ClaimResolution.Released(request.id(), "failed", false)))
+        return store.resolve(List.of(new ClaimResolution.Released(request.id(), "failed", false)))
                 .contains(request.id());
     }
 }

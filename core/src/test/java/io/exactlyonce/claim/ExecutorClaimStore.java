@@ -27,9 +27,10 @@ public record ExecutorClaimStore(ClaimStore store, Executor executor, List<Boole
     }
 
     @Override
-    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimResolution> ends, boolean isAwaited) {
+    public CompletableFuture<Set<ClaimId>> resolveAsync(
+            List<? extends ClaimResolution> resolutions, boolean isAwaited) {
         awaited.add(isAwaited);
-        return ask(() -> store.end(ends));
+        return ask(() -> store.resolve(resolutions));
     }
 
     private <T> CompletableFuture<T> ask(Supplier<T> call) {

@@ -63,11 +63,11 @@ public final class GatedStore implements ClaimStore {
 
     @Override
     public ClaimBatch.Result apply(ClaimBatch batch) {
-        List<Object> entries = new ArrayList<>(batch.ends());
+        List<Object> entries = new ArrayList<>(batch.resolutions());
         entries.addAll(batch.claims());
         pass(entries);
         return new ClaimBatch.Result(
-                batch.ends().stream().map(ClaimResolution::claim).collect(Collectors.toSet()),
+                batch.resolutions().stream().map(ClaimResolution::claim).collect(Collectors.toSet()),
                 batch.claims().stream().map(GatedStore::outcome).toList(),
                 Set.of());
     }
@@ -117,7 +117,7 @@ public final class GatedStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
+    public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
         throw new AssertionError("ends come in batches");
     }
 
@@ -127,7 +127,7 @@ public final class GatedStore implements ClaimStore {
     }
 
     @Override
-    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
+    public Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
         throw new AssertionError("looks do not come here");
     }
 }

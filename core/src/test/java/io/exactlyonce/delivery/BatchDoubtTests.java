@@ -3,16 +3,16 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -192,7 +192,8 @@ class BatchDoubtTests {
 
         rig.process(fifo("a/1", "a/2", "b/1"), this::handle);
 
-        assertThat(rig.store.parkings()).containsExactly(new ClaimResolution.Parked(rig.claimed(), "ask the carrier", false));
+        assertThat(rig.store.parkings())
+                .containsExactly(new ClaimResolution.Parked(rig.claimed(), "ask the carrier", false));
         assertThat(handed).containsExactly(2);
         assertThat(released()).containsExactly("a/2");
         assertThat(rig.settle(batch)).containsExactly(2);

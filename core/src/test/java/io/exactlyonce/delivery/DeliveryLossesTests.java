@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import java.time.Duration;
 import java.util.Set;
 import java.util.UUID;
@@ -61,7 +61,7 @@ class DeliveryLossesTests {
         delivery.stopHandler();
 
         try (Cancellation run = new Cancellation()) {
-            delivery.enter(run);
+            delivery.beginCall(run);
             assertThat(run.wasStopped()).isTrue();
             assertThat(Thread.currentThread().isInterrupted()).isTrue();
         }
@@ -71,7 +71,7 @@ class DeliveryLossesTests {
 
     @Test
     void stubbornHandlersDeliveryIsRenewedNoMoreWhenItsListenerStops() {
-        delivery.begin();
+        delivery.beginProcessing();
         Thread.currentThread().interrupt();
 
         rig.deliveries().endStop(rig.orders);

@@ -5,20 +5,20 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
 import io.exactlyonce.claim.ExecutorClaimStore;
 import io.exactlyonce.delivery.pipeline.CircuitBreaker;
 import io.exactlyonce.delivery.pipeline.CircuitBreakers;
-import io.exactlyonce.delivery.pipeline.Claims;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
+import io.exactlyonce.delivery.pipeline.RetryingClaimClient;
 import io.exactlyonce.delivery.pipeline.WaitingDeliveries;
 import io.exactlyonce.renewal.RenewalObserver;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -181,8 +181,8 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     }
 
     /** Asks the store on {@link #storeThreads}. What is repeated is due when {@link #timer} says so. */
-    public Claims claims() {
-        return new Claims(
+    public RetryingClaimClient claims() {
+        return new RetryingClaimClient(
                 store, new ExecutorClaimStore(store, task -> storeThreads.execute(task), awaited), timer, clock);
     }
 
@@ -265,13 +265,13 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
 
     /** Returns a delivery that comes alone, and asks for this. */
     public static Delivery asking(Delivery delivery, ClaimSpec handling) {
-        delivery.ask(handling, "", true);
+        delivery.specify(handling, "", true);
         return delivery;
     }
 
     /** Returns a delivery of a batch, which asks for this; {@code null} if its message has no usable key. */
     public static Delivery asking(Delivery delivery, String group, @Nullable ClaimSpec handling) {
-        delivery.ask(handling, group, false);
+        delivery.specify(handling, group, false);
         return delivery;
     }
 

@@ -62,11 +62,11 @@ class DeliveryStateTests {
         Delivery delivery = in(from);
 
         if (ARROWS.get(from).contains(to)) {
-            assertThat(delivery.step(from, to)).isTrue();
+            assertThat(delivery.transition(from, to)).isTrue();
             assertThat(delivery.state()).isEqualTo(to);
-            assertThat(delivery.step(from, to)).as("a second time").isFalse();
+            assertThat(delivery.transition(from, to)).as("a second time").isFalse();
         } else {
-            assertThatIllegalArgumentException().isThrownBy(() -> delivery.step(from, to));
+            assertThatIllegalArgumentException().isThrownBy(() -> delivery.transition(from, to));
             assertThat(delivery.state()).isEqualTo(from);
         }
     }
@@ -94,7 +94,7 @@ class DeliveryStateTests {
         delivery.finish();
 
         assertThat(ARROWS.get(delivery.state())).isEmpty();
-        assertThat(delivery.gone()).isCompletedWithValue(delivery.state() == GONE);
+        assertThat(delivery.finished()).isCompletedWithValue(delivery.state() == GONE);
     }
 
     @ParameterizedTest
@@ -145,7 +145,7 @@ class DeliveryStateTests {
     private static Delivery in(DeliveryState state, Delivery delivery) {
         DeliveryState now = RECEIVED;
         for (DeliveryState next : way(state)) {
-            assertThat(delivery.step(now, next)).isTrue();
+            assertThat(delivery.transition(now, next)).isTrue();
             now = next;
         }
         return delivery;

@@ -4,15 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimResolution;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.ClosedByInterruptException;
@@ -132,9 +132,9 @@ class DoubtTests {
     /** In the words of the table. */
     private String recorded() {
         List<String> ends = new ArrayList<>();
-        rig.store.completions().forEach(end -> ends.add("completed"));
-        rig.store.releases().forEach(end -> ends.add("released" + (end.inDoubt() ? ", in doubt" : "")));
-        rig.store.parkings().forEach(end -> ends.add("parked" + (end.inDoubt() ? ", in doubt" : "")));
+        rig.store.completions().forEach(resolution -> ends.add("completed"));
+        rig.store.releases().forEach(resolution -> ends.add("released" + (resolution.inDoubt() ? ", in doubt" : "")));
+        rig.store.parkings().forEach(resolution -> ends.add("parked" + (resolution.inDoubt() ? ", in doubt" : "")));
         return String.join("; ", ends);
     }
 
@@ -258,7 +258,7 @@ class DoubtTests {
                     return Reconciliation.runAgain();
                 },
                 claim -> {
-                    assertThat(delivery.left()).isNotDone();
+                    assertThat(delivery.processed()).isNotDone();
                     rig.clock.advance(Duration.ofSeconds(2));
                     return "charged";
                 });

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -14,6 +13,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
@@ -131,12 +131,14 @@ class ObservedClaimsTests {
     }
 
     private List<String> completed() {
-        return store.completions().stream().map(end -> end.claim().key().key()).toList();
+        return store.completions().stream()
+                .map(resolution -> resolution.claim().key().key())
+                .toList();
     }
 
     private void assertNothingIsUnderWay() {
-        assertThat(claims.underWay()).isZero();
-        assertThat(busy.underWay()).isZero();
+        assertThat(claims.inFlight()).isZero();
+        assertThat(busy.inFlight()).isZero();
         claims.close();
     }
 
@@ -164,7 +166,8 @@ class ObservedClaimsTests {
 
         ClaimId claim = store.claims().get(0).id();
         assertThat(store.releases())
-                .containsExactly(new ClaimResolution.Released(claim, UnsupportedOperationException.class.getName(), false));
+                .containsExactly(
+                        new ClaimResolution.Released(claim, UnsupportedOperationException.class.getName(), false));
         claims.ended(begin("o2"), new IllegalStateException(new InterruptedException()));
         assertThat(store.releases()).last().matches(ClaimResolution.Released::inDoubt, "in doubt");
         assertNothingIsUnderWay();
@@ -445,14 +448,14 @@ class ObservedClaimsTests {
         ObservedRun large = new ObservedRun(
                 ORDERS, new ClaimKey("orders", "o1"), 70_000, () -> "body", VisibilityWindow.ofSeconds(40));
         busy.begin(large);
-        assertThat(busy.underWay()).isEqualTo(9);
+        assertThat(busy.inFlight()).isEqualTo(9);
         begin(busy, "o2");
         begin(busy, "o3");
         assertThat(seen).containsExactly("unobserved overload");
 
         work();
 
-        assertThat(busy.underWay()).isEqualTo(2);
+        assertThat(busy.inFlight()).isEqualTo(2);
     }
 
     @Test
@@ -464,7 +467,7 @@ class ObservedClaimsTests {
 
         assertThat(store.claims()).hasSize(10);
         assertThat(seen).hasSize(12).endsWith("unobserved overload", "unobserved overload");
-        assertThat(claims.underWay()).isEqualTo(10);
+        assertThat(claims.inFlight()).isEqualTo(10);
         runs.forEach(this::end);
         assertThat(completed()).hasSize(10);
         begin("o13");

@@ -7,11 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -130,7 +130,8 @@ class DefaultExactlyOnceOperationsTests {
         assertThat(operations.completeParked(PARKED, null)).isTrue();
 
         assertThat(parked.asked)
-                .containsExactly(id, new ClaimResolution.Completed(id, "\"done\""), new ClaimResolution.Completed(id, null));
+                .containsExactly(
+                        id, new ClaimResolution.Completed(id, "\"done\""), new ClaimResolution.Completed(id, null));
     }
 
     @Test

@@ -78,7 +78,7 @@ class HandlerDeadlineTests {
     }
 
     static Stream<Consumer<Window>> handlerThatEndedInTimeIsNotTold() {
-        return Stream.of(Window::completing, Window::letGo, Window::stop);
+        return Stream.of(Window::completing, Window::stopLeaseRenewal, Window::stop);
     }
 
     @ParameterizedTest

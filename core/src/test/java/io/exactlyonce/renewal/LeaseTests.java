@@ -15,7 +15,7 @@ class LeaseTests {
     private static final Duration CEILING = Duration.ofHours(12);
 
     private final RenewalRig rig = RenewalRig.renewing();
-    private final Lease lease = rig.renewer.hold(
+    private final Lease lease = rig.renewer.renewLease(
             new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID()),
             LENGTH,
             rig.clock.nanoTime(),
@@ -42,7 +42,7 @@ class LeaseTests {
 
     @Test
     void leaseThatWasStoppedIsNotLost() {
-        lease.letGo();
+        lease.stopRenewal();
 
         tickFor(CEILING);
 

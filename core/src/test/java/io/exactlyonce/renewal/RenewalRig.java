@@ -100,7 +100,7 @@ final class RenewalRig implements RenewalObserver {
 
     ClaimId hold(Window window, long seconds) {
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
-        window.hold(claim, Duration.ofSeconds(seconds), clock.nanoTime(), timesLost::incrementAndGet);
+        window.renewLease(claim, Duration.ofSeconds(seconds), clock.nanoTime(), timesLost::incrementAndGet);
         return claim;
     }
 
@@ -111,7 +111,7 @@ final class RenewalRig implements RenewalObserver {
     }
 
     void limit(Window window) {
-        window.limit(timesTimedOut::incrementAndGet);
+        window.startTimeout(timesTimedOut::incrementAndGet);
     }
 
     static void returnAfter(Window window, Duration delay) {

@@ -86,7 +86,7 @@ class RenewerTests {
         long askedAt = rig.clock.nanoTime();
         rig.clock.advance(Duration.ofSeconds(2));
         ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
-        window.hold(claim, Duration.ofSeconds(LEASE), askedAt, () -> {});
+        window.renewLease(claim, Duration.ofSeconds(LEASE), askedAt, () -> {});
 
         rig.tickFor(Duration.ofMillis(7_900));
         assertThat(rig.store.renewals()).isEmpty();

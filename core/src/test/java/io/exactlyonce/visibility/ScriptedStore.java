@@ -1,10 +1,10 @@
 package io.exactlyonce.visibility;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -47,7 +47,7 @@ public final class ScriptedStore implements ClaimStore {
     private boolean looksFail;
 
     @Override
-    public synchronized Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
+    public synchronized Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
         looks.add(Set.copyOf(keys));
         if (looksFail) {
             throw new IllegalStateException("connection refused");
@@ -96,17 +96,17 @@ public final class ScriptedStore implements ClaimStore {
     }
 
     @Override
-    public synchronized Set<ClaimId> end(List<? extends ClaimResolution> ends) {
-        List<ClaimResolution.Completed> completed = of(ClaimResolution.Completed.class, ends);
+    public synchronized Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+        List<ClaimResolution.Completed> completed = of(ClaimResolution.Completed.class, resolutions);
         completionCalls += completed.isEmpty() ? 0 : 1;
         Set<ClaimId> recorded = new HashSet<>(end(completed, completions, completionAnswers));
-        recorded.addAll(end(of(ClaimResolution.Released.class, ends), releases, releaseAnswers));
-        recorded.addAll(end(of(ClaimResolution.Parked.class, ends), parkings, parkingAnswers));
+        recorded.addAll(end(of(ClaimResolution.Released.class, resolutions), releases, releaseAnswers));
+        recorded.addAll(end(of(ClaimResolution.Parked.class, resolutions), parkings, parkingAnswers));
         return recorded;
     }
 
-    private static <E extends ClaimResolution> List<E> of(Class<E> kind, List<? extends ClaimResolution> ends) {
-        return ends.stream().filter(kind::isInstance).map(kind::cast).toList();
+    private static <E extends ClaimResolution> List<E> of(Class<E> kind, List<? extends ClaimResolution> resolutions) {
+        return resolutions.stream().filter(kind::isInstance).map(kind::cast).toList();
     }
 
     private static <E extends ClaimResolution> Set<ClaimId> end(

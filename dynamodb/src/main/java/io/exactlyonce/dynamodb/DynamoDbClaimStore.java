@@ -3,11 +3,11 @@ package io.exactlyonce.dynamodb;
 import static io.exactlyonce.dynamodb.DynamoDbClaims.await;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
@@ -65,9 +65,9 @@ public final class DynamoDbClaimStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
+    public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
         Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
-        end(works, ends);
+        end(works, resolutions);
         table.run(works.values());
         return KeyWork.granted(works.values());
     }
@@ -76,7 +76,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
     @Override
     public ClaimBatch.Result apply(ClaimBatch batch) {
         Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
-        end(works, batch.ends());
+        end(works, batch.resolutions());
         batch.claims().forEach(request -> work(works, request.key()).claim(request));
         table.run(works.values());
         List<ClaimOutcome> outcomes = new ArrayList<>(batch.claims().size());
@@ -91,12 +91,12 @@ public final class DynamoDbClaimStore implements ClaimStore {
     }
 
     /** Before anything is written: with one end that cannot be, none is, so that all can be repeated without it. */
-    private void end(Map<ClaimKey, KeyWork> works, List<? extends ClaimResolution> ends) {
-        for (ClaimResolution end : ends) {
-            if (end instanceof ClaimResolution.Completed completed) {
+    private void end(Map<ClaimKey, KeyWork> works, List<? extends ClaimResolution> resolutions) {
+        for (ClaimResolution resolution : resolutions) {
+            if (resolution instanceof ClaimResolution.Completed completed) {
                 requireStorable(completed.result());
             }
-            work(works, end.claim().key()).end(end);
+            work(works, resolution.claim().key()).resolve(resolution);
         }
     }
 
@@ -121,7 +121,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
     }
 
     @Override
-    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
+    public Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
         if (keys.isEmpty()) {
             table.probe();
             return Map.of();

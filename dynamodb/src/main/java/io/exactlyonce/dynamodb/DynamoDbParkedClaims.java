@@ -4,9 +4,9 @@ import static io.exactlyonce.dynamodb.DynamoDbClaims.await;
 
 import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.dynamodb.item.ClaimItem;
 import io.exactlyonce.dynamodb.item.ClaimItem.Status;
@@ -66,8 +66,8 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
     }
 
     @Override
-    public Optional<ClaimDetails> life(ClaimKey key) {
-        return item(key).map(item -> item.life(table.clock));
+    public Optional<ClaimDetails> details(ClaimKey key) {
+        return item(key).map(item -> item.details(table.clock));
     }
 
     private Optional<ClaimItem> item(ClaimKey key) {

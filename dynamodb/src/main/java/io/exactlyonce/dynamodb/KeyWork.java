@@ -1,6 +1,5 @@
 package io.exactlyonce.dynamodb;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -9,6 +8,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -103,8 +103,12 @@ final class KeyWork implements Rounds.Work {
         changes.add(new Change(renewal.claim(), statements.renew(pk, renewal), renewal, false));
     }
 
-    void end(ClaimResolution end) {
-        changes.add(new Change(end.claim(), statements.end(pk, end), null, end instanceof ClaimResolution.Completed));
+    void resolve(ClaimResolution resolution) {
+        changes.add(new Change(
+                resolution.claim(),
+                statements.resolve(pk, resolution),
+                null,
+                resolution instanceof ClaimResolution.Completed));
     }
 
     void change(ClaimId claim, Statement statement) {

@@ -8,12 +8,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.Claim;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.testing.DropsReplies;
 import io.exactlyonce.dynamodb.testing.StoreOnTable;
@@ -145,7 +145,7 @@ class DynamoDbCompletionIT {
                 .join());
 
         assertThat(effects()).isZero();
-        assertThat(store.end(List.of(new ClaimResolution.Released(first.id(), "failed", false))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Released(first.id(), "failed", false))))
                 .hasSize(1);
     }
 
@@ -157,7 +157,7 @@ class DynamoDbCompletionIT {
 
         assertThat(store.renew(List.of(new LeaseRenewal(first.id(), Requests.LEASE))))
                 .containsExactly(first.id());
-        assertThat(store.end(List.of(new ClaimResolution.Completed(first.id(), "\"by the engine\""))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(first.id(), "\"by the engine\""))))
                 .containsExactly(first.id());
 
         assertThat(TABLE.item(first.key().hash())).isEqualTo(before);
@@ -167,9 +167,9 @@ class DynamoDbCompletionIT {
     void handlerThatFailsAfterItsTransactionCannotGiveTheKeyUp() {
         transact(handed(first, acquire(store, first)), "1");
 
-        assertThat(store.end(List.of(new ClaimResolution.Released(first.id(), "failed", true))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Released(first.id(), "failed", true))))
                 .isEmpty();
-        assertThat(store.end(List.of(new ClaimResolution.Parked(first.id(), "who knows", true))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Parked(first.id(), "who knows", true))))
                 .isEmpty();
 
         assertThat(claim(store, request(first.key()))).isEqualTo(new AlreadyCompleted("1"));
@@ -183,7 +183,8 @@ class DynamoDbCompletionIT {
 
         assertThat(store.renew(List.of(new LeaseRenewal(other.id(), Requests.LEASE))))
                 .isEmpty();
-        assertThat(store.end(List.of(new ClaimResolution.Completed(other.id(), "2")))).isEmpty();
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(other.id(), "2"))))
+                .isEmpty();
     }
 
     @Test

@@ -3,10 +3,10 @@ package io.exactlyonce.dynamodb;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.ClaimDetails;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.dynamodb.testing.StoreOnTable;
@@ -43,10 +43,10 @@ class DynamoDbParkedClaimsIT extends ParkedClaimsContract {
                 UUID.randomUUID(),
                 "worker-1",
                 Duration.ofMinutes(1));
-        assertThat(parked().life(request.key())).isEmpty();
+        assertThat(parked().details(request.key())).isEmpty();
 
         store().claim(List.of(request));
-        ClaimDetails held = parked().life(request.key()).orElseThrow();
+        ClaimDetails held = parked().details(request.key()).orElseThrow();
         assertThat(held.status()).isEqualTo("HELD");
         assertThat(held.owner()).isEqualTo("worker-1");
         assertThat(held.attempt()).isOne();
@@ -55,16 +55,16 @@ class DynamoDbParkedClaimsIT extends ParkedClaimsContract {
         assertThat(held.claimedAt()).isAfterOrEqualTo(held.firstClaimedAt());
         assertThat(held.leaseUntil()).isAfter(held.claimedAt());
 
-        store().end(List.of(new ClaimResolution.Parked(request.id(), "card declined", true)));
-        ClaimDetails set = parked().life(request.key()).orElseThrow();
+        store().resolve(List.of(new ClaimResolution.Parked(request.id(), "card declined", true)));
+        ClaimDetails set = parked().details(request.key()).orElseThrow();
         assertThat(set.status()).isEqualTo("PARKED");
         assertThat(set.parkedAt()).isNotNull();
         assertThat(set.error()).isEqualTo("card declined");
-        assertThat(set.isInDoubt()).isTrue();
+        assertThat(set.inDoubt()).isTrue();
         assertThat(set.completedAt()).isNull();
 
         parked().complete(new ClaimResolution.Completed(request.id(), "1"));
-        ClaimDetails completed = parked().life(request.key()).orElseThrow();
+        ClaimDetails completed = parked().details(request.key()).orElseThrow();
         assertThat(completed.status()).isEqualTo("COMPLETED");
         assertThat(completed.completedAt()).isNotNull();
         assertThat(completed.expiresAt()).isAfter(completed.completedAt());

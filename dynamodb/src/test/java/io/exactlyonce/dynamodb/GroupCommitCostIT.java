@@ -4,8 +4,8 @@ import static io.exactlyonce.dynamodb.Requests.request;
 import static io.exactlyonce.dynamodb.Requests.requests;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.dynamodb.testing.ScriptedDynamoDb;
@@ -31,7 +31,9 @@ class GroupCommitCostIT {
     private final StoreOnTable table =
             StoreOnTable.wrapped(client -> (dynamoDb = new ScriptedDynamoDb(client)).asClient());
     private final GroupCommitClaimStore store = new GroupCommitClaimStore(
-            table.store(), new GroupCommitSettings(2, DynamoDbClaimStore.LARGEST_BATCH, QUEUE_TIMEOUT), System::nanoTime);
+            table.store(),
+            new GroupCommitSettings(2, DynamoDbClaimStore.LARGEST_BATCH, QUEUE_TIMEOUT),
+            System::nanoTime);
     private int requests;
     private int writes;
 
@@ -72,6 +74,7 @@ class GroupCommitCostIT {
 
     private CompletableFuture<?> handle(ClaimRequest request) {
         return CompletableFuture.runAsync(() -> {})
-                .thenCompose(handled -> store.endAsync(List.of(new ClaimResolution.Completed(request.id(), "1")), false));
+                .thenCompose(handled ->
+                        store.resolveAsync(List.of(new ClaimResolution.Completed(request.id(), "1")), false));
     }
 }

@@ -5,13 +5,13 @@ import static io.exactlyonce.dynamodb.Requests.claim;
 import static io.exactlyonce.dynamodb.Requests.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.testing.DropsReplies;
 import io.exactlyonce.dynamodb.testing.StoreOnTable;
@@ -115,10 +115,10 @@ class LostReplyIT {
         assertThat(claim(store, request(parked.key()))).isEqualTo(new AlreadyCompleted("1"));
     }
 
-    private void assertIsRecorded(ClaimResolution end) {
+    private void assertIsRecorded(ClaimResolution resolution) {
         REPLIES.dropNext();
 
-        assertThat(store.end(List.of(end))).containsExactly(end.claim());
+        assertThat(store.resolve(List.of(resolution))).containsExactly(resolution.claim());
     }
 
     private ClaimId acquired() {
@@ -130,7 +130,7 @@ class LostReplyIT {
     private ClaimRequest parked() {
         ClaimRequest request = request();
         acquire(store, request);
-        store.end(List.of(new ClaimResolution.Parked(request.id(), "who knows", true)));
+        store.resolve(List.of(new ClaimResolution.Parked(request.id(), "who knows", true)));
         return request;
     }
 }

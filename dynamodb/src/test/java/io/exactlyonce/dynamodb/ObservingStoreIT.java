@@ -4,11 +4,11 @@ import static io.exactlyonce.dynamodb.Requests.claim;
 import static io.exactlyonce.dynamodb.Requests.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.testing.FakeClock;
@@ -45,12 +45,12 @@ class ObservingStoreIT {
                 .isInstanceOfSatisfying(
                         HeldElsewhere.class,
                         held -> assertThat(held.leaseRemaining()).isPositive().isLessThanOrEqualTo(SHORT));
-        assertThat(table.store().look(Set.of(vanished.key()))).containsEntry(vanished.key(), KeyState.HELD);
+        assertThat(table.store().peek(Set.of(vanished.key()))).containsEntry(vanished.key(), KeyState.HELD);
 
         CLOCK.advance(SHORT);
-        assertThat(table.store().look(Set.of(vanished.key()))).containsEntry(vanished.key(), KeyState.HELD);
+        assertThat(table.store().peek(Set.of(vanished.key()))).containsEntry(vanished.key(), KeyState.HELD);
         CLOCK.advance(SHORT.dividedBy(1000));
-        assertThat(table.store().look(Set.of(vanished.key()))).containsEntry(vanished.key(), KeyState.FREE);
+        assertThat(table.store().peek(Set.of(vanished.key()))).containsEntry(vanished.key(), KeyState.FREE);
         assertThat(claim(table.store(), request(vanished.key()))).isInstanceOfSatisfying(Acquired.class, acquired -> {
             assertThat(acquired.attempt()).isEqualTo(2);
             assertThat(acquired.inDoubt()).isTrue();
@@ -67,12 +67,12 @@ class ObservingStoreIT {
         for (int half = 0; half < 6; half++) {
             assertThat(table.store().renew(List.of(new LeaseRenewal(holder.id(), SHORT))))
                     .hasSize(1);
-            assertThat(table.store().look(Set.of(holder.key()))).containsEntry(holder.key(), KeyState.HELD);
+            assertThat(table.store().peek(Set.of(holder.key()))).containsEntry(holder.key(), KeyState.HELD);
             CLOCK.advance(SHORT.dividedBy(2));
         }
-        assertThat(table.store().end(List.of(new ClaimResolution.Released(holder.id(), "failed", false))))
+        assertThat(table.store().resolve(List.of(new ClaimResolution.Released(holder.id(), "failed", false))))
                 .hasSize(1);
-        assertThat(table.store().look(Set.of(holder.key()))).containsEntry(holder.key(), KeyState.FREE);
+        assertThat(table.store().peek(Set.of(holder.key()))).containsEntry(holder.key(), KeyState.FREE);
     }
 
     private static ClaimRequest shortRequest(ClaimKey key) {

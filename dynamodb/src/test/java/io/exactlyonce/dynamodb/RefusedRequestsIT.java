@@ -10,7 +10,6 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -18,6 +17,7 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
@@ -85,12 +85,12 @@ class RefusedRequestsIT {
         store.claim(batch);
         dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.PROVISIONED_THROUGHPUT_EXCEEDED));
 
-        var partly = catchThrowableOfType(ClaimsPartlyAnsweredException.class, () -> store.end(completions(batch)));
+        var partly = catchThrowableOfType(ClaimsPartlyAnsweredException.class, () -> store.resolve(completions(batch)));
 
         assertThat(partly.unanswered()).containsExactly(batch.get(0).id());
         assertThat(partly.granted())
                 .containsExactlyInAnyOrder(batch.get(1).id(), batch.get(2).id());
-        assertThat(store.end(completions(batch))).hasSize(3);
+        assertThat(store.resolve(completions(batch))).hasSize(3);
     }
 
     @Test
@@ -115,7 +115,7 @@ class RefusedRequestsIT {
         store.claim(batch);
         dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.THROTTLING_ERROR));
 
-        assertThatThrownBy(() -> store.end(completions(batch))).isInstanceOf(ClaimStoreUnavailableException.class);
+        assertThatThrownBy(() -> store.resolve(completions(batch))).isInstanceOf(ClaimStoreUnavailableException.class);
         dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.THROTTLING_ERROR));
         assertThatThrownBy(() -> store.apply(new ClaimBatch(completions(batch), List.of())))
                 .isInstanceOf(ClaimStoreUnavailableException.class);
@@ -158,7 +158,7 @@ class RefusedRequestsIT {
                         .build(),
                 1);
 
-        assertThatThrownBy(() -> store.look(Set.of(request().key())))
+        assertThatThrownBy(() -> store.peek(Set.of(request().key())))
                 .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasRootCauseInstanceOf(ProvisionedThroughputExceededException.class);
     }
@@ -169,14 +169,14 @@ class RefusedRequestsIT {
         acquire(store, held);
         dynamoDb.leaveUnread(3);
 
-        assertThat(store.look(Set.of(held.key()))).containsEntry(held.key(), KeyState.HELD);
+        assertThat(store.peek(Set.of(held.key()))).containsEntry(held.key(), KeyState.HELD);
     }
 
     @Test
     void keysThatAreLeftUnreadForLongAreAnOutage() {
         dynamoDb.leaveUnread(ALWAYS);
 
-        assertThatThrownBy(() -> store.look(Set.of(request().key())))
+        assertThatThrownBy(() -> store.peek(Set.of(request().key())))
                 .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasMessageContaining("left unread 7 times");
     }
@@ -185,14 +185,14 @@ class RefusedRequestsIT {
     void parkedClaimThatIsDecidedOnWhileItIsListedIsNotListed() {
         List<ClaimRequest> batch = requests(3);
         store.claim(batch);
-        batch.forEach(each -> store.end(List.of(new ClaimResolution.Parked(each.id(), "who knows", false))));
+        batch.forEach(each -> store.resolve(List.of(new ClaimResolution.Parked(each.id(), "who knows", false))));
         dynamoDb.before(BatchGetItemRequest.class, () -> {
             assertThat(table.parked().release(batch.get(0).id())).isTrue();
             ClaimRequest again = batch.get(1);
             assertThat(table.parked().release(again.id())).isTrue();
             ClaimRequest next = request(again.key());
             acquire(store, next);
-            store.end(List.of(new ClaimResolution.Parked(next.id(), "again", false)));
+            store.resolve(List.of(new ClaimResolution.Parked(next.id(), "again", false)));
         });
 
         assertThat(table.parked().list(null, 3))
@@ -241,7 +241,7 @@ class RefusedRequestsIT {
 
     private void giveUp(ClaimKey key) {
         UUID holder = UUID.fromString(table.item(key.hash()).get("claim_id").s());
-        assertThat(other.end(List.of(new ClaimResolution.Released(new ClaimId(key, holder), "failed", false))))
+        assertThat(other.resolve(List.of(new ClaimResolution.Released(new ClaimId(key, holder), "failed", false))))
                 .hasSize(1);
     }
 
@@ -253,7 +253,7 @@ class RefusedRequestsIT {
         List<ClaimRequest> batch = requests(1);
         store.claim(batch);
         dynamoDb.refuseStatements(BatchStatementErrorCodeEnum.VALIDATION_ERROR);
-        assertThatThrownBy(() -> store.end(completions(batch))).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> store.resolve(completions(batch))).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
@@ -271,7 +271,7 @@ class RefusedRequestsIT {
         store.claim(batch);
         String large = "\"" + "x".repeat(DynamoDbClaimStore.LARGEST_RESULT - 1) + "\"";
 
-        assertThatThrownBy(() -> store.end(List.of(
+        assertThatThrownBy(() -> store.resolve(List.of(
                         new ClaimResolution.Released(batch.get(0).id(), "failed", false),
                         new ClaimResolution.Completed(batch.get(1).id(), large))))
                 .isInstanceOf(IllegalArgumentException.class)
@@ -290,7 +290,7 @@ class RefusedRequestsIT {
         acquire(store, request);
         String largest = "\"" + "x".repeat(DynamoDbClaimStore.LARGEST_RESULT - 2) + "\"";
 
-        assertThat(store.end(List.of(new ClaimResolution.Completed(request.id(), largest))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(request.id(), largest))))
                 .hasSize(1);
 
         assertThat(claim(store, request(request.key()))).isEqualTo(new AlreadyCompleted(largest));

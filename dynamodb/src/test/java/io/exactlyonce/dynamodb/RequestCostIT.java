@@ -5,11 +5,11 @@ import static io.exactlyonce.dynamodb.Requests.requests;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.testing.ScriptedDynamoDb;
 import io.exactlyonce.dynamodb.testing.StoreOnTable;
@@ -42,7 +42,7 @@ class RequestCostIT {
         store.claim(List.of(request()));
         count(() -> {
             store.claim(batch);
-            store.end(completions("\"" + "r".repeat(300) + "\""));
+            store.resolve(completions("\"" + "r".repeat(300) + "\""));
         });
     }
 
@@ -77,11 +77,11 @@ class RequestCostIT {
     void endsAndClaimsThatComeTogetherShareARequest() {
         List<ClaimRequest> held = requests(10);
         store.claim(held);
-        List<ClaimResolution> ends = held.stream()
+        List<ClaimResolution> resolutions = held.stream()
                 .<ClaimResolution>map(request -> new ClaimResolution.Completed(request.id(), "1"))
                 .toList();
 
-        count(() -> assertThat(store.apply(new ClaimBatch(ends, requests(15))))
+        count(() -> assertThat(store.apply(new ClaimBatch(resolutions, requests(15))))
                 .satisfies(result -> assertThat(result.recorded()).hasSize(10))
                 .satisfies(result -> assertThat(result.claimed()).hasSize(15).hasOnlyElementsOfType(Acquired.class)));
 
@@ -91,7 +91,7 @@ class RequestCostIT {
 
     @Test
     void lookCostsARequestForAHundredKeysAndNoWrite() {
-        count(() -> store.look(batch.stream().map(ClaimRequest::key).toList()));
+        count(() -> store.peek(batch.stream().map(ClaimRequest::key).toList()));
 
         assertThat(requests).isEqualTo(1);
         assertThat(writes).isZero();
@@ -108,7 +108,7 @@ class RequestCostIT {
                 ClaimRequest.InDoubt.TAKE_OVER,
                 ClaimKey.sha256("payload"));
         store.claim(List.of(request));
-        store.end(List.of(new ClaimResolution.Completed(request.id(), "\"" + "r".repeat(300) + "\"")));
+        store.resolve(List.of(new ClaimResolution.Completed(request.id(), "\"" + "r".repeat(300) + "\"")));
 
         int size = table.item(key.hash()).entrySet().stream()
                 .mapToInt(attribute -> attribute.getKey().length() + size(attribute.getValue()))

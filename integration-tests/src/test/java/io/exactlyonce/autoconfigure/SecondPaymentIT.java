@@ -2,13 +2,13 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.primary.ClaimDatabaseException;
@@ -125,7 +125,7 @@ class SecondPaymentIT {
         ClaimOutcome outcome = store.claim(List.of(request)).get(0);
         if (outcome instanceof Acquired) {
             charges++;
-            assertThat(store.end(List.of(new ClaimResolution.Completed(request.id(), "\"charged\""))))
+            assertThat(store.resolve(List.of(new ClaimResolution.Completed(request.id(), "\"charged\""))))
                     .extracting(ClaimId::key)
                     .containsExactly(payment);
         }

@@ -71,7 +71,7 @@ class DeadLetterIT {
             assertThat(application.bean(ExactlyOnceOperations.class).findParked(queue, "o1"))
                     .hasValueSatisfying(parked -> {
                         assertThat(parked.reason()).contains("CardExpired");
-                        assertThat(parked.isInDoubt()).isFalse();
+                        assertThat(parked.inDoubt()).isFalse();
                     });
             assertThat(application.outcomes("parked")).isEqualTo(1);
         }

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedException;
 import io.exactlyonce.Reconciler;
@@ -135,7 +135,7 @@ class DoubtIT {
             await().atMost(LONG).until(() -> application.claims("PARKED") == 1);
             ExactlyOnceOperations operations = application.bean(ExactlyOnceOperations.class);
             ParkedClaim parked = operations.parked(10).get(0);
-            assertThat(parked.isInDoubt()).isTrue();
+            assertThat(parked.inDoubt()).isTrue();
             assertThat(parked.reason()).isEqualTo("its holder vanished");
             assertThat(application.bean(Parking.class).calls()).isEmpty();
             assertThat(SQS.size(queue)).isEqualTo(1);

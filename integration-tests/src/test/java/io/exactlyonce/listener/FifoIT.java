@@ -7,9 +7,9 @@ import io.awspring.cloud.sqs.MessageExecutionThreadFactory;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.testing.DeviatesOn;
 import io.exactlyonce.testing.EmbeddedDatabase;
@@ -248,7 +248,7 @@ class FifoIT {
             await().atMost(Duration.ofSeconds(15)).until(() -> pairs.calls().containsAll(List.of("b1 met", "c1 met")));
             assertThat(pairs.callsOf("a")).isEmpty();
 
-            store.end(List.of(new ClaimResolution.Completed(held.id(), null)));
+            store.resolve(List.of(new ClaimResolution.Completed(held.id(), null)));
             await().until(() -> SQS.size(oneReceive) == 0);
             assertThat(pairs.callsOf("a")).containsExactly("a2", "a3", "a4");
             assertThat(SQS.size(SqsServer.deadLettersOf(oneReceive))).isZero();

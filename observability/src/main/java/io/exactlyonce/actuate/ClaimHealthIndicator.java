@@ -52,7 +52,7 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
         List<String> paused = listeners.all().stream()
                 .filter(listener -> listener.gate().isPaused())
                 .map(listener -> "%s: no answer to claims by %s"
-                        .formatted(listener, listener.gate().way()))
+                        .formatted(listener, listener.gate().claimPath()))
                 .toList();
         builder.withDetail("millisSinceRenewalCheck", sinceTick.toMillis())
                 .withDetail("pausedListeners", paused)

@@ -96,7 +96,7 @@ public final class ExactlyOnceEndpoint {
      *
      * @param claim until now
      */
-    public record Life(ClaimDetails claim) implements OperationResponseBody {}
+    public record Details(ClaimDetails claim) implements OperationResponseBody {}
 
     /** Returns what was prevented, and what runs. */
     @ReadOperation
@@ -115,7 +115,7 @@ public final class ExactlyOnceEndpoint {
         return ListenerDescription.of(
                 subscription,
                 prevented.counts(subscription),
-                audit.retriesLast(subscription).orElse(null),
+                audit.retryBudget(subscription).orElse(null),
                 windows.window(subscription),
                 audit.report(subscription).orElse(null));
     }
@@ -126,10 +126,10 @@ public final class ExactlyOnceEndpoint {
      * @param key the key, or its hash as logs show it
      */
     @ReadOperation
-    public @Nullable Life claim(@Selector String scope, @Selector String key) {
+    public @Nullable Details claim(@Selector String scope, @Selector String key) {
         return claims == null
                 ? null
-                : claims.life(keyOf(scope, key)).map(Life::new).orElse(null);
+                : claims.details(keyOf(scope, key)).map(Details::new).orElse(null);
     }
 
     private static ClaimKey keyOf(String scope, String key) {

@@ -18,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  * @param timeoutSeconds of the handler; {@code null} if it has none
  * @param inFlight deliveries of this instance that are neither deleted nor returned nor abandoned yet
  * @param waiting those that wait for their key's holder, or for the store
- * @param pausedBy the way to claim on which there is no answer, which is why it does not poll; {@code null} while it polls
+ * @param pausedBy the claim path on which there is no answer, which is why it does not poll; {@code null} while it polls
  * @param maxReceiveCount receives before the dead-letter queue; {@code null} without one
- * @param retriesLastSeconds for how long, at least, attempts at a message that fails go on before it is there
+ * @param retryBudgetSeconds for how long, at least, attempts at a message that fails go on before it is there
  * @param window {@code null} until a delivery was measured
  * @param audit {@code null} until the queue was read, or if nothing was found, or if the audit is off
  */
@@ -34,7 +34,7 @@ public record ListenerDescription(
         int waiting,
         @Nullable String pausedBy,
         @Nullable Integer maxReceiveCount,
-        @Nullable Double retriesLastSeconds,
+        @Nullable Double retryBudgetSeconds,
         @Nullable Window window,
         @Nullable List<Finding> audit) {
 
@@ -55,7 +55,7 @@ public record ListenerDescription(
             double recentP95Seconds,
             double utilizationRatio,
             @Nullable Double timeToBreachSeconds,
-            String strays,
+            String overruns,
             Advice advice) {}
 
     /** What visibility timeout the queue should have, and what sets it. */
@@ -81,7 +81,7 @@ public record ListenerDescription(
                 seconds(subscription.timeout()),
                 subscription.levels().inFlight().get(),
                 subscription.levels().waiting().get(),
-                subscription.gate().isPaused() ? subscription.gate().way() : null,
+                subscription.gate().isPaused() ? subscription.gate().claimPath() : null,
                 subscription.maxReceiveCount(),
                 seconds(retriesLast),
                 window.forecast().latencies().count() == 0 ? null : window(window.forecast(), window.advice()),
@@ -97,7 +97,7 @@ public record ListenerDescription(
                 exact(forecast.recent().p95()),
                 forecast.utilization(),
                 seconds(forecast.timeToBreach().orElse(null)),
-                forecast.strays(),
+                forecast.overruns(),
                 new Advice(
                         seconds(advice.recommended()),
                         advice.rule().formula(),

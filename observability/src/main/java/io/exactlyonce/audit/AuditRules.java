@@ -49,8 +49,9 @@ public final class AuditRules {
     private AuditRules(QueueFacts facts) {
         this.facts = facts;
         this.window = facts.subscription().window().length();
-        this.lease = Objects.requireNonNullElse(facts.terms().policy().terms().lease(), window);
-        this.renews = facts.terms().renews();
+        this.lease =
+                Objects.requireNonNullElse(facts.settings().policy().terms().lease(), window);
+        this.renews = facts.settings().renews();
         this.timeout = facts.subscription().timeout();
     }
 
@@ -131,7 +132,7 @@ public final class AuditRules {
             add("lease", WARNING, found, "lease at least as long as the window", remedy);
         }
         // A renewal that waits for a connection of a pool that is used up, or whose server is away, is told too late.
-        Duration wait = facts.terms().connectionTimeout().get().orElse(null);
+        Duration wait = facts.settings().connectionTimeout().get().orElse(null);
         if (wait != null && !isShorter(wait, lease)) {
             String found = say("a renewal may wait for a connection for %s, the lease is %s", wait, lease);
             String remedy =
@@ -141,7 +142,7 @@ public final class AuditRules {
         }
         // A renewal whose connection broke has half of the lease, by default, to open another one, to ask it for the
         // types of its parameters, and for its own round trip.
-        Duration opening = facts.terms().opening().get().orElse(Duration.ZERO);
+        Duration opening = facts.settings().opening().get().orElse(Duration.ZERO);
         if (renews && !isShorter(opening.multipliedBy(3), lease)) {
             String found = say(
                     "opening a connection to the claims' database takes %s, the lease is %s: a renewal whose connection broke comes too late",
@@ -176,7 +177,7 @@ public final class AuditRules {
             Severity severity = most < FEWEST_RECEIVES ? ERROR : WARNING;
             add("max-receive-count", severity, found, "at least 3, better 5", "set maxReceiveCount to 5");
         }
-        Duration last = facts.terms().retriesLast(most);
+        Duration last = facts.settings().retryBudget(most);
         if (isShorter(last, SHORTEST_RETRIES)) {
             String found = say(
                     "%s receives: attempts at a message that fails go on for %s at least, then it is in the dead-letter queue",
@@ -212,7 +213,7 @@ public final class AuditRules {
                     "set MessageRetentionPeriod of the dead-letter queue to 1209600 (14 days), and the queue's lower";
             add("dead-letter-retention", ERROR, found, deadBound, remedy);
         }
-        Duration retention = facts.terms().policy().terms().retention();
+        Duration retention = facts.settings().policy().terms().retention();
         Duration longest = source.plus(dead);
         if (retention != null && isShorter(retention, longest)) {
             String found = say(

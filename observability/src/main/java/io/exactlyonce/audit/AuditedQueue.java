@@ -71,19 +71,19 @@ final class AuditedQueue implements MetricPublisher {
      * @param polls how many queues the client polls
      * @param p99 of the listener's deliveries; {@code null} if too few have been measured
      */
-    QueueFacts read(QueueAudit.Terms terms, int polls, @Nullable Duration p99) {
+    QueueFacts read(QueueAudit.Settings terms, int polls, @Nullable Duration p99) {
         QueueAttributes read = QueueAttributes.UNKNOWN;
         QueueAttributes dead = QueueAttributes.UNKNOWN;
         String unknown = null;
         try {
             QueueAttributes latest = queue.attributes();
             read = latest == attributes ? queue.readAttributes(LONGEST_REQUEST).join() : latest;
-            tellChanges("queue", attributes, read);
+            logChanges("queue", attributes, read);
             attributes = read;
             if (read.redrive() != null) {
                 dead = QueueAttributes.read(client(), urlOf(read.redrive().target()), this::measure)
                         .join();
-                tellChanges("dead-letter queue", deadLetters, dead);
+                logChanges("dead-letter queue", deadLetters, dead);
                 deadLetters = dead;
             }
         } catch (RuntimeException failure) {
@@ -146,7 +146,7 @@ final class AuditedQueue implements MetricPublisher {
     @Override
     public void close() {}
 
-    private void tellChanges(String what, QueueAttributes before, QueueAttributes now) {
+    private void logChanges(String what, QueueAttributes before, QueueAttributes now) {
         Map<String, String> old = settings(before);
         Map<String, String> current = settings(now);
         old.keySet().forEach(name -> current.putIfAbsent(name, "unset"));

@@ -35,7 +35,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
 
     private final AuditMode mode;
     private final Set<String> silenced;
-    private final Terms terms;
+    private final Settings settings;
     private final Function<Subscription, Optional<Duration>> p99;
     private final List<QueueObserver> observers;
     private final Timer timer;
@@ -50,19 +50,19 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
      * @param connectionTimeout how long claims may wait for a connection, where the application chose that
      * @param opening how long it took to open one at the start; empty if it is not known, or if claims need none
      */
-    public record Terms(
+    public record Settings(
             boolean renews,
             OutcomePolicy policy,
             Supplier<Optional<Duration>> connectionTimeout,
             Supplier<Optional<Duration>> opening) {
 
         /** Returns those of a listener. */
-        private Terms of(Subscription subscription) {
-            return new Terms(renews, policy.of(subscription.listener()), connectionTimeout, opening);
+        private Settings of(Subscription subscription) {
+            return new Settings(renews, policy.of(subscription.listener()), connectionTimeout, opening);
         }
 
         /** Returns for how long, at least, attempts at a message go on before so many receives are used up. */
-        Duration retriesLast(int maxReceiveCount) {
+        Duration retryBudget(int maxReceiveCount) {
             Duration sum = Duration.ZERO;
             for (int receive = 1; receive < maxReceiveCount && sum.compareTo(LONGEST_RETRIES) < 0; receive++) {
                 sum = sum.plus(policy.backoff().least(receive));
@@ -81,13 +81,13 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     public QueueAudit(
             AuditMode mode,
             Set<String> silenced,
-            Terms terms,
+            Settings terms,
             Function<Subscription, Optional<Duration>> p99,
             List<QueueObserver> observers,
             Timer timer) {
         this.mode = mode;
         this.silenced = Set.copyOf(silenced);
-        this.terms = terms;
+        this.settings = terms;
         this.p99 = p99;
         this.observers = List.copyOf(observers);
         this.timer = timer;
@@ -127,7 +127,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     public void unsubscribed(Subscription subscription) {
         queues.remove(subscription);
         reports.remove(subscription);
-        Boundary.tell(observers, observer -> observer.forgotten(subscription));
+        Boundary.notifySafely(observers, observer -> observer.forgotten(subscription));
     }
 
     /** Reads and judges all queues again. */
@@ -146,8 +146,8 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     }
 
     /** Returns for how long, at least, attempts at a message that fails go on before it is dead; empty without a dead-letter queue. */
-    public Optional<Duration> retriesLast(Subscription subscription) {
-        return Optional.ofNullable(subscription.maxReceiveCount()).map(terms.of(subscription)::retriesLast);
+    public Optional<Duration> retryBudget(Subscription subscription) {
+        return Optional.ofNullable(subscription.maxReceiveCount()).map(settings.of(subscription)::retryBudget);
     }
 
     private @Nullable AuditedQueue audited(Subscription subscription) {
@@ -162,22 +162,22 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
                     .filter(other -> other.client() == queue.client())
                     .count();
             QueueFacts facts = queue.read(
-                    terms.of(subscription), polls, p99.apply(subscription).orElse(null));
+                    settings.of(subscription), polls, p99.apply(subscription).orElse(null));
             AuditReport report = new AuditReport(facts.subscription(), AuditRules.findings(facts, silenced));
             // Not of a listener that has stopped meanwhile: removing it waits for this.
             queues.computeIfPresent(subscription, (known, read) -> {
                 AuditReport before = reports.put(subscription, report);
                 if (!report.outline().equals(before == null ? List.of() : before.outline())) {
-                    tell(report);
+                    log(report);
                 }
-                Boundary.tell(observers, observer -> observer.observed(subscription, facts.levels()));
+                Boundary.notifySafely(observers, observer -> observer.observed(subscription, facts.levels()));
                 return read;
             });
             return report;
         }
     }
 
-    private static void tell(AuditReport report) {
+    private static void log(AuditReport report) {
         if (report.findings().isEmpty()) {
             log.info("The audit of {} finds nothing wrong any more", report.subscription());
         } else if (report.findings().get(0).severity().compareTo(Severity.WARNING) <= 0) {

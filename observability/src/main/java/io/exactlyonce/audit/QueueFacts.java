@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * All that the rules judge of one listener on one queue.
  *
  * @param subscription with the window that the listener receives by
- * @param terms the application's settings
+ * @param settings the application's settings
  * @param queue the queue's attributes
  * @param deadLetters those of its dead-letter queue, if there is one
  * @param unknown why attributes of either could not be read; {@code null} if they were
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 record QueueFacts(
         Subscription subscription,
-        QueueAudit.Terms terms,
+        QueueAudit.Settings settings,
         QueueAttributes queue,
         QueueAttributes deadLetters,
         @Nullable String unknown,

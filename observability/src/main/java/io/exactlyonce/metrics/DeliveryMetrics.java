@@ -61,7 +61,7 @@ public final class DeliveryMetrics implements DeliveryObserver {
         } else if (event instanceof DeliveryEvent.CompletionLost lost) {
             of(lost.subscription()).completionsLost.increment();
         } else if (event instanceof DeliveryEvent.FinalReceive last) {
-            of(last.subscription()).receivesRunOut.increment();
+            of(last.subscription()).finalReceives.increment();
         } else if (event instanceof DeliveryEvent.Paused paused) {
             pauses.record(paused.length());
         }

@@ -60,7 +60,7 @@ final class ListenerMeters extends Meters {
     final Counter timeouts = counter("exactly.once.handler.timeouts");
     final Counter acknowledgements = counter("exactly.once.acknowledgements");
     final Counter completionsLost = counter("exactly.once.completions.lost");
-    final Counter receivesRunOut = counter("exactly.once.final.receives");
+    final Counter finalReceives = counter("exactly.once.final.receives");
 
     private final Timer delivery;
     private final Timer age = timer("exactly.once.message.age", AGES);
@@ -106,7 +106,7 @@ final class ListenerMeters extends Meters {
                 null,
                 () -> isPaused() ? 1 : 0,
                 "claim.path",
-                begun.gate().way());
+                begun.gate().claimPath());
         new WindowGauges(this, begun, watch).register();
     }
 

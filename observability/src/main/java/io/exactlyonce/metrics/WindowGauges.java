@@ -40,7 +40,9 @@ final class WindowGauges {
                 "ratio",
                 () -> window().forecast().utilization());
         meters.gauge(
-                "exactly.once.window.overrun", "ratio", () -> window().forecast().shareBeyond());
+                "exactly.once.window.overrun",
+                "ratio",
+                () -> window().forecast().shareBeyond());
         meters.gauge(
                 "exactly.once.window.time.to.breach",
                 "seconds",

@@ -143,7 +143,7 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
         private void complete(Delivery delivery) {
             Observation completion =
                     within(COMPLETION, MessagingConvention.SETTLE, delivery).start();
-            var unused = CompletableFuture.anyOf(delivery.left(), delivery.gone())
+            var unused = CompletableFuture.anyOf(delivery.processed(), delivery.finished())
                     .thenRun(() -> completion
                             .lowCardinalityKeyValue(
                                     "exactly.once.recorded", Boolean.toString(delivery.isAcknowledged()))

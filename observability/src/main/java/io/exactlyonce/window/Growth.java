@@ -55,11 +55,11 @@ final class Growth {
             logs[i] = logs[i] * kept + log;
             squares[i] = squares[i] * kept + log * log;
         }
-        learn(Math.min(elapsed, MEMORY_SECONDS[0]) / DAY_SECONDS);
+        update(Math.min(elapsed, MEMORY_SECONDS[0]) / DAY_SECONDS);
     }
 
     /** What is usual is an average over a day; a silence adds little to it. */
-    private void learn(double part) {
+    private void update(double part) {
         for (int i = 0; i < PAIRS; i++) {
             if (isKnown(i)) {
                 usual[i] += (rise(i) * rise(i) - usual[i]) * part;

@@ -31,7 +31,7 @@ public record LatencyForecast(
     }
 
     /** Returns the overruns in words, such as "2.0 in 1,000 outlast the window, growing". */
-    public String strays() {
+    public String overruns() {
         return "%.1f in 1,000 outlast the window%s".formatted(shareBeyond * 1_000, isShareGrowing ? ", growing" : "");
     }
 }

@@ -41,7 +41,8 @@ public final class WindowWatch implements DeliveryObserver {
      * @param handlers the handlers' own times, as recent as the forecast's deliveries
      * @param advice the window that the queue should have
      */
-    public record ListenerWindow(Subscription subscription, LatencyForecast forecast, Latencies handlers, WindowAdvice advice) {}
+    public record ListenerWindow(
+            Subscription subscription, LatencyForecast forecast, Latencies handlers, WindowAdvice advice) {}
 
     private record Key(String listener, String queue) {}
 
@@ -103,7 +104,7 @@ public final class WindowWatch implements DeliveryObserver {
                     its.forecaster.record(clock.nanoTime(), delivered.elapsed().toNanos() * 1e-9);
             if (warning != null) {
                 warn(its.subscription, warning);
-                Boundary.tell(observers, observer -> observer.warned(its.subscription, warning));
+                Boundary.notifySafely(observers, observer -> observer.warned(its.subscription, warning));
             }
         }
     }

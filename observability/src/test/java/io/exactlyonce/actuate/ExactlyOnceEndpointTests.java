@@ -50,7 +50,7 @@ class ExactlyOnceEndpointTests {
     private final QueueAudit audit = new QueueAudit(
             AuditMode.WARN,
             Set.of(),
-            new QueueAudit.Terms(
+            new QueueAudit.Settings(
                     true,
                     new OutcomePolicy(
                             new ClaimSettings("worker", null),
@@ -108,7 +108,7 @@ class ExactlyOnceEndpointTests {
         assertThat(description.pausedBy()).isEqualTo("claims");
         assertThat(description.maxReceiveCount()).isEqualTo(5);
         // 1 + 2 + 4 + 8 s, of which chance may take a half.
-        assertThat(description.retriesLastSeconds()).isEqualTo(7.5);
+        assertThat(description.retryBudgetSeconds()).isEqualTo(7.5);
         assertThat(description.window()).as("nothing is measured").isNull();
         assertThat(description.audit()).isNull();
         gate.pause(false);

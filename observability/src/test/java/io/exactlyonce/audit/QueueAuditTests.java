@@ -60,7 +60,7 @@ class QueueAuditTests {
     }
 
     private QueueAudit audit(AuditMode mode, Set<String> silenced, List<QueueObserver> observers) {
-        QueueAudit.Terms terms = new QueueAudit.Terms(
+        QueueAudit.Settings terms = new QueueAudit.Settings(
                 isRenewed,
                 new OutcomePolicy(
                         new ClaimSettings("worker", null, DAY, MismatchPolicy.REFUSE, UUID::randomUUID),

@@ -116,9 +116,9 @@ class DeliveryMetricsTests {
     @Test
     void endsOfDeliveriesAreCountedApart() {
         Delivery handled = new Delivery(orders, "m1", "r1", 1, 0);
-        handled.step(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
-        handled.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
-        handled.enter(new Cancellation());
+        handled.transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
+        handled.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+        handled.beginCall(new Cancellation());
         Delivery duplicate = new Delivery(orders, "m2", "r2", 2, 0);
 
         metrics.on(new DeliveryEvent.Settled(handled, DeliveryState.DELETING));

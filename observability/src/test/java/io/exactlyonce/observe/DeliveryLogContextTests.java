@@ -37,8 +37,9 @@ class DeliveryLogContextTests {
 
     private Delivery claimed(String message) {
         Delivery claimed = new Delivery(orders, message, "r", 3, 0);
-        claimed.ask(new ClaimSpec(key, null, InDoubtSettings.RERUN), "", true);
-        ClaimRequest request = claimed.ask(new ClaimSettings("worker", null, null, MismatchPolicy.REFUSE, () -> CLAIM));
+        claimed.specify(new ClaimSpec(key, null, InDoubtSettings.RERUN), "", true);
+        ClaimRequest request =
+                claimed.makeRequest(new ClaimSettings("worker", null, null, MismatchPolicy.REFUSE, () -> CLAIM));
         claimed.acquiredWithin(
                 new HeldClaim(request.id(), new ClaimOutcome.Acquired(2, 7, false), () -> true, () -> true));
         return claimed;

@@ -43,17 +43,17 @@ class DeliveryObservationsTests {
 
     @BeforeEach
     void receive() {
-        delivery.ask(SPEC, "", true);
+        delivery.specify(SPEC, "", true);
         delivery.sentWith(name -> Map.of("traceparent", TRACE).get(name));
-        assertThat(delivery.begin()).isTrue();
+        assertThat(delivery.beginProcessing()).isTrue();
     }
 
     /** As the pipeline does it. */
     private void claim() {
-        delivery.ask(new ClaimSettings("worker", null));
+        delivery.makeRequest(new ClaimSettings("worker", null));
         delivery.acquiredWithin(
                 new HeldClaim(delivery.id(), new ClaimOutcome.Acquired(1, 7, false), () -> true, () -> true));
-        delivery.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+        delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
         delivery.beginHandling();
     }
 
@@ -70,7 +70,7 @@ class DeliveryObservationsTests {
             handling.leave();
         }
         handling.end(null);
-        delivery.step(DeliveryState.HANDLING, DeliveryState.HANDLED);
+        delivery.transition(DeliveryState.HANDLING, DeliveryState.HANDLED);
         return message;
     }
 
@@ -82,8 +82,8 @@ class DeliveryObservationsTests {
     void handlerAndCompletionAreObservedWithinTheMessage() {
         Observation message = handle();
         assertThatObservation("exactly.once.complete").hasBeenStarted().isNotStopped();
-        delivery.step(DeliveryState.HANDLED, DeliveryState.RECORDED);
-        delivery.leave();
+        delivery.transition(DeliveryState.HANDLED, DeliveryState.RECORDED);
+        delivery.finishProcessing();
         message.stop();
 
         assertThatObservation("exactly.once.handle")
@@ -103,13 +103,13 @@ class DeliveryObservationsTests {
     void completionWhoseAnswerNeverComesEndsWithItsListenersStop() {
         handle();
 
-        delivery.step(DeliveryState.HANDLED, DeliveryState.ABANDONED);
-        delivery.gone().complete(false);
+        delivery.transition(DeliveryState.HANDLED, DeliveryState.ABANDONED);
+        delivery.finished().complete(false);
 
         assertThatObservation("exactly.once.complete")
                 .hasLowCardinalityKeyValue("exactly.once.recorded", "false")
                 .hasBeenStopped();
-        delivery.leave();
+        delivery.finishProcessing();
         assertThat(registry).hasNumberOfObservationsWithNameEqualTo("exactly.once.complete", 1);
     }
 
@@ -122,7 +122,7 @@ class DeliveryObservationsTests {
             HandlerScope handling = observations.handling(List.of(delivery));
             handling.leave();
             handling.end(new IllegalStateException("declined"));
-            delivery.leave();
+            delivery.finishProcessing();
         }
 
         assertThat(registry)
@@ -137,7 +137,7 @@ class DeliveryObservationsTests {
     @SuppressWarnings("unchecked") // Micrometer hands out its assertions as a raw type.
     void claimBeforeThereAreThreadsContinuesTheSendersTrace() {
         Delivery untraced = new Delivery(orders, "m2", "r", 1, 0);
-        untraced.ask(SPEC, "", true);
+        untraced.specify(SPEC, "", true);
         ClaimScope claiming = observations.claiming(List.of(delivery, untraced));
         assertThatObservation("exactly.once.claim").isNotStopped();
         claiming.end(

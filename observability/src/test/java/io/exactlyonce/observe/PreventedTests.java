@@ -34,7 +34,7 @@ class PreventedTests {
 
     private void handled(Duration taken, DeliveryState state) {
         Delivery delivery = new Delivery(orders, "id", "handle", 1, clock.nanoTime());
-        delivery.enter(new Cancellation());
+        delivery.beginCall(new Cancellation());
         clock.advance(taken);
         prevented.on(new DeliveryEvent.Settled(delivery, state));
     }

@@ -5,11 +5,11 @@ import java.time.Duration;
 /** Pauses polling when it is told to. */
 public final class ScriptedGate implements PollGate {
 
-    private final String way;
+    private final String claimPath;
     private volatile boolean isPaused;
 
-    public ScriptedGate(String way) {
-        this.way = way;
+    public ScriptedGate(String claimPath) {
+        this.claimPath = claimPath;
     }
 
     public void pause(boolean pause) {
@@ -17,8 +17,8 @@ public final class ScriptedGate implements PollGate {
     }
 
     @Override
-    public String way() {
-        return way;
+    public String claimPath() {
+        return claimPath;
     }
 
     @Override

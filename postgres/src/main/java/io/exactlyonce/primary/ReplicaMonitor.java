@@ -73,11 +73,11 @@ public final class ReplicaMonitor {
 
     /** Looks once, and tells the observers. What fails is logged, and ends nothing. */
     public synchronized void tick() {
-        List<ReplicaLag> replicas = look();
-        Boundary.tell(observers, observer -> observer.observed(replicas));
+        List<ReplicaLag> replicas = read();
+        Boundary.notifySafely(observers, observer -> observer.observed(replicas));
     }
 
-    private List<ReplicaLag> look() {
+    private List<ReplicaLag> read() {
         List<Status> all;
         try {
             all = primary.query(SELECT, DataClassRowMapper.newInstance(Status.class));

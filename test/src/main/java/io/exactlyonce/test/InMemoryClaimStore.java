@@ -1,11 +1,11 @@
 package io.exactlyonce.test;
 
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -86,23 +86,23 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     }
 
     @Override
-    public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
-        return change(ends, ClaimResolution::claim, this::ended);
+    public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+        return change(resolutions, ClaimResolution::claim, this::ended);
     }
 
-    private Optional<ClaimRecord> ended(ClaimRecord claim, ClaimResolution end) {
-        if (end instanceof ClaimResolution.Completed completed) {
+    private Optional<ClaimRecord> ended(ClaimRecord claim, ClaimResolution resolution) {
+        if (resolution instanceof ClaimResolution.Completed completed) {
             return claim.completed(completed.result());
         }
-        if (end instanceof ClaimResolution.Released released) {
+        if (resolution instanceof ClaimResolution.Released released) {
             return claim.released(released.error(), released.inDoubt());
         }
-        ClaimResolution.Parked parked = (ClaimResolution.Parked) end;
+        ClaimResolution.Parked parked = (ClaimResolution.Parked) resolution;
         return claim.parked(parked.reason(), parked.inDoubt(), clock.now());
     }
 
     @Override
-    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
+    public Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
         return keys.stream().collect(Collectors.toMap(Function.identity(), records::state));
     }
 

@@ -1,11 +1,11 @@
 package io.exactlyonce.test;
 
 import io.exactlyonce.claim.AsyncClaimStore;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -39,8 +39,8 @@ class GroupCommitPostgresClaimStoreIT extends ClaimStoreContract {
         }
 
         @Override
-        public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
-            return answer(front.endAsync(ends, true));
+        public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+            return answer(front.resolveAsync(resolutions, true));
         }
 
         @Override
@@ -49,8 +49,8 @@ class GroupCommitPostgresClaimStoreIT extends ClaimStoreContract {
         }
 
         @Override
-        public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
-            return store.look(keys);
+        public Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
+            return store.peek(keys);
         }
 
         @Override

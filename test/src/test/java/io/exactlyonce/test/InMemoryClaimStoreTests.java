@@ -3,11 +3,11 @@ package io.exactlyonce.test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.test.contract.ClaimStoreContract;
 import java.time.Duration;
@@ -68,7 +68,8 @@ class InMemoryClaimStoreTests extends ClaimStoreContract {
     void completionOfAKeyThatWasNeverClaimedIsLost() {
         ClaimId unknown = request(new ClaimKey("orders", "A-1")).id();
 
-        assertThat(store.end(List.of(new ClaimResolution.Completed(unknown, "1")))).isEmpty();
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(unknown, "1"))))
+                .isEmpty();
     }
 
     private static ClaimRequest request(ClaimKey key) {

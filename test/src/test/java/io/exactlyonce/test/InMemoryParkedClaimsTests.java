@@ -2,10 +2,10 @@ package io.exactlyonce.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.test.contract.ParkedClaimsContract;
@@ -43,7 +43,7 @@ class InMemoryParkedClaimsTests extends ParkedClaimsContract {
         ClaimRequest request =
                 new ClaimRequest(new ClaimKey("orders", "A-1"), UUID.randomUUID(), "worker", Duration.ofMinutes(1));
         store.claim(List.of(request));
-        store.end(List.of(new ClaimResolution.Parked(request.id(), "told to", false)));
+        store.resolve(List.of(new ClaimResolution.Parked(request.id(), "told to", false)));
 
         assertThat(store.find(request.key()).orElseThrow().parkedAt())
                 .isBetween(before.plus(Duration.ofDays(3)), before.plus(Duration.ofDays(4)));

@@ -9,9 +9,9 @@ import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedException;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
 import io.exactlyonce.autoconfigure.ExactlyOnceObservabilityAutoConfiguration;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import java.time.Duration;
@@ -78,6 +78,6 @@ class OperationsWithoutDatabaseTests {
         ClaimRequest request =
                 new ClaimRequest(new ClaimKey("payments", "A-1"), UUID.randomUUID(), "worker", Duration.ofMinutes(1));
         store.claim(List.of(request));
-        store.end(List.of(new ClaimResolution.Parked(request.id(), "card expired", true)));
+        store.resolve(List.of(new ClaimResolution.Parked(request.id(), "card expired", true)));
     }
 }

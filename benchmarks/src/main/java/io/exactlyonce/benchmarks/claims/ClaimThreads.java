@@ -1,11 +1,11 @@
 package io.exactlyonce.benchmarks.claims;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
@@ -62,7 +62,7 @@ public record ClaimThreads(ClaimPool pool, int threads, int keys) {
             for (int i = 0; i < threads; i++) {
                 running.add(executor.submit(() -> claimAndComplete(
                         requests -> store.claimAsync(requests).join(),
-                        ends -> store.endAsync(ends, true).join(),
+                        resolutions -> store.resolveAsync(resolutions, true).join(),
                         keys,
                         end)));
             }

@@ -79,7 +79,7 @@ public final class StatementCostScenario implements Scenario {
                     database,
                     calls,
                     "completions of " + keys,
-                    number -> store.end(ClaimThreads.ends(requests.get(number)))));
+                    number -> store.resolve(ClaimThreads.ends(requests.get(number)))));
             table.append(row(
                     database,
                     calls,
@@ -125,7 +125,10 @@ public final class StatementCostScenario implements Scenario {
             Duration before = database.processorTime();
             long startNanos = System.nanoTime();
             long pairs = ClaimThreads.claimAndComplete(
-                    store::claim, store::end, keys, startNanos + turn.length().toNanos());
+                    store::claim,
+                    store::resolve,
+                    keys,
+                    startNanos + turn.length().toNanos());
             double perSecond = pairs * 1e9 / (System.nanoTime() - startNanos);
             return reading(perSecond, database.processorTime().minus(before), pairs);
         }

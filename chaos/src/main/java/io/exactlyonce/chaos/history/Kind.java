@@ -1,11 +1,11 @@
 package io.exactlyonce.chaos.history;
 
-import static io.exactlyonce.chaos.history.Detail.IN_DOUBT;
 import static io.exactlyonce.chaos.history.Detail.ATTEMPT;
 import static io.exactlyonce.chaos.history.Detail.CLAIM;
 import static io.exactlyonce.chaos.history.Detail.DECISION;
 import static io.exactlyonce.chaos.history.Detail.EFFECTS;
 import static io.exactlyonce.chaos.history.Detail.FAULT;
+import static io.exactlyonce.chaos.history.Detail.IN_DOUBT;
 import static io.exactlyonce.chaos.history.Detail.PARTNER;
 import static io.exactlyonce.chaos.history.Detail.POLICY;
 import static io.exactlyonce.chaos.history.Detail.REASON;

@@ -1,7 +1,7 @@
 package io.exactlyonce.chaos.queue;
 
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Effects;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.chaos.history.Partner;
 
 /** A queue with its listener: what the listener promises, and which partner it calls. */

@@ -1,9 +1,9 @@
 package io.exactlyonce.chaos.worker;
 
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.InDoubtPolicy;
 import java.util.List;
 import org.springframework.stereotype.Component;
 

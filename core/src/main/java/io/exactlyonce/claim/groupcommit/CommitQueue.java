@@ -1,9 +1,9 @@
 package io.exactlyonce.claim.groupcommit;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.time.NanoClock;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -181,7 +181,7 @@ final class CommitQueue {
     }
 
     /** Takes back what has waited for this long, to be refused. What is not among it is on its way to the store, or answered. */
-    List<Call> withdraw(long nanos) {
+    List<Call> removeOlderThan(long nanos) {
         lock.lock();
         try {
             long now = clock.nanoTime();
@@ -223,8 +223,8 @@ final class CommitQueue {
 
         static Call of(ClaimBatch asked, boolean isAwaited, long since) {
             List<ClaimKey> keys = new ArrayList<>();
-            for (ClaimResolution end : asked.ends()) {
-                keys.add(end.claim().key());
+            for (ClaimResolution resolution : asked.resolutions()) {
+                keys.add(resolution.claim().key());
             }
             for (ClaimRequest claim : asked.claims()) {
                 keys.add(claim.key());
@@ -233,14 +233,14 @@ final class CommitQueue {
         }
 
         boolean isClaim() {
-            return asked.ends().isEmpty();
+            return asked.resolutions().isEmpty();
         }
 
         /** Returns the characters that its batch carries beyond the usual few. */
         private int weight() {
             int weight = 0;
-            for (ClaimResolution end : asked.ends()) {
-                String result = end instanceof ClaimResolution.Completed completion ? completion.result() : null;
+            for (ClaimResolution resolution : asked.resolutions()) {
+                String result = resolution instanceof ClaimResolution.Completed completion ? completion.result() : null;
                 weight += result == null ? 0 : result.length();
             }
             return weight;

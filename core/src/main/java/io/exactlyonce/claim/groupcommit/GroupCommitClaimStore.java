@@ -3,10 +3,10 @@ package io.exactlyonce.claim.groupcommit;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
@@ -50,7 +50,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
                     + " down, lower the concurrency of listeners, or raise exactly-once.datasource.connection-timeout if it is far away";
 
     private final ClaimStore store;
-    private final Duration patience;
+    private final Duration queueTimeout;
     private final NanoClock clock;
     private final CommitQueue queue;
     private final List<Thread> flushers = new ArrayList<>();
@@ -64,7 +64,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
      */
     public GroupCommitClaimStore(ClaimStore store, GroupCommitSettings settings, NanoClock clock) {
         this.store = store;
-        this.patience = settings.patience();
+        this.queueTimeout = settings.queueTimeout();
         this.clock = clock;
         this.queue = new CommitQueue(settings, clock);
         for (int i = 1; i <= settings.flushers(); i++) {
@@ -81,8 +81,10 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     @Override
-    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimResolution> ends, boolean isAwaited) {
-        return ask(new ClaimBatch(List.copyOf(ends), List.of()), isAwaited).thenApply(result -> recorded(ends, result));
+    public CompletableFuture<Set<ClaimId>> resolveAsync(
+            List<? extends ClaimResolution> resolutions, boolean isAwaited) {
+        return ask(new ClaimBatch(List.copyOf(resolutions), List.of()), isAwaited)
+                .thenApply(result -> recorded(resolutions, result));
     }
 
     private CompletableFuture<ClaimBatch.Result> ask(ClaimBatch asked, boolean isAwaited) {
@@ -98,14 +100,14 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     /** @param batch the store's answer to all ends of a batch, of which these are a part */
-    private static Set<ClaimId> recorded(List<? extends ClaimResolution> ends, ClaimBatch.Result batch) {
+    private static Set<ClaimId> recorded(List<? extends ClaimResolution> resolutions, ClaimBatch.Result batch) {
         Set<ClaimId> recorded = new HashSet<>();
         Set<ClaimId> unanswered = new HashSet<>();
-        for (ClaimResolution end : ends) {
-            if (batch.unanswered().contains(end.claim())) {
-                unanswered.add(end.claim());
-            } else if (batch.recorded().contains(end.claim())) {
-                recorded.add(end.claim());
+        for (ClaimResolution resolution : resolutions) {
+            if (batch.unanswered().contains(resolution.claim())) {
+                unanswered.add(resolution.claim());
+            } else if (batch.recorded().contains(resolution.claim())) {
+                recorded.add(resolution.claim());
             }
         }
         return ClaimsPartlyAnsweredException.requireAll(unanswered, recorded);
@@ -149,13 +151,13 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     private void apply(List<Call> batch, List<Runnable> answers) {
-        List<ClaimResolution> ends = new ArrayList<>();
+        List<ClaimResolution> resolutions = new ArrayList<>();
         List<ClaimRequest> claims = new ArrayList<>();
         for (Call call : batch) {
-            ends.addAll(call.asked().ends());
+            resolutions.addAll(call.asked().resolutions());
             claims.addAll(call.asked().claims());
         }
-        ClaimBatch.Result result = store.apply(new ClaimBatch(ends, claims));
+        ClaimBatch.Result result = store.apply(new ClaimBatch(resolutions, claims));
         int answered = 0;
         for (Call call : batch) {
             int from = answered;
@@ -179,7 +181,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         if (!isFlushed) {
             Timer.SYSTEM.after(SWEEP_INTERVAL, this::sweep);
         }
-        refuse(queue.withdraw(patience.toNanos()), BUSY.formatted(patience.toMillis()));
+        refuse(queue.removeOlderThan(queueTimeout.toNanos()), BUSY.formatted(queueTimeout.toMillis()));
     }
 
     private static void refuse(List<Call> calls, String why) {
@@ -192,7 +194,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     @Override
     public void close() {
         queue.close();
-        long deadline = clock.nanoTime() + patience.toNanos();
+        long deadline = clock.nanoTime() + queueTimeout.toNanos();
         try {
             for (Thread flusher : flushers) {
                 flusher.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - clock.nanoTime())));
@@ -200,6 +202,6 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();
         }
-        refuse(queue.withdraw(0), CLOSED);
+        refuse(queue.removeOlderThan(0), CLOSED);
     }
 }

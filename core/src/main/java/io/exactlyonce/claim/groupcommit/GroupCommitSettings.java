@@ -8,9 +8,9 @@ import java.time.Duration;
  * @param flushers most batches on their way to the store at a time, besides renewals, from 1 to 16; a third pays only for a store
  *     that answers the entries of a batch one by one
  * @param maxBatch with so many claims and ends a batch takes no further call, from 1 to 256; no call is divided
- * @param patience longest wait of a call for its batch, positive; the store's answer to a batch is waited for in any case
+ * @param queueTimeout longest wait of a call for its batch, positive; the store's answer to a batch is waited for in any case
  */
-public record GroupCommitSettings(int flushers, int maxBatch, Duration patience) {
+public record GroupCommitSettings(int flushers, int maxBatch, Duration queueTimeout) {
 
     /** Most flushers. */
     public static final int MOST_FLUSHERS = 16;
@@ -24,8 +24,8 @@ public record GroupCommitSettings(int flushers, int maxBatch, Duration patience)
     public GroupCommitSettings {
         requireWithin("flushers", flushers, MOST_FLUSHERS);
         requireWithin("maxBatch", maxBatch, LARGEST_BATCH);
-        if (patience.isNegative() || patience.isZero()) {
-            throw new IllegalArgumentException("queueTimeout (%s) must be positive".formatted(patience));
+        if (queueTimeout.isNegative() || queueTimeout.isZero()) {
+            throw new IllegalArgumentException("queueTimeout (%s) must be positive".formatted(queueTimeout));
         }
     }
 

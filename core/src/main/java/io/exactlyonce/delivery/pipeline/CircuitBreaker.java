@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
 
 /**
- * Pauses the listeners that claim on one way, through the claim store or through a transaction manager of the application's, while
+ * Pauses the listeners that claim on one claim path, through the claim store or through a transaction manager of the application's, while
  * claims get no answer there: {@value #FAILURES} claims in a row without an answer open it, and the next one that is answered closes
  * it. Claims of deliveries in flight are repeated meanwhile, and are its probes. Where there are none left, a poll on trial finds
  * out, after a pause that doubles with each.
@@ -27,7 +27,7 @@ public final class CircuitBreaker implements PollGate {
     private static final long FIRST_PAUSE = Duration.ofSeconds(1).toNanos();
     private static final long LONGEST_PAUSE = Duration.ofSeconds(30).toNanos();
 
-    private final String way;
+    private final String claimPath;
     private final String description;
     private final NanoClock clock;
     private final Set<Subscription> subscriptions = ConcurrentHashMap.newKeySet();
@@ -37,8 +37,8 @@ public final class CircuitBreaker implements PollGate {
     private volatile long trial;
     private long pause;
 
-    CircuitBreaker(String way, String description, NanoClock clock) {
-        this.way = way;
+    CircuitBreaker(String claimPath, String description, NanoClock clock) {
+        this.claimPath = claimPath;
         this.description = description;
         this.clock = clock;
     }
@@ -54,8 +54,8 @@ public final class CircuitBreaker implements PollGate {
     }
 
     @Override
-    public String way() {
-        return way;
+    public String claimPath() {
+        return claimPath;
     }
 
     @Override

@@ -43,7 +43,7 @@ public final class Deliveries {
     private static final Duration LAST_MOMENT = Duration.ofSeconds(2);
 
     private final Renewer renewer;
-    private final Claims claims;
+    private final RetryingClaimClient claims;
     private final DeliveryObserver observer;
     private final OutcomePolicy policy;
     private final NanoClock clock;
@@ -60,7 +60,7 @@ public final class Deliveries {
      */
     public Deliveries(
             Renewer renewer,
-            Claims claims,
+            RetryingClaimClient claims,
             OutcomePolicy policy,
             DeliveryObserver observer,
             NanoClock clock,
@@ -121,7 +121,7 @@ public final class Deliveries {
                         ? Duration.ZERO
                         : policy.of(delivery).backoff().after(delivery);
                 if (decided == null && delivery.failure() != null) {
-                    tellFailed(delivery, undecided);
+                    logFailed(delivery, undecided);
                 }
                 returnAfter(delivery, decided instanceof Disposition.Return back ? back.delay() : undecided);
             }
@@ -130,7 +130,7 @@ public final class Deliveries {
         return settled.get() == DeliveryState.DELETING;
     }
 
-    private static void tellFailed(Delivery delivery, Duration delay) {
+    private static void logFailed(Delivery delivery, Duration delay) {
         log.warn(
                 "{} failed with {}; next attempt {}",
                 delivery,
@@ -273,7 +273,7 @@ public final class Deliveries {
         awaitLastMoment(subscription, running);
         for (Delivery delivery : running) {
             // Its pipeline may have no thread any more to do it.
-            if (delivery.left().isDone() && settleWhileStopping(delivery)) {
+            if (delivery.processed().isDone() && settleWhileStopping(delivery)) {
                 delete(delivery);
             }
         }
@@ -287,7 +287,7 @@ public final class Deliveries {
 
     private static void awaitLastMoment(Subscription subscription, List<Delivery> abandoned) {
         try {
-            CompletableFuture.allOf(abandoned.stream().map(Delivery::left).toArray(CompletableFuture[]::new))
+            CompletableFuture.allOf(abandoned.stream().map(Delivery::processed).toArray(CompletableFuture[]::new))
                     .get(LAST_MOMENT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException stubborn) {
             log.warn(
@@ -312,14 +312,14 @@ public final class Deliveries {
         for (Delivery delivery : received) {
             if (delivery.holdClaimBack()) {
                 claims.release(delivery, () -> {
-                    if (delivery.step(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
+                    if (delivery.transition(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
                         returnAfter(delivery, Duration.ZERO);
                     }
-                    delivery.leave();
+                    delivery.finishProcessing();
                 });
             } else if (!delivery.isAcquired()
                     && delivery.holdBack()
-                    && delivery.step(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
+                    && delivery.transition(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
                 unstarted.put(delivery, Duration.ZERO);
             }
         }

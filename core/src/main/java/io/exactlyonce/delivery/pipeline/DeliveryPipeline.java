@@ -2,11 +2,11 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.boundary.Boundary;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
@@ -68,7 +68,7 @@ public final class DeliveryPipeline {
 
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
-    final Claims claims;
+    final RetryingClaimClient claims;
     private final OutcomePolicy policy;
     private final StoredResults results;
     final DeliveryObserver observer;
@@ -84,7 +84,7 @@ public final class DeliveryPipeline {
      * @param cancellations cancels futures of handlers, which may call the application's own code; must not make its caller wait
      */
     public DeliveryPipeline(
-            Claims claims,
+            RetryingClaimClient claims,
             OutcomePolicy policy,
             StoredResults results,
             DeliveryObserver observer,
@@ -104,16 +104,16 @@ public final class DeliveryPipeline {
      * @return ends when each is acquired or refused, or is given up without an answer
      */
     public CompletableFuture<Void> claim(List<Delivery> deliveries) {
-        List<Delivery> asking = begin(deliveries);
+        List<Delivery> asking = beginProcessing(deliveries);
         if (asking.isEmpty()) {
             return DONE;
         }
         List<ClaimRequest> requests = new ArrayList<>(asking.size());
-        asking.forEach(delivery -> requests.add(ask(delivery)));
+        asking.forEach(delivery -> requests.add(makeRequest(delivery)));
         ClaimScope scope = observer.claiming(asking);
         Repeats repeats = new Repeats(asking);
         CompletableFuture<Void> claimed = new CompletableFuture<>();
-        claims.claim(requests, (failures, failure) -> repeats.goesOn(failure), (outcomes, failure, askedAt) -> {
+        claims.claim(requests, (failures, failure) -> repeats.shouldRetry(failure), (outcomes, failure, askedAt) -> {
             repeats.end();
             Boundary.guard(
                     "The answer to a claim",
@@ -125,18 +125,18 @@ public final class DeliveryPipeline {
     }
 
     /** Begins those whose listener has not stopped; returns those whose keys are to be claimed. */
-    List<Delivery> begin(List<Delivery> deliveries) {
+    List<Delivery> beginProcessing(List<Delivery> deliveries) {
         List<Delivery> asking = new ArrayList<>(deliveries.size());
         for (Delivery delivery : deliveries) {
-            if (delivery.begin() && delivery.isToBeClaimed()) {
+            if (delivery.beginProcessing() && delivery.isToBeClaimed()) {
                 asking.add(delivery);
             }
         }
         return asking;
     }
 
-    ClaimRequest ask(Delivery delivery) {
-        return delivery.ask(policy.of(delivery).terms());
+    ClaimRequest makeRequest(Delivery delivery) {
+        return delivery.makeRequest(policy.of(delivery).terms());
     }
 
     private void answered(
@@ -156,7 +156,7 @@ public final class DeliveryPipeline {
         }
         scope.end(outcomes, null);
         for (int index = 0; index < outcomes.size(); index++) {
-            tellClaimed(asking.get(index), outcomes.get(index));
+            notifyClaimed(asking.get(index), outcomes.get(index));
         }
     }
 
@@ -169,7 +169,7 @@ public final class DeliveryPipeline {
         }
     }
 
-    void tellClaimed(Delivery delivery, ClaimOutcome outcome) {
+    void notifyClaimed(Delivery delivery, ClaimOutcome outcome) {
         observer.on(new DeliveryEvent.Claimed(
                 delivery.subscription(), delivery.spec().key(), outcome));
     }
@@ -210,7 +210,7 @@ public final class DeliveryPipeline {
             this.subscription = asking.get(0).subscription();
         }
 
-        boolean goesOn(Throwable failure) {
+        boolean shouldRetry(Throwable failure) {
             subscription.gate().unanswered(failure);
             boolean isPaused = subscription.gate().isPaused();
             // An attempt that began in an outage tells nothing of what is answered after it.
@@ -220,11 +220,13 @@ public final class DeliveryPipeline {
                 return false;
             }
             failures++;
-            if (failures == Claims.FEW) {
+            if (failures == RetryingClaimClient.FEW) {
                 isWaiting = true;
                 subscription.levels().waiting().addAndGet(asking.size());
             }
-            return alone < Claims.FEW || isPaused || asking.stream().anyMatch(Delivery::isOnItsLastReceive);
+            return alone < RetryingClaimClient.FEW
+                    || isPaused
+                    || asking.stream().anyMatch(Delivery::isOnItsLastReceive);
         }
 
         void end() {
@@ -273,7 +275,7 @@ public final class DeliveryPipeline {
 
         boolean admits(Delivery delivery, HandlerOutcome outcome) {
             if (isStopped(delivery)) {
-                sendBack(delivery);
+                reject(delivery);
                 return false;
             }
             if (delivery.isReady()) {
@@ -284,16 +286,16 @@ public final class DeliveryPipeline {
                         delivery.claim()
                                 .lost(
                                         "its lease was over, its time was up, or its listener had stopped, before the handler was called"));
-                delivery.giveBack(FailedAttempt.NOT_CALLED);
+                delivery.release(FailedAttempt.NOT_CALLED);
             }
             stopGroupOf(delivery);
             return false;
         }
 
         /** Returns whether its handler is called now: its listener's stop may be faster. */
-        boolean enters(Delivery delivery) {
+        boolean beginsHandling(Delivery delivery) {
             if (isStopped(delivery)) {
-                sendBack(delivery);
+                reject(delivery);
                 return false;
             }
             boolean enters = delivery.beginHandling();
@@ -314,25 +316,25 @@ public final class DeliveryPipeline {
             return stoppedGroups.contains(delivery.group());
         }
 
-        private void sendBack(Delivery delivery) {
+        private void reject(Delivery delivery) {
             if (delivery.isAcquired()) {
-                delivery.giveBack("an earlier message of its group comes first");
+                delivery.release("an earlier message of its group comes first");
             }
-            yieldToItsGroup(delivery);
+            returnImmediately(delivery);
         }
 
         /** Makes its message visible when its batch is done, unless it is deleted: an earlier one of its group comes first. */
-        static void yieldToItsGroup(Delivery delivery) {
+        static void returnImmediately(Delivery delivery) {
             delivery.decide(new Disposition.Return(Duration.ZERO));
         }
     }
 
     /** Gives back what was claimed and has not come to its handler. */
-    public void withdraw(List<Delivery> deliveries) {
+    public void releaseUnhandled(List<Delivery> deliveries) {
         List<Delivery> unhandled = new ArrayList<>(0);
         for (Delivery delivery : deliveries) {
             if (delivery.state() == DeliveryState.CLAIMED) {
-                delivery.giveBack(FailedAttempt.NOT_CALLED);
+                delivery.release(FailedAttempt.NOT_CALLED);
                 unhandled.add(delivery);
             }
         }
@@ -341,7 +343,7 @@ public final class DeliveryPipeline {
 
     /**
      * Handles deliveries of one subscription whose keys are held, or are claimed in the handler's transaction. How it ended is
-     * recorded behind the handler: {@link Delivery#left()} tells when.
+     * recorded behind the handler: {@link Delivery#processed()} tells when.
      *
      * @param deliveries in their order
      * @return the handler's result if the delivery came alone, else {@code null}. A future if the handler returned one: it ends when
@@ -355,22 +357,22 @@ public final class DeliveryPipeline {
         HandlerOutcome outcome = new HandlerOutcome();
         if (deliveries.stream().anyMatch(Delivery::isTransactional)) {
             new TransactionalHandler(this, deliveries, outcome).handle(handler);
-            deliveries.forEach(DeliveryPipeline::leave);
-            return told(outcome);
+            deliveries.forEach(DeliveryPipeline::finishProcessing);
+            return resultOrThrow(outcome);
         }
-        List<Delivery> entered = enter(deliveries, outcome);
+        List<Delivery> entered = beginHandling(deliveries, outcome);
         if (entered.isEmpty()) {
-            return told(outcome);
+            return resultOrThrow(outcome);
         }
         Cancellation call = new Cancellation();
-        entered.forEach(delivery -> delivery.enter(call));
+        entered.forEach(delivery -> delivery.beginCall(call));
         HandlerScope scope = observer.handling(entered);
         long begun = clock.nanoTime();
         BiConsumer<@Nullable Object, @Nullable Throwable> end = (result, failure) -> {
             ended(entered, scope, failure, begun);
             if (failure == null) {
                 succeeded(entered, result, outcome);
-            } else if (call.mayGoOn(failure)) {
+            } else if (call.mayStillRun(failure)) {
                 leaveToLease(entered, failure, outcome);
             } else {
                 failed(entered, failure, call.wasStopped(), outcome);
@@ -383,17 +385,17 @@ public final class DeliveryPipeline {
         } catch (Throwable thrown) {
             scope.leave();
             end.accept(null, thrown);
-            return told(outcome);
+            return resultOrThrow(outcome);
         }
         scope.leave();
         if (returned instanceof CompletionStage<?> stage) {
-            return goOn(entered, stage, call, outcome, end);
+            return awaitFuture(entered, stage, call, outcome, end);
         }
         end.accept(returned, null);
-        return told(outcome);
+        return resultOrThrow(outcome);
     }
 
-    private CompletableFuture<@Nullable Object> goOn(
+    private CompletableFuture<@Nullable Object> awaitFuture(
             List<Delivery> entered,
             CompletionStage<?> stage,
             Cancellation call,
@@ -407,10 +409,10 @@ public final class DeliveryPipeline {
             future = CompletableFuture.failedFuture(call.cancelled(none));
         }
         CompletableFuture<@Nullable Object> answer = new CompletableFuture<>();
-        var unused = call.goOn(future, cancellations, ended).whenComplete((done, crash) -> {
+        var unused = call.continueWith(future, cancellations, ended).whenComplete((done, crash) -> {
             Throwable failure = crash == null ? outcome.failure() : crash;
             if (crash != null) {
-                entered.forEach(Delivery::leave);
+                entered.forEach(Delivery::finishProcessing);
             }
             if (failure == null) {
                 answer.complete(outcome.result());
@@ -421,7 +423,7 @@ public final class DeliveryPipeline {
         return answer;
     }
 
-    private static @Nullable Object told(HandlerOutcome outcome) throws Throwable {
+    private static @Nullable Object resultOrThrow(HandlerOutcome outcome) throws Throwable {
         Throwable failure = outcome.failure();
         if (failure != null) {
             throw failure;
@@ -431,7 +433,7 @@ public final class DeliveryPipeline {
 
     private void requireBegun(List<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
-            if (delivery.begin()) {
+            if (delivery.beginProcessing()) {
                 return;
             }
         }
@@ -443,15 +445,15 @@ public final class DeliveryPipeline {
     }
 
     /** Admits deliveries, begins the listener's timeout, one for all that follows, and reconciles keys that are in doubt. */
-    private List<Delivery> enter(List<Delivery> deliveries, HandlerOutcome outcome) {
+    private List<Delivery> beginHandling(List<Delivery> deliveries, HandlerOutcome outcome) {
         List<Delivery> ready = admit(deliveries, outcome);
-        ready.forEach(delivery -> delivery.window().limit(delivery::stopHandler));
+        ready.forEach(delivery -> delivery.window().startTimeout(delivery::stopHandler));
         if (ready.stream().anyMatch(Reconciling::isToBeAsked)) {
             Reconciling reconciling = new Reconciling(outcome, this::completion);
             // That may take long.
-            ready = admit(pass(ready, reconciling::letsPass), outcome);
+            ready = admit(pass(ready, reconciling::admits), outcome);
         }
-        return pass(ready, Admission::enters);
+        return pass(ready, Admission::beginsHandling);
     }
 
     /** The handler's work has ended. */
@@ -469,14 +471,14 @@ public final class DeliveryPipeline {
                             + " can be claimed again when its lease ends",
                     delivery,
                     delivery.spec().key());
-            delivery.window().letGo();
+            delivery.window().stopLeaseRenewal();
             delivery.hadNoEffect();
         }
     }
 
     private void succeeded(List<Delivery> entered, @Nullable Object result, HandlerOutcome outcome) {
         for (Delivery delivery : entered) {
-            delivery.end(completion(delivery, result));
+            delivery.resolve(completion(delivery, result));
             outcome.result(delivery.keepsResult() ? result : null);
         }
     }
@@ -501,10 +503,10 @@ public final class DeliveryPipeline {
             if (failure != null) {
                 delivery.failed(failure);
             }
-            delivery.end(
+            delivery.resolve(
                     failure == null
                             ? completion(delivery, null)
-                            : FailedAttempt.end(
+                            : FailedAttempt.resolution(
                                     delivery.id(),
                                     failure,
                                     stopped,
@@ -527,29 +529,29 @@ public final class DeliveryPipeline {
      */
     private void record(List<Delivery> deliveries) {
         List<Delivery> ended = new ArrayList<>(deliveries.size());
-        List<ClaimResolution> ends = new ArrayList<>(deliveries.size());
+        List<ClaimResolution> resolutions = new ArrayList<>(deliveries.size());
         for (Delivery delivery : deliveries) {
-            ClaimResolution end = delivery.takeEnd();
-            if (end != null) {
+            ClaimResolution resolution = delivery.takeResolution();
+            if (resolution != null) {
                 ended.add(delivery);
-                ends.add(end);
+                resolutions.add(resolution);
             } else {
-                leave(delivery);
+                finishProcessing(delivery);
             }
         }
-        if (ends.isEmpty()) {
+        if (resolutions.isEmpty()) {
             return;
         }
         // The next message of a group begins when this is on record. Otherwise a completion may wait for others to
         // share a transaction.
-        boolean isAwaited =
-                ended.get(0).subscription().isFifo() || !ends.stream().allMatch(ClaimResolution.Completed.class::isInstance);
-        claims.end(
-                ends,
+        boolean isAwaited = ended.get(0).subscription().isFifo()
+                || !resolutions.stream().allMatch(ClaimResolution.Completed.class::isInstance);
+        claims.resolve(
+                resolutions,
                 isAwaited,
                 (failures, failure) -> {
                     for (int index = 0; index < ended.size(); index++) {
-                        if (isRecordWanted(ended.get(index), ends.get(index), failures)) {
+                        if (isRecordWanted(ended.get(index), resolutions.get(index), failures)) {
                             return true;
                         }
                     }
@@ -559,66 +561,74 @@ public final class DeliveryPipeline {
                         "The record of outcomes",
                         () -> {
                             for (int index = 0; index < ended.size(); index++) {
-                                recorded(ended.get(index), ends.get(index), recorded, failure);
+                                recorded(ended.get(index), resolutions.get(index), recorded, failure);
                             }
                         },
-                        crash -> ended.forEach(Delivery::leave)));
+                        crash -> ended.forEach(Delivery::finishProcessing)));
     }
 
     /** An effect is recorded for as long as its listener runs; a failure, while its message is not another consumer's, too. */
-    private static boolean isRecordWanted(Delivery delivery, ClaimResolution end, int failures) {
-        return end instanceof ClaimResolution.Completed
+    private static boolean isRecordWanted(Delivery delivery, ClaimResolution resolution, int failures) {
+        return resolution instanceof ClaimResolution.Completed
                 ? !delivery.isAbandoned()
-                : failures < Claims.FEW
+                : failures < RetryingClaimClient.FEW
                         || (!delivery.isAbandoned() && delivery.window().isInvisible());
     }
 
     private void recorded(
-            Delivery delivery, ClaimResolution end, @Nullable Set<ClaimId> recorded, @Nullable Throwable failure) {
-        delivery.window().letGo();
-        boolean isRecorded = recorded != null && recorded.contains(end.claim());
+            Delivery delivery,
+            ClaimResolution resolution,
+            @Nullable Set<ClaimId> recorded,
+            @Nullable Throwable failure) {
+        delivery.window().stopLeaseRenewal();
+        boolean isRecorded = recorded != null && recorded.contains(resolution.claim());
         if (isRecorded) {
-            if (end instanceof ClaimResolution.Completed) {
-                delivery.step(DeliveryState.HANDLED, DeliveryState.RECORDED);
-            } else if (end instanceof ClaimResolution.Parked) {
+            if (resolution instanceof ClaimResolution.Completed) {
+                delivery.transition(DeliveryState.HANDLED, DeliveryState.RECORDED);
+            } else if (resolution instanceof ClaimResolution.Parked) {
                 observer.on(new DeliveryEvent.Parked(
-                        delivery.subscription(), end.claim().key()));
+                        delivery.subscription(), resolution.claim().key()));
             }
         } else {
-            tellUnrecorded(delivery, end, recorded != null, failure);
+            logUnrecorded(delivery, resolution, recorded != null, failure);
         }
-        delivery.leave();
+        delivery.finishProcessing();
     }
 
-    private void tellUnrecorded(Delivery delivery, ClaimResolution end, boolean isAnswered, @Nullable Throwable failure) {
-        Object key = end.claim().key();
-        if (end instanceof ClaimResolution.Completed && isAnswered) {
+    private void logUnrecorded(
+            Delivery delivery, ClaimResolution resolution, boolean isAnswered, @Nullable Throwable failure) {
+        Object key = resolution.claim().key();
+        if (resolution instanceof ClaimResolution.Completed && isAnswered) {
             log.error(
                     "{} is neither deleted nor returned: its handler has succeeded, but another worker took {} over before"
                             + " that was recorded; its result is discarded",
                     delivery,
                     key);
             observer.on(new DeliveryEvent.CompletionLost(delivery.subscription()));
-        } else if (end instanceof ClaimResolution.Completed) {
+        } else if (resolution instanceof ClaimResolution.Completed) {
             log.error(
                     "{} is neither deleted nor returned: that its handler has succeeded could not be recorded before its"
                             + " listener stopped, so that {} is in doubt when its lease ends: {}",
                     delivery,
                     key,
-                    Claims.why(failure));
-        } else if (end instanceof ClaimResolution.Parked && isAnswered) {
+                    RetryingClaimClient.why(failure));
+        } else if (resolution instanceof ClaimResolution.Parked && isAnswered) {
             log.warn("{} is not parked: another worker took the key over", key);
-        } else if (end instanceof ClaimResolution.Parked) {
-            log.error("Parking {} failed; it is in doubt when its lease ends: {}", key, Claims.why(failure));
+        } else if (resolution instanceof ClaimResolution.Parked) {
+            log.error(
+                    "Parking {} failed; it is in doubt when its lease ends: {}", key, RetryingClaimClient.why(failure));
         } else if (!isAnswered) {
-            log.warn("Releasing {} failed; it can be claimed again when its lease ends: {}", key, Claims.why(failure));
+            log.warn(
+                    "Releasing {} failed; it can be claimed again when its lease ends: {}",
+                    key,
+                    RetryingClaimClient.why(failure));
         }
     }
 
     /** Leaves, unless its listener's stop does that. */
-    private static void leave(Delivery delivery) {
+    private static void finishProcessing(Delivery delivery) {
         if (delivery.state() != DeliveryState.HELD_BACK) {
-            delivery.leave();
+            delivery.finishProcessing();
         }
     }
 }

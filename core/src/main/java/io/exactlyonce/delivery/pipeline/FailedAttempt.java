@@ -2,8 +2,8 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.InDoubtSettings;
 
 /** Decides what becomes of a key whose attempt failed. */
@@ -22,7 +22,8 @@ public final class FailedAttempt {
      * @param failure what it threw
      * @param stopped whether it was stopped by the engine
      */
-    public static ClaimResolution end(ClaimId claim, Throwable failure, boolean stopped, InDoubtSettings policy) {
+    public static ClaimResolution resolution(
+            ClaimId claim, Throwable failure, boolean stopped, InDoubtSettings policy) {
         boolean inDoubt = stopped || wasStopped(claim, failure);
         String reason = inDoubt ? "stopped from outside: " + failure : failure.toString();
         return (inDoubt && policy.parksStopped()) || policy.parksFor(failure)

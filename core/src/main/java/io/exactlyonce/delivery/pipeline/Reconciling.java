@@ -2,9 +2,9 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.OutcomePolicy;
@@ -37,20 +37,20 @@ final class Reconciling {
     }
 
     /** Returns whether the handler is to be called for a delivery, which has ended otherwise, or gives its claim back. */
-    boolean letsPass(Admission admission, Delivery delivery) {
+    boolean admits(Admission admission, Delivery delivery) {
         Reconciler reconciler = delivery.spec().doubt().reconciler();
         return admission.admits(delivery, outcome)
                 && (reconciler == null || !isToBeAsked(delivery) || isToBeRun(delivery, reconciler, admission));
     }
 
     private boolean isToBeRun(Delivery delivery, Reconciler reconciler, Admission admission) {
-        if (!admission.enters(delivery)) {
+        if (!admission.beginsHandling(delivery)) {
             return false;
         }
         ClaimKey key = delivery.spec().key();
         ClaimId claim = delivery.id();
         Cancellation call = new Cancellation();
-        delivery.enter(call);
+        delivery.beginCall(call);
         Reconciliation answer;
         try (call) {
             answer = reconciler.reconcile(delivery.subscription().listener(), key.scope(), delivery.claim());
@@ -58,7 +58,7 @@ final class Reconciling {
         } catch (Throwable thrown) {
             String reason = "The reconciler failed: " + thrown;
             outcome.add(new IllegalStateException(reason, thrown));
-            return end(delivery, new ClaimResolution.Released(claim, reason, true), admission);
+            return resolve(delivery, new ClaimResolution.Released(claim, reason, true), admission);
         }
         log.info(
                 "{}, attempt {}: the reconciler answered {}",
@@ -67,19 +67,20 @@ final class Reconciling {
                 answer.getClass().getSimpleName());
         return answer.match(
                 done -> {
-                    delivery.end(completion.apply(delivery, done.result()));
+                    delivery.resolve(completion.apply(delivery, done.result()));
                     outcome.result(delivery.keepsResult() ? done.result() : null);
                     return false;
                 },
                 runAgain -> true,
                 park -> {
                     OutcomePolicy.parked(delivery);
-                    return end(delivery, new ClaimResolution.Parked(claim, park.reason(), call.wasStopped()), admission);
+                    return resolve(
+                            delivery, new ClaimResolution.Parked(claim, park.reason(), call.wasStopped()), admission);
                 });
     }
 
-    private static boolean end(Delivery delivery, ClaimResolution end, Admission admission) {
-        delivery.end(end);
+    private static boolean resolve(Delivery delivery, ClaimResolution resolution, Admission admission) {
+        delivery.resolve(resolution);
         admission.stopGroupOf(delivery);
         return false;
     }

@@ -1,10 +1,10 @@
 package io.exactlyonce.delivery.pipeline;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.Cancellation;
@@ -43,7 +43,7 @@ final class TransactionalHandler {
     private final DeliveryPipeline pipeline;
     private final List<Delivery> batch;
     private final HandlerOutcome outcome;
-    private final BackOffExecution pauses = Claims.pauses();
+    private final BackOffExecution pauses = RetryingClaimClient.pauses();
     private @Nullable Repeats repeats;
     private boolean mayRepeat = true;
 
@@ -55,7 +55,7 @@ final class TransactionalHandler {
 
     /** Handles what can be handled. */
     void handle(Handler handler) {
-        List<Delivery> open = pipeline.begin(batch);
+        List<Delivery> open = pipeline.beginProcessing(batch);
         while (!open.isEmpty()) {
             open = new Work(open, handler).execute();
         }
@@ -71,7 +71,7 @@ final class TransactionalHandler {
                         "{} is not parked: another delivery was faster ({})",
                         request.key(),
                         outcome.getClass().getSimpleName());
-            } else if (pipeline.claims.awaitEnd(
+            } else if (pipeline.claims.awaitResolution(
                     new ClaimResolution.Parked(request.id(), failure.toString(), false), () -> false)) {
                 pipeline.observer.on(new DeliveryEvent.Parked(delivery.subscription(), request.key()));
             } else {
@@ -107,14 +107,14 @@ final class TransactionalHandler {
         List<Delivery> execute() {
             try {
                 List<ClaimRequest> requests = new ArrayList<>(open.size());
-                open.forEach(delivery -> requests.add(pipeline.ask(delivery)));
+                open.forEach(delivery -> requests.add(pipeline.makeRequest(delivery)));
                 List<ClaimOutcome> outcomes = transaction.execute(requests, this);
                 if (!answered) {
                     acquired(outcomes);
                 }
                 for (Delivery delivery : called) {
-                    delivery.step(DeliveryState.HANDLING, DeliveryState.HANDLED);
-                    delivery.step(DeliveryState.HANDLED, DeliveryState.RECORDED);
+                    delivery.transition(DeliveryState.HANDLING, DeliveryState.HANDLED);
+                    delivery.transition(DeliveryState.HANDLED, DeliveryState.RECORDED);
                     outcome.result(delivery.keepsResult() ? result : null);
                 }
                 return List.of();
@@ -139,13 +139,13 @@ final class TransactionalHandler {
                 called = called.stream().filter(Delivery::beginHandling).toList();
             }
             if (called.size() < acquired.size()) {
-                called.forEach(delivery -> delivery.step(DeliveryState.HANDLING, DeliveryState.CLAIMING));
+                called.forEach(delivery -> delivery.transition(DeliveryState.HANDLING, DeliveryState.CLAIMING));
                 leftOver = called;
                 throw new RolledBack("Some deliveries must not be handled now");
             }
             called.forEach(delivery -> {
-                delivery.window().limit(delivery::stopHandler);
-                delivery.enter(call);
+                delivery.window().startTimeout(delivery::stopHandler);
+                delivery.beginCall(call);
             });
             result = call();
             String json = called.size() == 1 ? pipeline.json(called.get(0), result) : null;
@@ -163,7 +163,7 @@ final class TransactionalHandler {
             } finally {
                 handling.leave();
                 pipeline.ended(called, handling, thrown, begun);
-                called.forEach(delivery -> delivery.window().endLimit());
+                called.forEach(delivery -> delivery.window().cancelTimeout());
             }
         }
 
@@ -182,7 +182,7 @@ final class TransactionalHandler {
                     acquired.add(delivery);
                 } else {
                     pipeline.refuse(delivery, outcomes.get(index));
-                    pipeline.tellClaimed(delivery, outcomes.get(index));
+                    pipeline.notifyClaimed(delivery, outcomes.get(index));
                 }
             }
             return acquired;
@@ -195,7 +195,7 @@ final class TransactionalHandler {
                 if (!acquired.contains(delivery)) {
                     groups.stopGroupOf(delivery);
                 } else if (groups.isStopped(delivery)) {
-                    Admission.yieldToItsGroup(delivery);
+                    Admission.returnImmediately(delivery);
                 } else if (delivery.mayHandlerBegin()) {
                     admitted.add(delivery);
                 } else {
@@ -209,8 +209,8 @@ final class TransactionalHandler {
         }
 
         private void claimed(Delivery delivery) {
-            delivery.step(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
-            pipeline.tellClaimed(delivery, delivery.claim().acquired());
+            delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+            pipeline.notifyClaimed(delivery, delivery.claim().acquired());
         }
 
         private boolean isHeld() {
@@ -221,12 +221,12 @@ final class TransactionalHandler {
         private List<Delivery> unanswered(ClaimStoreUnavailableException why) {
             scope.end(List.of(), why);
             repeats = repeats == null ? new Repeats(open) : repeats;
-            if (repeats.goesOn(why)) {
+            if (repeats.shouldRetry(why)) {
                 log.warn(
                         "Claiming {} through {} failed; trying again: {}",
                         open,
                         open.get(0).subscription().gate(),
-                        Claims.why(why));
+                        RetryingClaimClient.why(why));
                 if (pipeline.claims.pause(pauses)) {
                     return open;
                 }
@@ -256,7 +256,7 @@ final class TransactionalHandler {
             }
             mayRepeat = false;
             log.warn("{} lost the connection of its transaction; it is tried again when the database answers", called);
-            called.forEach(delivery -> delivery.step(DeliveryState.HANDLING, DeliveryState.CLAIMING));
+            called.forEach(delivery -> delivery.transition(DeliveryState.HANDLING, DeliveryState.CLAIMING));
             if (pipeline.claims.pause(pauses)) {
                 return called;
             }
@@ -276,7 +276,7 @@ final class TransactionalHandler {
                 Delivery delivery = called.get(index);
                 Throwable own = named.isEmpty() ? failure : named.get(index);
                 if (own == null) {
-                    delivery.step(DeliveryState.HANDLING, DeliveryState.CLAIMING);
+                    delivery.transition(DeliveryState.HANDLING, DeliveryState.CLAIMING);
                     rest.add(delivery);
                 } else {
                     delivery.failed(own);

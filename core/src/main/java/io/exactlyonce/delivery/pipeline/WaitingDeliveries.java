@@ -44,7 +44,7 @@ public final class WaitingDeliveries {
     private static final Duration BETWEEN_WARNINGS = Duration.ofMinutes(1);
 
     private final Deliveries inFlight;
-    private final Claims claims;
+    private final RetryingClaimClient claims;
     private final OutcomePolicy policy;
     private final DeliveryObserver observer;
     private final NanoClock clock;
@@ -57,7 +57,7 @@ public final class WaitingDeliveries {
 
     WaitingDeliveries(
             Deliveries inFlight,
-            Claims claims,
+            RetryingClaimClient claims,
             OutcomePolicy policy,
             DeliveryObserver observer,
             NanoClock clock,
@@ -85,13 +85,13 @@ public final class WaitingDeliveries {
     void admit(Delivery delivery, Duration leastDelay) {
         Subscription subscription = delivery.subscription();
         if (delivery.isHeldBack()) {
-            turnAway(delivery, Duration.ZERO);
+            reject(delivery, Duration.ZERO);
             return;
         }
         checkReceives(delivery);
         if (taken.incrementAndGet() > most) {
             taken.decrementAndGet();
-            turnAway(delivery, leastDelay);
+            reject(delivery, leastDelay);
             return;
         }
         subscription.levels().waiting().incrementAndGet();
@@ -103,13 +103,13 @@ public final class WaitingDeliveries {
     }
 
     /** Returns a delivery that cannot wait here. */
-    private void turnAway(Delivery delivery, Duration leastDelay) {
+    private void reject(Delivery delivery, Duration leastDelay) {
         Duration sparing = policy.of(delivery).backoff().sparing(delivery);
         returnAfter(delivery, sparing.compareTo(leastDelay) > 0 ? sparing : leastDelay);
     }
 
     private void returnAfter(Delivery delivery, Duration delay) {
-        if (delivery.step(DeliveryState.WAITING, DeliveryState.RETURNED)) {
+        if (delivery.transition(DeliveryState.WAITING, DeliveryState.RETURNED)) {
             inFlight.returnAfter(delivery, delay);
         }
     }
@@ -123,7 +123,7 @@ public final class WaitingDeliveries {
         for (Delivery delivery : deliveries) {
             if (delivery.subscription().equals(subscription)
                     && take(delivery)
-                    && delivery.step(DeliveryState.WAITING, DeliveryState.RETURNED)) {
+                    && delivery.transition(DeliveryState.WAITING, DeliveryState.RETURNED)) {
                 ended.put(delivery, policy.of(delivery).backoff().sparing(delivery));
             }
         }
@@ -155,7 +155,7 @@ public final class WaitingDeliveries {
         try {
             end(
                     waiting,
-                    claims.look(waiting.stream()
+                    claims.peek(waiting.stream()
                             .map(delivery -> delivery.request().key())
                             .collect(Collectors.toSet())));
             pauses = pauses();
@@ -195,7 +195,7 @@ public final class WaitingDeliveries {
             case COMPLETED -> completed(delivery, state);
             default -> {
                 OutcomePolicy.parked(delivery);
-                turnAway(delivery, Duration.ZERO);
+                reject(delivery, Duration.ZERO);
             }
         }
     }
@@ -207,7 +207,7 @@ public final class WaitingDeliveries {
                 delivery.subscription(), delivery.request().key(), outcome));
         if (policy.decide(delivery, outcome) instanceof Disposition.Return back) {
             returnAfter(delivery, back.delay());
-        } else if (delivery.step(DeliveryState.WAITING, DeliveryState.DELETING)) {
+        } else if (delivery.transition(DeliveryState.WAITING, DeliveryState.DELETING)) {
             inFlight.delete(delivery);
         }
     }

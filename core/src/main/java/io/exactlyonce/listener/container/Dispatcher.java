@@ -43,7 +43,7 @@ final class Dispatcher {
     private final HandlerSink sink;
     private final MessageDeleter deleter;
     private final Executor threads;
-    private final PrefetchLimiter slots;
+    private final PrefetchLimiter prefetch;
     private final Counter records;
     private final boolean isBatch;
     private final boolean groupsApart;
@@ -82,7 +82,7 @@ final class Dispatcher {
                                 == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES);
         int most = options.getMaxConcurrentMessages();
         int ahead = claimsAhead ? options.getMaxMessagesPerPoll() : 0;
-        slots = new PrefetchLimiter(most, Permits.isAwsprings(options) ? ahead : 0, engine.clock());
+        prefetch = new PrefetchLimiter(most, Permits.isAwsprings(options) ? ahead : 0, engine.clock());
         records = new Counter(queue.current().levels().recording());
         mostRecords = most + ahead;
     }
@@ -91,7 +91,7 @@ final class Dispatcher {
      * Waits until outcomes are recorded as fast as handlers end: as many may be on their way to the store as messages in hand. A crash
      * would repeat the effects of all of them.
      */
-    boolean awaitRoom(Duration longest) throws InterruptedException {
+    boolean awaitCapacity(Duration longest) throws InterruptedException {
         return records.awaitAtMost(mostRecords - 1, longest);
     }
 
@@ -101,7 +101,7 @@ final class Dispatcher {
             return;
         }
         // The next poll need not wait for these to be handled.
-        permits.release(slots.arrive(messages), ReleaseReason.PROCESSED);
+        permits.release(prefetch.onReceived(messages), ReleaseReason.PROCESSED);
         guard(messages, () -> {
             engine.deliveries().begin(deliveries(messages));
             for (ReceivedMessage message : messages) {
@@ -109,7 +109,7 @@ final class Dispatcher {
                 // A key that crashes costs no other message its receive.
                 Boundary.guard(
                         message.delivery(),
-                        () -> settings.ask(message),
+                        () -> settings.specify(message),
                         crash -> engine.deliveries().abandon(List.of(message.delivery())));
             }
             if (claimsAhead) {
@@ -157,10 +157,10 @@ final class Dispatcher {
     private void runInOrder(List<ReceivedMessage> group) {
         ReceivedMessage head = group.get(0);
         List<ReceivedMessage> rest = group.subList(1, group.size());
-        run(List.of(head), rest.isEmpty() ? Dispatcher::nothing : () -> goOn(head.delivery(), rest));
+        run(List.of(head), rest.isEmpty() ? Dispatcher::nothing : () -> continueGroup(head.delivery(), rest));
     }
 
-    private void goOn(Delivery head, List<ReceivedMessage> rest) {
+    private void continueGroup(Delivery head, List<ReceivedMessage> rest) {
         Runnable back = () -> finish(rest, engine.deliveries()::settleWhileStopping, Dispatcher::nothing);
         var unused = isGone(head)
                 .whenComplete((gone, crash) -> guard(rest, Boolean.TRUE.equals(gone) ? () -> runInOrder(rest) : back));
@@ -168,11 +168,12 @@ final class Dispatcher {
 
     /** Completes with whether it will not come again: it is deleted, or its queue gives it up; no if that cannot be found out. */
     private CompletableFuture<Boolean> isGone(Delivery head) {
-        CompletableFuture<Boolean> seemsGone =
-                head.waitsOnItsLastReceive() ? head.gone() : CompletableFuture.completedFuture(head.leavesItsQueue());
+        CompletableFuture<Boolean> seemsGone = head.waitsOnItsLastReceive()
+                ? head.finished()
+                : CompletableFuture.completedFuture(head.leavesItsQueue());
         return seemsGone.thenCompose(gone -> !gone || head.isAcknowledged()
                 ? CompletableFuture.completedFuture(gone)
-                : queue.givesUpAfter(head.receiveCount()));
+                : queue.isFinalReceive(head.receiveCount()));
     }
 
     /**
@@ -186,7 +187,7 @@ final class Dispatcher {
                     .whenComplete(
                             (ended, none) -> guard(messages, () -> finish(messages, this::settle, settled), settled));
         };
-        slots.execute(
+        prefetch.execute(
                 messages,
                 () -> guard(messages, () -> threads.execute(() -> guard(messages, handing, settled)), settled));
     }
@@ -206,11 +207,11 @@ final class Dispatcher {
         if (messages.isEmpty()) {
             return;
         }
-        engine.pipeline().withdraw(deliveries(messages));
+        engine.pipeline().releaseUnhandled(deliveries(messages));
         // Before its permit is free: a listener that stops waits for both.
         records.add(messages.size());
         messages.forEach(this::free);
-        var unused = left(messages).whenComplete((left, none) -> {
+        var unused = processed(messages).whenComplete((left, none) -> {
             guard(
                     messages,
                     () -> deleter.delete(messages.stream()
@@ -221,11 +222,11 @@ final class Dispatcher {
         });
     }
 
-    private static CompletableFuture<?> left(List<ReceivedMessage> messages) {
+    private static CompletableFuture<?> processed(List<ReceivedMessage> messages) {
         return messages.size() == 1
-                ? messages.get(0).delivery().left()
+                ? messages.get(0).delivery().processed()
                 : CompletableFuture.allOf(messages.stream()
-                        .map(message -> message.delivery().left())
+                        .map(message -> message.delivery().processed())
                         .toArray(CompletableFuture[]::new));
     }
 
@@ -233,7 +234,7 @@ final class Dispatcher {
 
     /** Gives back what a message holds, once, whichever way it leaves. */
     private void free(ReceivedMessage message) {
-        if (slots.leave(message)) {
+        if (prefetch.onFinished(message)) {
             permits.release(1, ReleaseReason.PROCESSED);
         }
     }
@@ -254,7 +255,7 @@ final class Dispatcher {
     /** Waits until nothing is in hand, polls are answered, and outcomes are on record; returns whether that is so. */
     boolean awaitEnd(Duration timeout) throws InterruptedException {
         long end = engine.clock().nanoTime() + timeout.toNanos();
-        return slots.drain(timeout)
+        return prefetch.drain(timeout)
                 && permits.drain(
                         Duration.ofNanos(Math.max(0, end - engine.clock().nanoTime())))
                 && records.awaitAtMost(0, Duration.ofNanos(end - engine.clock().nanoTime()));

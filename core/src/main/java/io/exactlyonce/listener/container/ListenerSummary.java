@@ -50,8 +50,8 @@ public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, Re
         if (listener.transaction() != null) {
             line.add("effects in the claims' transaction");
         }
-        if (listener.says().whenInDoubt() != InDoubtPolicy.RERUN) {
-            line.add("whenInDoubt " + listener.says().whenInDoubt());
+        if (listener.annotation().whenInDoubt() != InDoubtPolicy.RERUN) {
+            line.add("whenInDoubt " + listener.annotation().whenInDoubt());
         }
         line.add(
                 subscription.maxReceiveCount() == null

@@ -174,11 +174,12 @@ final class MessageDeleter {
             timer.after(PAUSE.multipliedBy(1L << (requests - 1)), () -> request(again, requests + 1));
         }
         if (again.size() < messages.size()) {
-            tell(ReceivedMessage.messages(deleted), ReceivedMessage.messages(kept), failure);
+            notifyCallback(ReceivedMessage.messages(deleted), ReceivedMessage.messages(kept), failure);
         }
     }
 
-    private void tell(List<Message<Object>> deleted, List<Message<Object>> kept, @Nullable Throwable failure) {
+    private void notifyCallback(
+            List<Message<Object>> deleted, List<Message<Object>> kept, @Nullable Throwable failure) {
         List<Message<Object>> all =
                 Stream.of(deleted, kept).flatMap(List::stream).toList();
         var unused = CompletableFuture.completedFuture(all)

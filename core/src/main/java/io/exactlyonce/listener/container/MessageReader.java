@@ -3,10 +3,10 @@ package io.exactlyonce.listener.container;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.listener.message.RedactedException;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.RedactedException;
 import io.exactlyonce.listener.message.UnreadableReason;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -36,7 +36,7 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries) {
         for (Arrival arrival : polled) {
             Delivery delivery = arrival.delivery();
             if (stoppedGroups.contains(arrival.group())) {
-                giveBack(delivery, deliveries::settleWhileStopping);
+                returnUnhandled(delivery, deliveries::settleWhileStopping);
             } else if (!read(arrival, delivery, readable)
                     && !arrival.group().isEmpty()
                     && !delivery.isOnItsLastReceive()) {
@@ -48,7 +48,7 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries) {
 
     /** Makes all visible again at once. */
     void returnAll(List<Arrival> polled) {
-        polled.forEach(arrival -> giveBack(arrival.delivery(), deliveries::settleWhileStopping));
+        polled.forEach(arrival -> returnUnhandled(arrival.delivery(), deliveries::settleWhileStopping));
     }
 
     /** A message whose reading crashes costs no other of its poll its receive. Returns whether it was read. */
@@ -60,12 +60,12 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries) {
                     try {
                         readable.add(readable(arrival, delivery));
                     } catch (Exception unreadable) {
-                        tell(delivery, unreadable);
-                        giveBack(delivery, deliveries::settle);
+                        logUnreadable(delivery, unreadable);
+                        returnUnhandled(delivery, deliveries::settle);
                     }
                 },
                 // Begun, so that observers are told of it.
-                crash -> giveBack(delivery, this::abandon));
+                crash -> returnUnhandled(delivery, this::abandon));
         return readable.size() > before;
     }
 
@@ -76,7 +76,7 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries) {
         return received;
     }
 
-    private void giveBack(Delivery delivery, Consumer<Delivery> settling) {
+    private void returnUnhandled(Delivery delivery, Consumer<Delivery> settling) {
         Boundary.guard(
                 "Returning a message that is not handled",
                 () -> {
@@ -90,7 +90,7 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries) {
         deliveries.abandon(List.of(delivery));
     }
 
-    private void tell(Delivery delivery, Exception unreadable) {
+    private void logUnreadable(Delivery delivery, Exception unreadable) {
         Class<?> payloadType = conversion.payloadType();
         log.error(
                 "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if there is one. Send"

@@ -40,7 +40,7 @@ final class PrefetchLimiter {
 
     private final Deque<Waiting> waiting = new ArrayDeque<>();
     private int taken;
-    private int lent;
+    private int prefetched;
     private long typicalNanos = Long.MAX_VALUE;
     private boolean isClosed;
 
@@ -67,11 +67,11 @@ final class PrefetchLimiter {
      *
      * @return how many permits are to be given back now
      */
-    synchronized int arrive(List<?> arrived) {
+    synchronized int onReceived(List<?> arrived) {
         inHand.add(arrived.size());
         arrived.forEach(message -> messages.put(message, null));
-        int lending = Math.max(0, Math.min(arrived.size(), limit() - lent));
-        lent += lending;
+        int lending = Math.max(0, Math.min(arrived.size(), limit() - prefetched));
+        prefetched += lending;
         return lending;
     }
 
@@ -94,11 +94,11 @@ final class PrefetchLimiter {
      *
      * @return whether its permit is to be given back
      */
-    boolean leave(Object message) {
+    boolean onFinished(Object message) {
         boolean isReleased;
         Runnable next;
         synchronized (this) {
-            isReleased = end(message);
+            isReleased = remove(message);
             next = next();
         }
         begin(next);
@@ -106,7 +106,7 @@ final class PrefetchLimiter {
     }
 
     /** Messages that leave pay first for what is lent too much. */
-    private boolean end(Object message) {
+    private boolean remove(Object message) {
         if (!messages.containsKey(message)) {
             return false;
         }
@@ -117,8 +117,8 @@ final class PrefetchLimiter {
             typicalNanos = typicalNanos == Long.MAX_VALUE ? took : typicalNanos + (took - typicalNanos) / SMOOTHING;
         }
         inHand.add(-1);
-        if (lent > Math.min(limit(), inHand.get())) {
-            lent--;
+        if (prefetched > Math.min(limit(), inHand.get())) {
+            prefetched--;
             return false;
         }
         return true;

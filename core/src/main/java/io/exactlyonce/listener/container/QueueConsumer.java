@@ -237,7 +237,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         }
         PollGate gate = subscription.gate();
         if (!gate.awaitPolling(LOOK_UP)
-                || !dispatcher.awaitRoom(LOOK_UP)
+                || !dispatcher.awaitCapacity(LOOK_UP)
                 || !polls.awaitAtMost(permits.mostPolls() - 1, LOOK_UP)) {
             return;
         }

@@ -43,7 +43,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                         + " spring.cloud.aws.region.static or the credentials. " + CREATION),
         /** The credentials' signature names another region than the server that was asked. */
         WRONG_REGION(
-                cause -> isRefusal(cause) && says(cause, "scoped to a valid region"),
+                cause -> isRefusal(cause) && mentions(cause, "scoped to a valid region"),
                 "the server that was asked belongs to another region",
                 "Set spring.cloud.aws.region.static (or AWS_REGION) to the queue's region, instead of '%region%', or remove "
                         + ENDPOINTS + "."),
@@ -55,7 +55,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                         + " sqs:GetQueueAttributes on the queue '%queue%'."),
         /** No provider of credentials had any: nothing was sent. The SDK has no type for it but a client's exception. */
         NO_CREDENTIALS(
-                cause -> cause instanceof SdkClientException && says(cause, "Unable to load credentials"),
+                cause -> cause instanceof SdkClientException && mentions(cause, "Unable to load credentials"),
                 "no AWS credentials were found",
                 "Give the application credentials: a role of its instance, task or pod, the environment's AWS_ACCESS_KEY_ID"
                         + " and AWS_SECRET_ACCESS_KEY, a profile, or spring.cloud.aws.credentials.access-key and .secret-key (an"
@@ -117,7 +117,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                     && (answer.statusCode() == UNAUTHORIZED || answer.statusCode() == NOT_ALLOWED);
         }
 
-        private static boolean says(Throwable cause, String words) {
+        private static boolean mentions(Throwable cause, String words) {
             return String.valueOf(cause.getMessage()).contains(words);
         }
     }

@@ -109,7 +109,7 @@ final class QueueWatch {
     }
 
     /** Returns, by the redrive policy as it is now, whether the queue hands out a message no more; no if that is not known. */
-    CompletableFuture<Boolean> givesUpAfter(int receives) {
+    CompletableFuture<Boolean> isFinalReceive(int receives) {
         return read().thenApply(read -> {
             Integer most = current.maxReceiveCount();
             return read && most != null && receives >= most;
@@ -118,13 +118,13 @@ final class QueueWatch {
 
     /** Returns whether it could be read; never fails. */
     private CompletableFuture<Boolean> read() {
-        return CompletableFuture.completedFuture(patience())
+        return CompletableFuture.completedFuture(readTimeout())
                 .thenCompose(queue::readAttributes)
                 .thenApply(read -> true)
                 .exceptionally(this::keep);
     }
 
-    private Duration patience() {
+    private Duration readTimeout() {
         Duration third = current.window().length().dividedBy(3);
         return third.compareTo(LONGEST_READ) < 0 ? third : LONGEST_READ;
     }
@@ -148,11 +148,11 @@ final class QueueWatch {
         if (!window.equals(before.window()) || !Objects.equals(revised.maxReceiveCount(), before.maxReceiveCount())) {
             current = revised;
             queue.adapt(window);
-            tell(before, revised);
+            notifyChanged(before, revised);
         }
     }
 
-    private void tell(Subscription before, Subscription revised) {
+    private void notifyChanged(Subscription before, Subscription revised) {
         log.warn(
                 "The queue of {} was changed: visibility window {} s, was {} s; maxReceiveCount {}, was {}. Messages "
                         + "received from now on go by it",

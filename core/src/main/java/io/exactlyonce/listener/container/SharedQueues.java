@@ -3,8 +3,8 @@ package io.exactlyonce.listener.container;
 import io.awspring.cloud.sqs.listener.AbstractMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.listener.method.ListenerMethod;
 import java.util.Collection;
 import java.util.HashSet;
@@ -34,14 +34,14 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
     private final List<Listener> listeners = new CopyOnWriteArrayList<>();
 
     /** A listener on one of its queues. */
-    private record Listener(String id, String queue, String scope, boolean claims, ExactlyOnceListener says) {}
+    private record Listener(String id, String queue, String scope, boolean claims, ExactlyOnceListener annotation) {}
 
     /** Warns if a listener disagrees with an earlier one, on the same queue or of the same scope. */
     public void add(String id, Collection<String> queues, ListenerMethod method) {
         for (String queue : queues) {
             String name = name(queue);
             String scope = method.scope() == null ? name : method.scope();
-            Listener added = new Listener(id, name, scope, !method.isObserved(), method.says());
+            Listener added = new Listener(id, name, scope, !method.isObserved(), method.annotation());
             first(other -> other.queue().equals(name)).ifPresent(first -> compareOnQueue(first, added));
             first(other -> other.scope().equals(scope)).ifPresent(first -> compareInScope(first, added));
             listeners.add(added);
@@ -77,18 +77,18 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
     }
 
     private static void compareInScope(Listener first, Listener added) {
-        if (first.says().effects() != added.says().effects()) {
+        if (first.annotation().effects() != added.annotation().effects()) {
             log.warn(
                     "Listener '{}' of scope '{}' has effects = {}, and listener '{}' has {}: both may handle a key at once, and "
                             + "the one with DATABASE is rolled back then. Give both the same, or each a scope of its own",
                     added.id(),
                     added.scope(),
-                    added.says().effects(),
+                    added.annotation().effects(),
                     first.id(),
-                    first.says().effects());
+                    first.annotation().effects());
         }
-        if (first.says().whenInDoubt() != added.says().whenInDoubt()) {
-            InDoubtPolicy own = added.says().whenInDoubt();
+        if (first.annotation().whenInDoubt() != added.annotation().whenInDoubt()) {
+            InDoubtPolicy own = added.annotation().whenInDoubt();
             log.warn(
                     "Listener '{}' of scope '{}' has whenInDoubt = {}, and listener '{}' has {}: a key in doubt is decided "
                             + "on by whichever comes first, so that {} holds for none. Give both the same, or each a "
@@ -97,8 +97,8 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
                     added.scope(),
                     own,
                     first.id(),
-                    first.says().whenInDoubt(),
-                    own == InDoubtPolicy.RERUN ? first.says().whenInDoubt() : own);
+                    first.annotation().whenInDoubt(),
+                    own == InDoubtPolicy.RERUN ? first.annotation().whenInDoubt() : own);
         }
     }
 

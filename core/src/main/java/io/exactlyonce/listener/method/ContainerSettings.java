@@ -93,7 +93,7 @@ public final class ContainerSettings {
     }
 
     /** Says what is asked for with a message as it was polled; one without a usable key only comes again, with backoff. */
-    public void ask(ReceivedMessage received) {
+    public void specify(ReceivedMessage received) {
         boolean isBatch = listener().isBatch();
         ClaimSpec wanted = null;
         try {
@@ -104,7 +104,7 @@ public final class ContainerSettings {
                     received.delivery(),
                     unusable.getMessage());
         }
-        received.delivery().ask(wanted, isBatch ? received.group() : "", !isBatch);
+        received.delivery().specify(wanted, isBatch ? received.group() : "", !isBatch);
     }
 
     /** Single messages and those of batches are treated alike. */
@@ -132,7 +132,7 @@ public final class ContainerSettings {
      * handler's.
      */
     public boolean claimsAhead() {
-        return listener().says().whenInDoubt() == InDoubtPolicy.RERUN
+        return listener().annotation().whenInDoubt() == InDoubtPolicy.RERUN
                 && listener().transaction() == null
                 && !hasOwnExecutor;
     }

@@ -1,8 +1,8 @@
 package io.exactlyonce.listener.method;
 
 import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.listener.message.RedactedException;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.RedactedException;
 import io.exactlyonce.listener.message.UnreadableReason;
 import java.util.ArrayList;
 import java.util.Collection;

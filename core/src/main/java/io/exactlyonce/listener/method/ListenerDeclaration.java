@@ -15,11 +15,11 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
  * class, for each of its {@link SqsHandler} methods. The methods of a class are one listener.
  *
  * @param method the handler
- * @param says the annotation
+ * @param annotation the annotation
  * @param seen what awspring sees: a plain {@link SqsListener} beside ours would win
  * @param shared whether its class has the annotation, so that several methods may share it
  */
-record ListenerDeclaration(Method method, ExactlyOnceListener says, SqsListener seen, boolean shared) {
+record ListenerDeclaration(Method method, ExactlyOnceListener annotation, SqsListener seen, boolean shared) {
 
     /** Returns whether a method, or a type, has the annotation itself. */
     static boolean isAnnotated(AnnotatedElement element) {

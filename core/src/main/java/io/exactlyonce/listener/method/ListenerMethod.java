@@ -42,7 +42,7 @@ import org.springframework.util.ClassUtils;
  */
 public record ListenerMethod(
         Method method,
-        ExactlyOnceListener says,
+        ExactlyOnceListener annotation,
         boolean isObserved,
         boolean signalsCompletion,
         boolean isAsync,

@@ -1,8 +1,8 @@
 package io.exactlyonce.listener.method;
 
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.KeyRules;
@@ -62,20 +62,20 @@ public record ListenerMethodReader(
         boolean signalsCompletion = true;
         requirePreparedContainer(declared);
         if (isObserved) {
-            signalsCompletion = rules.tellRefusals();
+            signalsCompletion = rules.checkObserved();
         } else {
             rules.requireFit(bean);
         }
         return new ListenerMethod(
                 method,
-                declared.says(),
+                declared.annotation(),
                 isObserved,
                 signalsCompletion,
                 !isObserved && rules.isAsync(),
                 ListenerRules.isBatch(method),
                 SnsEnvelope.isTakenBy(method),
-                expression("key", declared.says().key(), declared, handler, resolvers),
-                expression("fingerprint", declared.says().fingerprint(), declared, handler, resolvers),
+                expression("key", declared.annotation().key(), declared, handler, resolvers),
+                expression("fingerprint", declared.annotation().fingerprint(), declared, handler, resolvers),
                 scope(declared),
                 isObserved ? null : timeout(declared),
                 isObserved ? InDoubtSettings.RERUN : doubt(declared),
@@ -110,7 +110,7 @@ public record ListenerMethodReader(
     }
 
     private @Nullable String scope(ListenerDeclaration declared) {
-        String scope = resolve(declared.says().scope());
+        String scope = resolve(declared.annotation().scope());
         if (scope.isBlank()) {
             return null;
         }
@@ -126,7 +126,7 @@ public record ListenerMethodReader(
         if (configured != null) {
             return configured;
         }
-        String text = resolve(declared.says().timeout()).strip();
+        String text = resolve(declared.annotation().timeout()).strip();
         if (text.isEmpty()) {
             return null;
         }
@@ -144,7 +144,7 @@ public record ListenerMethodReader(
     }
 
     private InDoubtSettings doubt(ListenerDeclaration declared) {
-        ExactlyOnceListener says = declared.says();
+        ExactlyOnceListener says = declared.annotation();
         String name = resolve(says.reconciler());
         boolean reconciles = says.whenInDoubt() == InDoubtPolicy.RECONCILE;
         declared.refuseIf(
@@ -182,8 +182,8 @@ public record ListenerMethodReader(
     }
 
     private @Nullable ClaimTransaction transaction(Object bean, ListenerDeclaration declared, ListenerRules rules) {
-        String name = resolve(declared.says().transactionManager());
-        if (declared.says().effects() == Effects.EXTERNAL) {
+        String name = resolve(declared.annotation().transactionManager());
+        if (declared.annotation().effects() == Effects.EXTERNAL) {
             declared.refuseIf(
                     !name.isEmpty(),
                     "transactionManager = \"%s\" has no meaning with effects = EXTERNAL, whose claims have transactions of their own"

@@ -43,8 +43,9 @@ public record ListenerModes(PropertyResolver properties, Mode otherwise, Map<Str
     }
 
     private Mode annotated(ListenerDeclaration declared) {
-        String name =
-                properties.resolveRequiredPlaceholders(declared.says().mode()).strip();
+        String name = properties
+                .resolveRequiredPlaceholders(declared.annotation().mode())
+                .strip();
         try {
             return name.isEmpty() ? otherwise : Mode.valueOf(name.toUpperCase(Locale.ROOT));
         } catch (IllegalArgumentException unknown) {

@@ -98,7 +98,7 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
      *
      * @return whether its handler's end tells that its work is done, and its message to be deleted
      */
-    boolean tellRefusals() {
+    boolean checkObserved() {
         boolean hasFitShape = isFit(this::requireSupportedShape);
         boolean leavesAcknowledgement = isFit(this::requireNoAcknowledgement);
         isFit(this::requireInterceptable);
@@ -133,12 +133,12 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
     }
 
     private void requireSupportedShape() {
-        requireTellingWhenDone();
+        requireCompletionSignal();
         if (isBatch(method())) {
             requireFitBatch();
         }
         refuseIf(
-                isAsync() && declared.says().effects() == Effects.DATABASE,
+                isAsync() && declared.annotation().effects() == Effects.DATABASE,
                 "effects = DATABASE, but it returns before its work is done: a transaction is bound to one thread",
                 "do the work in the method itself, or set effects = EXTERNAL");
         // Awspring awaits no future of a class's handlers.
@@ -153,7 +153,7 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
     }
 
     /** A claim must not be completed before the work is done. */
-    void requireTellingWhenDone() {
+    void requireCompletionSignal() {
         refuseIf(
                 KotlinDetector.isSuspendingFunction(method()),
                 "it is a suspending function, which awspring cannot call",

@@ -5,8 +5,8 @@ import static io.exactlyonce.claim.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.groupcommit.CommitQueue.Call;
 import io.exactlyonce.claim.groupcommit.GroupCommitRig.Caller;
 import io.exactlyonce.visibility.FakeClock;
@@ -219,10 +219,10 @@ class CommitQueueTests {
         Call patient = completed();
 
         pass(9);
-        assertThat(queue.withdraw(11)).isEmpty();
-        assertThat(queue.withdraw(10)).isEqualTo(List.of(overdue));
+        assertThat(queue.removeOlderThan(11)).isEmpty();
+        assertThat(queue.removeOlderThan(10)).isEqualTo(List.of(overdue));
         pass(1);
-        assertThat(queue.withdraw(10)).isEqualTo(List.of(patient));
+        assertThat(queue.removeOlderThan(10)).isEqualTo(List.of(patient));
     }
 
     private Call asked(ClaimRequest... requests) {
@@ -237,8 +237,8 @@ class CommitQueueTests {
         return ended(new ClaimResolution.Completed(request.id(), result), false);
     }
 
-    private Call ended(ClaimResolution end, boolean isAwaited) {
-        return add(new ClaimBatch(List.of(end), List.of()), isAwaited);
+    private Call ended(ClaimResolution resolution, boolean isAwaited) {
+        return add(new ClaimBatch(List.of(resolution), List.of()), isAwaited);
     }
 
     private Call add(ClaimBatch asked, boolean isAwaited) {

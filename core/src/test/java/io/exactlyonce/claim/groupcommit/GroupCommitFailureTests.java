@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.GatedStore;
@@ -73,7 +73,7 @@ class GroupCommitFailureTests {
         var stuck = rig.front.claimAsync(List.of(request(newKey())));
         Batch onItsWay = rig.store.next();
         var refused = rig.front.claimAsync(List.of(request(newKey())));
-        var refusedToo = rig.front.endAsync(
+        var refusedToo = rig.front.resolveAsync(
                 List.of(new ClaimResolution.Completed(request(newKey()).id(), "1")), true);
 
         assertThatThrownBy(refused::get)
@@ -117,7 +117,7 @@ class GroupCommitFailureTests {
                         Thread.yield();
                     }
                     two.front
-                            .endAsync(List.of(new ClaimResolution.Completed(claim.id(), "1")), true)
+                            .resolveAsync(List.of(new ClaimResolution.Completed(claim.id(), "1")), true)
                             .join();
                 }
             });
@@ -160,7 +160,8 @@ class GroupCommitFailureTests {
         for (int call = 0; call < 1_000; call++) {
             ClaimRequest each = request(newKey());
             calls.add(virtual.submit(() -> rig.claim(List.of(each)).get(0).equals(GatedStore.outcome(each))
-                    && rig.end(List.of(new ClaimResolution.Completed(each.id(), "1"))).contains(each.id())));
+                    && rig.end(List.of(new ClaimResolution.Completed(each.id(), "1")))
+                            .contains(each.id())));
         }
         for (Future<Boolean> call : calls) {
             assertThat(call.get(30, TimeUnit.SECONDS)).isTrue();

@@ -4,11 +4,11 @@ import static io.exactlyonce.claim.Claims.newKey;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
@@ -97,7 +97,7 @@ class GroupCommitRandomTests {
             int fate;
             long nanos;
             List<ClaimId> ids = new ArrayList<>();
-            batch.ends().forEach(end -> ids.add(end.claim()));
+            batch.resolutions().forEach(resolution -> ids.add(resolution.claim()));
             batch.claims().forEach(claim -> ids.add(claim.id()));
             Set<ClaimKey> mine = new HashSet<>();
             synchronized (this) {
@@ -120,8 +120,8 @@ class GroupCommitRandomTests {
 
         private void check(ClaimBatch batch, List<ClaimId> ids, Set<ClaimKey> mine) {
             Set<ClaimKey> ended = new HashSet<>();
-            for (ClaimResolution end : batch.ends()) {
-                require(ended.add(end.claim().key()), "two calls end a key in one batch");
+            for (ClaimResolution resolution : batch.resolutions()) {
+                require(ended.add(resolution.claim().key()), "two calls end a key in one batch");
             }
             for (ClaimRequest claim : batch.claims()) {
                 require(!ended.contains(claim.key()), "a key is ended and claimed in one batch");
@@ -160,8 +160,8 @@ class GroupCommitRandomTests {
             }
             Set<ClaimId> recorded = new HashSet<>();
             Set<ClaimId> unanswered = new HashSet<>();
-            for (ClaimResolution end : batch.ends()) {
-                sort(end.claim(), recorded, unanswered);
+            for (ClaimResolution resolution : batch.resolutions()) {
+                sort(resolution.claim(), recorded, unanswered);
             }
             calls.forEach(call -> call.last = "answered");
             return new ClaimBatch.Result(
@@ -176,7 +176,7 @@ class GroupCommitRandomTests {
         }
 
         @Override
-        public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
+        public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
             throw new AssertionError("ends come in batches");
         }
 
@@ -186,7 +186,7 @@ class GroupCommitRandomTests {
         }
 
         @Override
-        public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
+        public Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
             throw new AssertionError("looks do not come here");
         }
     }
@@ -253,7 +253,7 @@ class GroupCommitRandomTests {
                 ? front.claimAsync(ids.stream()
                         .map(id -> new ClaimRequest(id.key(), id.value(), "worker", Duration.ofSeconds(30)))
                         .toList())
-                : front.endAsync(
+                : front.resolveAsync(
                         ids.stream()
                                 .map(id -> random.nextInt(3) == 0
                                         ? new ClaimResolution.Released(id, "failed", false)

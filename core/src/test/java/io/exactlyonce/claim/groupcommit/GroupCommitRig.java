@@ -1,9 +1,9 @@
 package io.exactlyonce.claim.groupcommit;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.Claims;
 import io.exactlyonce.claim.GatedStore;
 import java.time.Duration;
@@ -46,8 +46,8 @@ public final class GroupCommitRig implements AutoCloseable {
     }
 
     /** Ends claims, and waits for the answer. */
-    public Set<ClaimId> end(List<ClaimResolution> ends) throws Exception {
-        return answer(front.endAsync(ends, true));
+    public Set<ClaimId> end(List<ClaimResolution> resolutions) throws Exception {
+        return answer(front.resolveAsync(resolutions, true));
     }
 
     private static <T> T answer(CompletableFuture<T> call) throws Exception {
@@ -63,8 +63,8 @@ public final class GroupCommitRig implements AutoCloseable {
     }
 
     Caller<Boolean> complete(ClaimRequest request, String result) {
-        return call(
-                () -> end(List.of(new ClaimResolution.Completed(request.id(), result))).contains(request.id()));
+        return call(() -> end(List.of(new ClaimResolution.Completed(request.id(), result)))
+                .contains(request.id()));
     }
 
     /** Returns once the call waits: for its batch, or for its answer. */

@@ -14,7 +14,8 @@ class GroupCommitSettingsTests {
         "2, 257, PT3S, maxBatch (257) must be from 1 to 256",
         "2, 256, PT-1S, queueTimeout (PT-1S) must be positive"
     })
-    void termsOutOfBoundsAreRefusedWithValueAndBounds(int flushers, int maxBatch, Duration queueTimeout, String message) {
+    void termsOutOfBoundsAreRefusedWithValueAndBounds(
+            int flushers, int maxBatch, Duration queueTimeout, String message) {
         assertThatThrownBy(() -> new GroupCommitSettings(flushers, maxBatch, queueTimeout))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(message);

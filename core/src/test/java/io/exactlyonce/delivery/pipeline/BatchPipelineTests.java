@@ -6,13 +6,13 @@ import static org.assertj.core.api.InstanceOfAssertFactories.COMPLETABLE_FUTURE;
 
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ClaimLostException;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
@@ -129,10 +129,10 @@ class BatchPipelineTests {
 
         assertThat(rig.pipeline().admit(group)).isEmpty();
 
-        assertThat(group.get(1).left()).isNotDone();
+        assertThat(group.get(1).processed()).isNotDone();
         asked.forEach(Runnable::run);
         assertThat(rig.store.releases()).hasSize(1);
-        assertThat(group.get(1).left()).isCompleted();
+        assertThat(group.get(1).processed()).isCompleted();
     }
 
     /** It was never asked for, so that there is no claim to give back. */
@@ -189,7 +189,7 @@ class BatchPipelineTests {
         assertThat(rig.store.releases())
                 .containsExactly(new ClaimResolution.Released(failed, "java.io.IOException: no carrier", false));
         assertThat(rig.store.completions())
-                .extracting(end -> end.claim().key().key())
+                .extracting(resolution -> resolution.claim().key().key())
                 .containsExactly("b", "d");
         assertThat(rig.settle(batch)).containsExactly(0, 1, 3);
         assertThat(rig.returns()).containsExactly(4);

@@ -2,8 +2,8 @@ package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.Delivery;
@@ -54,11 +54,11 @@ class CompletionsBehindHandlersTests {
 
         assertThat(rig.process(delivery, claim -> "charged")).isEqualTo("charged");
         assertThat(delivery.state()).isEqualTo(DeliveryState.HANDLED);
-        assertThat(delivery.left()).isNotDone();
+        assertThat(delivery.processed()).isNotDone();
 
         answerAll();
 
-        assertThat(delivery.left()).isDone();
+        assertThat(delivery.processed()).isDone();
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
         assertThat(rig.settle(delivery)).isTrue();
     }
@@ -68,10 +68,10 @@ class CompletionsBehindHandlersTests {
         askLater();
 
         rig.fail(delivery, new IOException("down"));
-        assertThat(delivery.left()).isNotDone();
+        assertThat(delivery.processed()).isNotDone();
         answerAll();
 
-        assertThat(delivery.left()).isDone();
+        assertThat(delivery.processed()).isDone();
         rig.assertReturned(delivery, 4);
     }
 
@@ -80,7 +80,7 @@ class CompletionsBehindHandlersTests {
         handleUnrecorded(3);
 
         repeat(2);
-        assertThat(delivery.left()).isNotDone();
+        assertThat(delivery.processed()).isNotDone();
         repeat(1);
 
         assertThat(rig.store.completions())
@@ -130,7 +130,7 @@ class CompletionsBehindHandlersTests {
 
         repeat(1);
 
-        assertThat(delivery.left()).isDone();
+        assertThat(delivery.processed()).isDone();
         assertThat(rig.store.completions()).hasSize(2);
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.lost).as("no other worker has taken the key over").isEmpty();
@@ -165,7 +165,7 @@ class CompletionsBehindHandlersTests {
         repeat(4);
 
         assertThat(failures()).isEqualTo(3);
-        assertThat(delivery.left()).isDone();
+        assertThat(delivery.processed()).isDone();
         assertThat(rig.parked).isEmpty();
         assertThat(output)
                 .contains((isParked ? "Parking " : "Releasing ") + DeliveryRig.KEY + " failed; it ")
@@ -178,11 +178,11 @@ class CompletionsBehindHandlersTests {
         failUnrecorded(isParked);
 
         repeat(4);
-        assertThat(delivery.left()).isNotDone();
+        assertThat(delivery.processed()).isNotDone();
         repeat(1);
 
         assertThat(failures()).isEqualTo(6);
-        assertThat(delivery.left()).isDone();
+        assertThat(delivery.processed()).isDone();
         assertThat(rig.parked).hasSize(isParked ? 1 : 0);
     }
 

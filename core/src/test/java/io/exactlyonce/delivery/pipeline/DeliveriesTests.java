@@ -145,7 +145,7 @@ class DeliveriesTests {
         assertThat(output.getOut()).containsOnlyOnce("poll of orders crashed");
         assertThat(List.of(claimed, received))
                 .allMatch(each -> each.state() == DeliveryState.ABANDONED)
-                .allMatch(each -> each.left().isDone())
+                .allMatch(each -> each.processed().isDone())
                 .noneMatch(deliveries::settle);
         assertThat(rig.settled).containsExactly(DeliveryState.ABANDONED, DeliveryState.ABANDONED);
         assertThat(rig.store.renewals()).isEmpty();

@@ -129,7 +129,7 @@ class DeliveryPipelineTests {
 
         assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
 
-        assertThat(delivery.left()).isDone();
+        assertThat(delivery.processed()).isDone();
         assertThat(rig.settle(delivery)).isTrue();
         assertThat(rig.returns()).isEmpty();
         assertThat(rig.store.completions()).isEmpty();

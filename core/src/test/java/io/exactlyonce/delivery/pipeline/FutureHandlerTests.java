@@ -58,17 +58,17 @@ class FutureHandlerTests {
         rig.tickFor(Duration.ofSeconds(45));
         assertThat(rig.store.renewals()).hasSizeGreaterThan(2);
         assertThat(recorded).isNotDone();
-        assertThat(delivery.left()).isNotDone();
+        assertThat(delivery.processed()).isNotDone();
 
         work.complete("charged");
         assertThat(rig.store.completions())
                 .as("recording does not block the thread that completes the future")
                 .isEmpty();
-        assertThat(delivery.left()).isNotDone();
+        assertThat(delivery.processed()).isNotDone();
         runAll(completions);
 
         assertThat(recorded).isCompletedWithValue("charged");
-        assertThat(delivery.left()).isDone();
+        assertThat(delivery.processed()).isDone();
         rig.assertCompleted("\"charged\"");
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(45));
         assertThat(rig.settle(delivery)).isTrue();
@@ -241,7 +241,7 @@ class FutureHandlerTests {
         work.complete("charged");
 
         assertThat(ended).isCompletedWithValue("charged");
-        assertThat(delivery.left()).isDone();
+        assertThat(delivery.processed()).isDone();
         assertThat(rig.store.releases()).isEmpty();
         rig.assertReturned(delivery);
     }
@@ -258,7 +258,7 @@ class FutureHandlerTests {
 
         assertThat(work.cancellations).isOne();
         assertThat(failureOf(recorded)).isInstanceOf(CancellationException.class);
-        assertThat(delivery.left()).isDone();
+        assertThat(delivery.processed()).isDone();
         assertThat(rig.store.releases())
                 .as("their work may go on, so that their claims are left to their leases")
                 .isEmpty();
@@ -277,7 +277,7 @@ class FutureHandlerTests {
 
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.store.completions()).isEmpty();
-        assertThat(delivery.left()).isDone();
+        assertThat(delivery.processed()).isDone();
         rig.assertReturned(delivery, 4);
     }
 

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.COMPLETABLE_FUTURE;
 
 import io.exactlyonce.ClaimLostException;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -41,8 +41,8 @@ class ListenerStopTests {
                 .isInstanceOf(CancellationException.class)
                 .hasMessageStartingWith(delivery + " was not begun");
         assertThat(rig.settle(delivery)).isFalse();
-        assertThat(delivery.left()).as("nothing waits for it").isCompleted();
-        assertThat(delivery.gone()).as("nor its group").isCompletedWithValue(delivery.isOnItsLastReceive());
+        assertThat(delivery.processed()).as("nothing waits for it").isCompleted();
+        assertThat(delivery.finished()).as("nor its group").isCompletedWithValue(delivery.isOnItsLastReceive());
     }
 
     @Test
@@ -128,10 +128,10 @@ class ListenerStopTests {
         rig.deliveries().beginStop(rig.orders);
         assertThat(rig.pipeline().admit(claimed)).isEmpty();
 
-        assertThat(claimed.get(0).left()).isNotDone();
+        assertThat(claimed.get(0).processed()).isNotDone();
         assertThat(rig.queue.requests()).isEmpty();
         asked.forEach(Runnable::run);
-        assertThat(claimed.get(0).left()).isCompleted();
+        assertThat(claimed.get(0).processed()).isCompleted();
         assertThat(rig.returns()).containsExactly(0);
         assertThat(rig.store.releases()).as("by the stop alone").hasSize(1);
     }
@@ -321,7 +321,9 @@ class ListenerStopTests {
         Subscription orders = rig.receiving("orders.fifo", 3);
         List<Delivery> group = Stream.of(rig.receive(orders, "first", 1), rig.receive(orders, "last", 3))
                 .map(each -> DeliveryRig.asking(
-                        each, "group", new ClaimSpec(DeliveryRig.key(each.receiptHandle()), null, InDoubtSettings.RERUN)))
+                        each,
+                        "group",
+                        new ClaimSpec(DeliveryRig.key(each.receiptHandle()), null, InDoubtSettings.RERUN)))
                 .toList();
         List<Delivery> handled = new ArrayList<>();
         AtomicInteger looks = new AtomicInteger(moment);

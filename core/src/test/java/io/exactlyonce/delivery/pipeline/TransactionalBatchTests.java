@@ -2,8 +2,8 @@ package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -105,7 +105,7 @@ class TransactionalHandlerTests {
         assertThat(rig.outcomes).containsExactly(ACQUIRED);
         assertThat(rig.asked).containsExactly(List.of(ACQUIRED).toString());
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(3));
-        assertThat(delivery.left()).isDone();
+        assertThat(delivery.processed()).isDone();
         assertThat(rig.settle(delivery)).isTrue();
         rig.deliveries().acknowledged(delivery);
         assertThat(rig.delivered).containsExactly(Duration.ofSeconds(3));
@@ -290,7 +290,7 @@ class TransactionalHandlerTests {
     void claimThatAloneFailsIsGivenUpAfterAFewTries() throws Throwable {
         process((request, work) -> unanswered(request, rig.breaker::answered), DeliveryRig::neverCalled);
 
-        assertThat(requests).hasSize(Claims.FEW);
+        assertThat(requests).hasSize(RetryingClaimClient.FEW);
         rig.assertReturned(delivery, 4);
         assertThat(rig.orders.levels().waiting()).hasValue(0);
     }
@@ -300,7 +300,7 @@ class TransactionalHandlerTests {
     void claimThatFailsForGoodAfterItWasRepeatedIsNotCountedAsWaitingAnyMore() {
         assertThat(failureOf(
                         (request, work) -> {
-                            if (requests.size() < Claims.FEW) {
+                            if (requests.size() < RetryingClaimClient.FEW) {
                                 return unanswered(request, () -> {});
                             }
                             assertThat(rig.orders.levels().waiting()).hasValue(1);
@@ -461,7 +461,7 @@ class TransactionalHandlerTests {
         assertThat(rolledBack).hasSize(1);
         assertThat(results).isEmpty();
         assertThat(rig.returns()).containsExactly(0);
-        assertThat(delivery.left()).isDone();
+        assertThat(delivery.processed()).isDone();
     }
 
     @Test

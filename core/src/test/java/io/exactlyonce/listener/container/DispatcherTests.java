@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
 import io.awspring.cloud.sqs.listener.backpressure.ConcurrencyLimiterBlockingBackPressureHandler;
 import io.awspring.cloud.sqs.listener.sink.AbstractMessageProcessingPipelineSink;
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
@@ -492,11 +492,11 @@ class DispatcherTests {
         DispatcherRig rig = twoBeingRecorded();
         assertThat(rig.permits()).isZero();
         assertThat(rig.subscription.levels().recording()).hasValue(2);
-        assertThat(rig.dispatcher.awaitRoom(Duration.ZERO)).isFalse();
+        assertThat(rig.dispatcher.awaitCapacity(Duration.ZERO)).isFalse();
 
         rig.asked.remove().run();
 
-        assertThat(rig.dispatcher.awaitRoom(Duration.ZERO)).isTrue();
+        assertThat(rig.dispatcher.awaitCapacity(Duration.ZERO)).isTrue();
         assertThat(rig.subscription.levels().recording()).hasValue(1);
     }
 

@@ -2,8 +2,8 @@ package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.delivery.OutcomePolicy;

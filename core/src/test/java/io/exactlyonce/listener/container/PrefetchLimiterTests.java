@@ -21,7 +21,7 @@ class PrefetchLimiterTests {
     private static final int POLL = 10;
 
     private long now;
-    private final PrefetchLimiter slots = new PrefetchLimiter(MOST, POLL, () -> now);
+    private final PrefetchLimiter limiter = new PrefetchLimiter(MOST, POLL, () -> now);
     private final List<Object> begun = new ArrayList<>();
 
     /** Those of which nothing has become yet. */
@@ -32,7 +32,7 @@ class PrefetchLimiterTests {
     private void poll(int messages) {
         permits -= messages;
         assertThat(permits).as("permits that are free").isNotNegative();
-        permits += slots.arrive(arrive(messages));
+        permits += limiter.onReceived(arrive(messages));
     }
 
     private List<Object> arrive(int messages) {
@@ -45,7 +45,7 @@ class PrefetchLimiterTests {
     /** One that was polled, or comes otherwise. */
     private Object next() {
         if (arrived.isEmpty()) {
-            slots.arrive(arrive(1));
+            limiter.onReceived(arrive(1));
         }
         return arrived.remove();
     }
@@ -53,7 +53,7 @@ class PrefetchLimiterTests {
     private void begin(int messages) {
         List<Object> places =
                 IntStream.range(0, messages).mapToObj(index -> next()).toList();
-        slots.execute(places, () -> begun.addAll(places));
+        limiter.execute(places, () -> begun.addAll(places));
     }
 
     private void end() {
@@ -61,7 +61,7 @@ class PrefetchLimiterTests {
     }
 
     private void leave(Object place) {
-        permits += slots.leave(place) ? 1 : 0;
+        permits += limiter.onFinished(place) ? 1 : 0;
     }
 
     /** One poll whose handlers take so long. */
@@ -101,7 +101,7 @@ class PrefetchLimiterTests {
         for (int message = 0; message < 2 * POLL; message++) {
             int number = message;
             Object place = next();
-            slots.execute(List.of(place), () -> {
+            limiter.execute(List.of(place), () -> {
                 begun.add(place);
                 order.add(number);
             });
@@ -167,7 +167,7 @@ class PrefetchLimiterTests {
 
         assertThat(permits).isEqualTo(MOST - 1);
         begin(MOST);
-        assertThat(begun).as("nine slots are free").hasSize(2);
+        assertThat(begun).as("nine places are free").hasSize(2);
         end();
         end();
         assertThat(begun).hasSize(MOST);
@@ -177,7 +177,7 @@ class PrefetchLimiterTests {
     void messageThatLeavesBeforeItsTurnTakesNoSlot() {
         begin(MOST);
         Object gone = next();
-        slots.execute(List.of(gone), () -> begun.add(gone));
+        limiter.execute(List.of(gone), () -> begun.add(gone));
         begin(1);
         leave(gone);
 
@@ -193,12 +193,12 @@ class PrefetchLimiterTests {
         begin(MOST);
         for (int message = 0; message < 100_000; message++) {
             Object place = next();
-            slots.execute(List.of(place), () -> {
+            limiter.execute(List.of(place), () -> {
                 handled[0]++;
-                slots.leave(place);
+                limiter.onFinished(place);
             });
         }
-        slots.execute(List.of(last), () -> handled[0]++);
+        limiter.execute(List.of(last), () -> handled[0]++);
 
         end();
 
@@ -209,31 +209,33 @@ class PrefetchLimiterTests {
     void stopWaitsForMessagesWhosePermitsAreLentAndLendsNoMore() throws Exception {
         PrefetchLimiter real = new PrefetchLimiter(MOST, POLL, System::nanoTime);
         Object quick = new Object();
-        real.arrive(List.of(quick));
-        real.execute(List.of(quick), () -> real.leave(quick));
+        real.onReceived(List.of(quick));
+        real.execute(List.of(quick), () -> real.onFinished(quick));
         Object second = new Object();
         Object third = new Object();
-        assertThat(real.arrive(List.of(second))).as("lent").isOne();
+        assertThat(real.onReceived(List.of(second))).as("prefetched").isOne();
         assertThat(real.drain(Duration.ofMillis(1))).isFalse();
-        assertThat(real.arrive(List.of(third))).as("lent while it stops").isZero();
+        assertThat(real.onReceived(List.of(third)))
+                .as("prefetched while it stops")
+                .isZero();
 
         CompletableFuture<Boolean> stop = CompletableFuture.supplyAsync(() -> drain(real));
-        real.leave(second);
+        real.onFinished(second);
         assertThat(stop).isNotDone();
-        real.leave(third);
+        real.onFinished(third);
 
         assertThat(stop.get(10, TimeUnit.SECONDS)).isTrue();
     }
 
-    private static boolean drain(PrefetchLimiter slots) {
+    private static boolean drain(PrefetchLimiter limiter) {
         try {
-            return slots.drain(Duration.ofSeconds(20));
+            return limiter.drain(Duration.ofSeconds(20));
         } catch (InterruptedException stopping) {
             throw new IllegalStateException(stopping);
         }
     }
 
-    /** Whatever happens in whatever order, no permit is lost or made, and no more handlers run than there are slots. */
+    /** Whatever happens in whatever order, no permit is lost or made, and no more handlers run than there are places. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void permitsAndSlotsAreKeptWhateverTheOrder(long seed) {

@@ -69,14 +69,14 @@ class ContainerSettingsTests {
         Delivery delivery = message.delivery();
 
         try (CapturedLog log = new CapturedLog()) {
-            ListenerRig.settings(new Events(), "placed").ask(message);
+            ListenerRig.settings(new Events(), "placed").specify(message);
             assertThat(log.text().strip().lines())
                     .singleElement()
                     .asString()
                     .contains("ERROR", "of listener 'listener' on queue 'orders' is returned", "cannot be made");
         }
 
-        assertThat(delivery.begin()).isTrue();
+        assertThat(delivery.beginProcessing()).isTrue();
         assertThat(delivery.isToBeClaimed()).isFalse();
     }
 

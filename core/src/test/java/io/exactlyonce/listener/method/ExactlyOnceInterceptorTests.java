@@ -160,7 +160,7 @@ class ExactlyOnceInterceptorTests {
                 Arrays.stream(payloads).<Message<?>>map(this::received).toList();
         List<ReceivedMessage> received =
                 messages.stream().map(ReceivedMessage::require).toList();
-        received.forEach(settings::ask);
+        received.forEach(settings::specify);
         if (settings.listener().transaction() == null) {
             pipeline.claim(ReceivedMessage.deliveries(received)).join();
         }

@@ -1,7 +1,7 @@
 package io.exactlyonce.listener.method;
 
-import static io.exactlyonce.InDoubtPolicy.PARK;
 import static io.exactlyonce.Effects.DATABASE;
+import static io.exactlyonce.InDoubtPolicy.PARK;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -109,7 +109,7 @@ class HandlerShapeTests {
         "asyncFuture, @Async takes it to another thread"
     })
     void methodWhoseEndCannotBeToldIsRefused(String name, String message) {
-        assertThatThrownBy(() -> rules(name, "").requireTellingWhenDone())
+        assertThatThrownBy(() -> rules(name, "").requireCompletionSignal())
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Handlers." + name)
                 .hasMessageContaining(message);
@@ -118,7 +118,7 @@ class HandlerShapeTests {
     @ParameterizedTest
     @CsvSource({"future", "raw", "text", "acknowledging"})
     void methodWhoseEndCanBeToldIsAccepted(String name) {
-        assertThatCode(() -> rules(name, "").requireTellingWhenDone()).doesNotThrowAnyException();
+        assertThatCode(() -> rules(name, "").requireCompletionSignal()).doesNotThrowAnyException();
     }
 
     @ParameterizedTest
@@ -148,7 +148,7 @@ class HandlerShapeTests {
         SqsListener seen = AnnotatedElementUtils.findMergedAnnotation(method, SqsListener.class);
         ListenerDeclaration plain = ListenerRig.declared(Handlers.class, "plain");
         return new ListenerRules(
-                new ListenerDeclaration(method, plain.says(), seen == null ? plain.seen() : seen, false),
+                new ListenerDeclaration(method, plain.annotation(), seen == null ? plain.seen() : seen, false),
                 method.getReturnType(),
                 new MockEnvironment().withProperty("mode", mode));
     }

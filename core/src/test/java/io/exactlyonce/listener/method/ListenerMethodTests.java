@@ -191,7 +191,7 @@ class ListenerMethodTests {
         Method method = ListenerRig.method(Handlers.class, name);
         return new ListenerMethod(
                 method,
-                ListenerRig.declared(Handlers.class, name).says(),
+                ListenerRig.declared(Handlers.class, name).annotation(),
                 false,
                 true,
                 false,

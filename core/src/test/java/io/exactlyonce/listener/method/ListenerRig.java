@@ -16,9 +16,9 @@ import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.delivery.pipeline.CircuitBreakers;
-import io.exactlyonce.delivery.pipeline.Claims;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.delivery.pipeline.RetryingClaimClient;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.ListenerSummary;
 import io.exactlyonce.listener.message.PolledMessage;
@@ -213,8 +213,8 @@ public final class ListenerRig {
                 new ClaimSettings("worker", null), new RetryBackoff(backoff, Duration.ofMinutes(5), () -> 0));
     }
 
-    private static Claims claims(ScriptedStore store, Executor threads, NanoClock clock) {
-        return new Claims(store, new ExecutorClaimStore(store, threads), new FakeTimer(), clock);
+    private static RetryingClaimClient claims(ScriptedStore store, Executor threads, NanoClock clock) {
+        return new RetryingClaimClient(store, new ExecutorClaimStore(store, threads), new FakeTimer(), clock);
     }
 
     static DeliveryPipeline pipeline(ScriptedStore store, Executor threads, NanoClock clock) {

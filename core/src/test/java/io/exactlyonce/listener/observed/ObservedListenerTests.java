@@ -9,8 +9,8 @@ import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
@@ -265,9 +265,11 @@ class ObservedListenerTests {
         listener("batch").onMessage(List.of(message("o1"), message("o2"), message("o3")));
 
         assertThat(store.completions())
-                .extracting(end -> end.claim().key().key())
+                .extracting(resolution -> resolution.claim().key().key())
                 .containsExactly("o1", "o3");
-        assertThat(store.releases()).extracting(end -> end.claim().key().key()).containsExactly("o2");
+        assertThat(store.releases())
+                .extracting(resolution -> resolution.claim().key().key())
+                .containsExactly("o2");
     }
 
     /** A transaction is rolled back for it with the effects of all, and the engine would take it for a failure of all. */

@@ -171,7 +171,7 @@ public final class DynamoDbClaimsAutoConfiguration {
         @Bean
         GroupCommitSettings exactlyOnceGroupCommit() {
             GroupCommitSettings usual = GroupCommitSettings.USUAL;
-            return new GroupCommitSettings(usual.flushers(), DynamoDbClaimStore.LARGEST_BATCH, usual.patience());
+            return new GroupCommitSettings(usual.flushers(), DynamoDbClaimStore.LARGEST_BATCH, usual.queueTimeout());
         }
 
         @Bean

@@ -138,7 +138,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     }
 
     /** Returns the key's life until now. */
-    public ClaimDetails life(LeaseClock clock) {
+    public ClaimDetails details(LeaseClock clock) {
         return new ClaimDetails(
                 text("status"),
                 attempt(),
@@ -158,8 +158,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     /** Returns what a person is shown. Only for a key that is parked. */
     public ParkedClaim parked() {
         String reason = Objects.requireNonNullElse(textOrNull("error"), "unknown");
-        return new ParkedClaim(
-                text("scope"), text("key"), claimId(), attempt(), isInDoubt(), reason, parkedAtMicros());
+        return new ParkedClaim(text("scope"), text("key"), claimId(), attempt(), isInDoubt(), reason, parkedAtMicros());
     }
 
     private long parkedAtMicros() {

@@ -1,11 +1,11 @@
 package io.exactlyonce.dynamodb.item;
 
 import io.exactlyonce.Claim;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.clock.LeaseClock;
 import java.security.SecureRandom;
@@ -152,17 +152,17 @@ public final class ClaimStatements {
     }
 
     /** The end of a claim that its worker tells. */
-    public Statement end(String pk, ClaimResolution end) {
-        String inDoubt = end.inDoubt() ? IN_DOUBT : "";
-        if (end instanceof ClaimResolution.Completed completed) {
-            return update(COMPLETED + IF_HELD, NO_END, completed(completed), pk, id(end.claim()));
+    public Statement resolve(String pk, ClaimResolution resolution) {
+        String inDoubt = resolution.inDoubt() ? IN_DOUBT : "";
+        if (resolution instanceof ClaimResolution.Completed completed) {
+            return update(COMPLETED + IF_HELD, NO_END, completed(completed), pk, id(resolution.claim()));
         }
-        if (end instanceof ClaimResolution.Parked parked) {
+        if (resolution instanceof ClaimResolution.Parked parked) {
             List<AttributeValue> written = parked(pk, parked.reason());
-            return update(PARKED + inDoubt + IF_HELD, NO_END, written, pk, id(end.claim()));
+            return update(PARKED + inDoubt + IF_HELD, NO_END, written, pk, id(resolution.claim()));
         }
-        List<AttributeValue> error = List.of(text(((ClaimResolution.Released) end).error()));
-        return update(RELEASED + inDoubt + IF_HELD, NO_END, error, pk, id(end.claim()));
+        List<AttributeValue> error = List.of(text(((ClaimResolution.Released) resolution).error()));
+        return update(RELEASED + inDoubt + IF_HELD, NO_END, error, pk, id(resolution.claim()));
     }
 
     /** Leaves a free key that is in doubt to a person. */
@@ -175,12 +175,12 @@ public final class ClaimStatements {
     }
 
     /** Records that a parked key's effect has happened. */
-    public Statement completeParked(String pk, ClaimResolution.Completed end) {
-        return update(COMPLETED + UNPARK_IF_PARKED, NO_END, completed(end), pk, id(end.claim()));
+    public Statement completeParked(String pk, ClaimResolution.Completed resolution) {
+        return update(COMPLETED + UNPARK_IF_PARKED, NO_END, completed(resolution), pk, id(resolution.claim()));
     }
 
-    private List<AttributeValue> completed(ClaimResolution.Completed end) {
-        return List.of(text(end.result()), number(clock.estimateMicros()), number(secondsAfter(Duration.ZERO)));
+    private List<AttributeValue> completed(ClaimResolution.Completed resolution) {
+        return List.of(text(resolution.result()), number(clock.estimateMicros()), number(secondsAfter(Duration.ZERO)));
     }
 
     /** Gives a parked key free. */

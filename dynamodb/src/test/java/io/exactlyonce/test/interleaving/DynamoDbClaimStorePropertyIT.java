@@ -1,11 +1,11 @@
 package io.exactlyonce.test.interleaving;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -73,13 +73,13 @@ class DynamoDbClaimStorePropertyIT {
         }
 
         @Override
-        public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
-            return store.end(ends);
+        public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+            return store.resolve(resolutions);
         }
 
         @Override
-        public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
-            return store.look(keys);
+        public Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
+            return store.peek(keys);
         }
     }
 }

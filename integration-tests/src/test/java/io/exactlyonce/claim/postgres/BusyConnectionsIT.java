@@ -3,12 +3,12 @@ package io.exactlyonce.claim.postgres;
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
@@ -87,9 +87,9 @@ class BusyConnectionsIT {
             kept.add(activeConnections());
             store.renew(List.of(new LeaseRenewal(request.id(), request.lease())));
             kept.add(activeConnections());
-            store.end(List.of(new ClaimResolution.Completed(request.id(), "1")));
+            store.resolve(List.of(new ClaimResolution.Completed(request.id(), "1")));
             kept.add(activeConnections());
-            store.look(List.of(request.key()));
+            store.peek(List.of(request.key()));
             kept.add(activeConnections());
             assertThat(TransactionSynchronizationManager.isActualTransactionActive())
                     .isTrue();

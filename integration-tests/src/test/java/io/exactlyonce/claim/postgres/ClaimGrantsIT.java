@@ -4,11 +4,11 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.SynchronousCommit;
@@ -118,7 +118,7 @@ class ClaimGrantsIT {
         new ClaimTable(pool.dataSource()).verify();
         ClaimRequest claim = request();
         store.claim(List.of(claim));
-        store.end(List.of(new ClaimResolution.Completed(claim.id(), "1")));
+        store.resolve(List.of(new ClaimResolution.Completed(claim.id(), "1")));
 
         retention().sweep();
 
@@ -137,11 +137,11 @@ class ClaimGrantsIT {
         store.claim(List.of(request(keys.get(0))));
         store.renew(List.of(new LeaseRenewal(claims.get(0).id(), Duration.ofMinutes(1))));
         fence(claims.get(0).id());
-        store.end(List.of(new ClaimResolution.Completed(claims.get(0).id(), "1")));
-        store.end(List.of(new ClaimResolution.Released(claims.get(1).id(), "failed", false)));
+        store.resolve(List.of(new ClaimResolution.Completed(claims.get(0).id(), "1")));
+        store.resolve(List.of(new ClaimResolution.Released(claims.get(1).id(), "failed", false)));
         store.claim(List.of(request(keys.get(1))));
-        store.end(List.of(new ClaimResolution.Parked(claims.get(2).id(), "to be decided", false)));
-        assertThat(store.look(keys)).containsEntry(keys.get(2), KeyState.PARKED);
+        store.resolve(List.of(new ClaimResolution.Parked(claims.get(2).id(), "to be decided", false)));
+        assertThat(store.peek(keys)).containsEntry(keys.get(2), KeyState.PARKED);
         decide(claims.get(2).id());
         handleWithinATransaction();
 

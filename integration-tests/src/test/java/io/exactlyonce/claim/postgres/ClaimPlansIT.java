@@ -4,12 +4,12 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -152,9 +152,9 @@ class ClaimPlansIT {
             store.renew(claims.stream()
                     .map(claim -> new LeaseRenewal(claim.id(), Duration.ofMinutes(1)))
                     .toList());
-            store.end(List.of(new ClaimResolution.Completed(claims.get(0).id(), "1")));
-            store.end(List.of(new ClaimResolution.Parked(claims.get(1).id(), "to be decided", false)));
-            store.end(List.of(
+            store.resolve(List.of(new ClaimResolution.Completed(claims.get(0).id(), "1")));
+            store.resolve(List.of(new ClaimResolution.Parked(claims.get(1).id(), "to be decided", false)));
+            store.resolve(List.of(
                     new ClaimResolution.Released(claims.get(2).id(), "failed", true),
                     new ClaimResolution.Released(claims.get(3).id(), "failed", true)));
             store.claim(List.of(request(claims.get(2).key())));
@@ -164,9 +164,9 @@ class ClaimPlansIT {
                     Duration.ofMinutes(1),
                     InDoubt.PARK,
                     null)));
-            store.apply(
-                    new ClaimBatch(List.of(new ClaimResolution.Completed(claims.get(4).id(), "1")), List.of(request())));
-            store.look(claims.stream().map(ClaimRequest::key).toList());
+            store.apply(new ClaimBatch(
+                    List.of(new ClaimResolution.Completed(claims.get(4).id(), "1")), List.of(request())));
+            store.peek(claims.stream().map(ClaimRequest::key).toList());
             fence(claims.get(5).id());
             retention.sweep();
             assertThat(sweeps.failures).isZero();

@@ -4,12 +4,12 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +38,7 @@ class ClaimRowsOnDiskIT {
         ClaimRequest completed = request();
         ClaimRequest held = request();
         store.claim(List.of(completed, held));
-        store.end(List.of(new ClaimResolution.Completed(completed.id(), "1")));
+        store.resolve(List.of(new ClaimResolution.Completed(completed.id(), "1")));
         Map<String, Object> completedBefore = DATABASE.row(completed.key());
         Map<String, Object> heldBefore = DATABASE.row(held.key());
 
@@ -85,8 +85,8 @@ class ClaimRowsOnDiskIT {
         ClaimRequest claim = request();
         store.claim(List.of(claim));
 
-        store.end(
-                List.of(new ClaimResolution.Released(claim.id(), "a\0b" + "x".repeat(997) + "\uD83D\uDE00 and more", false)));
+        store.resolve(List.of(
+                new ClaimResolution.Released(claim.id(), "a\0b" + "x".repeat(997) + "\uD83D\uDE00 and more", false)));
 
         assertThat(DATABASE.row(claim.key()).get("error")).isEqualTo("ab" + "x".repeat(997));
     }
@@ -97,13 +97,15 @@ class ClaimRowsOnDiskIT {
         ClaimRequest bad = request(new ClaimKey("b", UUID.randomUUID().toString()));
         store.claim(List.of(good, bad));
 
-        assertThatThrownBy(() -> store.end(
-                        List.of(new ClaimResolution.Completed(good.id(), "1"), new ClaimResolution.Completed(bad.id(), "a\0b"))))
+        assertThatThrownBy(() -> store.resolve(List.of(
+                        new ClaimResolution.Completed(good.id(), "1"),
+                        new ClaimResolution.Completed(bad.id(), "a\0b"))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .satisfies(failure -> assertThat(ExceptionUtils.readStackTrace(failure))
                         .doesNotContain(good.key().key(), bad.key().key()));
 
         assertThat(DATABASE.row(good.key()).get("status")).isEqualTo("HELD");
-        assertThat(store.end(List.of(new ClaimResolution.Completed(good.id(), "1")))).containsExactly(good.id());
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(good.id(), "1"))))
+                .containsExactly(good.id());
     }
 }

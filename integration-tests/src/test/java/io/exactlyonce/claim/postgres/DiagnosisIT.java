@@ -2,9 +2,9 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.DocumentedCode;
 import java.util.List;
@@ -70,8 +70,8 @@ class DiagnosisIT {
         return request;
     }
 
-    private void end(ClaimResolution end) {
-        assertThat(store.end(List.of(end))).containsExactly(end.claim());
+    private void end(ClaimResolution resolution) {
+        assertThat(store.resolve(List.of(resolution))).containsExactly(resolution.claim());
     }
 
     private List<Object> keys(String query) {

@@ -2,9 +2,9 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -47,13 +47,13 @@ final class DurabilityLog {
         ClaimRequest first = request(new ClaimKey("durable", UUID.randomUUID().toString()));
         store.claim(List.of(first));
         store.renew(List.of(new LeaseRenewal(first.id(), first.lease())));
-        store.end(List.of(new ClaimResolution.Released(first.id(), "failed", false)));
+        store.resolve(List.of(new ClaimResolution.Released(first.id(), "failed", false)));
         ClaimRequest second = request(first.key());
         store.claim(List.of(second));
-        store.end(List.of(new ClaimResolution.Completed(second.id(), null)));
+        store.resolve(List.of(new ClaimResolution.Completed(second.id(), null)));
         ClaimRequest parked = request(new ClaimKey("durable", UUID.randomUUID().toString()));
         store.claim(List.of(parked));
-        store.end(List.of(new ClaimResolution.Parked(parked.id(), "to be decided", false)));
+        store.resolve(List.of(new ClaimResolution.Parked(parked.id(), "to be decided", false)));
         var parkedClaims = new PostgresParkedClaims(claims, TestDatabase.RETENTION, configured);
         assertThat(parkedClaims.release(parked.id())).isTrue();
 

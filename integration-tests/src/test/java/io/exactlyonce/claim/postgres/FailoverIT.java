@@ -4,9 +4,9 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -58,13 +58,13 @@ class FailoverIT {
         assertThat(store.renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
                 .containsExactly(completed.id());
         failover.happens();
-        assertThat(store.end(List.of(new ClaimResolution.Completed(completed.id(), "1"))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(completed.id(), "1"))))
                 .containsExactly(completed.id());
         failover.happens();
-        assertThat(store.end(List.of(new ClaimResolution.Released(released.id(), "failed", false))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Released(released.id(), "failed", false))))
                 .containsExactly(released.id());
         failover.happens();
-        assertThat(store.look(List.of(completed.key(), released.key())))
+        assertThat(store.peek(List.of(completed.key(), released.key())))
                 .containsEntry(completed.key(), KeyState.completed(null))
                 .containsEntry(released.key(), KeyState.FREE);
     }
@@ -76,7 +76,7 @@ class FailoverIT {
         assertThat(losingReplies().claim(List.of(completed))).hasOnlyElementsOfType(Acquired.class);
         assertThat(losingReplies().renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
                 .containsExactly(completed.id());
-        assertThat(losingReplies().end(List.of(new ClaimResolution.Completed(completed.id(), "1"))))
+        assertThat(losingReplies().resolve(List.of(new ClaimResolution.Completed(completed.id(), "1"))))
                 .containsExactly(completed.id());
         assertThat(database.row(completed.key())).containsEntry("status", "COMPLETED");
     }

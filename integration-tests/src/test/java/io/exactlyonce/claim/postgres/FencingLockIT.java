@@ -4,12 +4,12 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
@@ -181,8 +181,9 @@ class FencingLockIT {
             Duration lease = Duration.ofMinutes(1);
             assertThat(store.renew(List.of(new LeaseRenewal(claim, lease), new LeaseRenewal(neighbour.id(), lease))))
                     .containsExactlyInAnyOrder(claim, neighbour.id());
-            assertThat(store.end(
-                            List.of(new ClaimResolution.Completed(claim, "1"), new ClaimResolution.Completed(neighbour.id(), "2"))))
+            assertThat(store.resolve(List.of(
+                            new ClaimResolution.Completed(claim, "1"),
+                            new ClaimResolution.Completed(neighbour.id(), "2"))))
                     .containsExactlyInAnyOrder(claim, neighbour.id());
             assertThat(holder.goOn().get(20, TimeUnit.SECONDS)).isTrue();
         }
@@ -206,7 +207,7 @@ class FencingLockIT {
     void releaseGoesThroughTheFenceAndLeavesTheKeyUnclaimableUntilItsEnd() throws Exception {
         claim(request);
         try (PausedWorker holder = new PausedWorker(true)) {
-            assertThat(store.end(List.of(new ClaimResolution.Released(claim, "failed", false))))
+            assertThat(store.resolve(List.of(new ClaimResolution.Released(claim, "failed", false))))
                     .containsExactly(claim);
             assertThat(claim(request(request.key()))).isInstanceOf(HeldElsewhere.class);
             holder.goOn().get(20, TimeUnit.SECONDS);
@@ -217,7 +218,7 @@ class FencingLockIT {
     @Test
     void completedClaimIsNotHeld() {
         claim(request);
-        store.end(List.of(new ClaimResolution.Completed(claim, null)));
+        store.resolve(List.of(new ClaimResolution.Completed(claim, null)));
 
         assertThat(application.<Boolean>execute(status -> store.fence(claim))).isFalse();
     }

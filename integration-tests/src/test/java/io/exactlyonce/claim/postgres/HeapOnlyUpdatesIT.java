@@ -2,8 +2,8 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
@@ -49,11 +49,11 @@ class HeapOnlyUpdatesIT {
                 .map(claim -> new LeaseRenewal(claim.id(), Duration.ofMinutes(2)))
                 .toList());
         if (fails) {
-            store.end(batch.stream()
+            store.resolve(batch.stream()
                     .map(claim -> new ClaimResolution.Released(claim.id(), "failed", false))
                     .toList());
         } else {
-            store.end(batch.stream()
+            store.resolve(batch.stream()
                     .map(claim -> new ClaimResolution.Completed(claim.id(), "1"))
                     .toList());
         }

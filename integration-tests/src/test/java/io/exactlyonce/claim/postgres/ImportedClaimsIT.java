@@ -2,13 +2,13 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.DocumentedCode;
@@ -120,8 +120,9 @@ class ImportedClaimsIT {
         run("in-progress");
 
         assertThat(database.row(held.key())).isEqualTo(before);
-        assertThat(store.end(
-                        List.of(new ClaimResolution.Completed(held.id(), null), new ClaimResolution.Completed(begun.id(), null))))
+        assertThat(store.resolve(List.of(
+                        new ClaimResolution.Completed(held.id(), null),
+                        new ClaimResolution.Completed(begun.id(), null))))
                 .containsExactlyInAnyOrder(held.id(), begun.id());
         assertThat(claim("A-7")).isInstanceOf(AlreadyCompleted.class);
     }
@@ -133,7 +134,7 @@ class ImportedClaimsIT {
         ClaimRequest released = request("A-7");
         ClaimRequest abandoned = request("A-8");
         store.claim(List.of(released, abandoned));
-        store.end(List.of(new ClaimResolution.Released(released.id(), "An old instance is at work on it", false)));
+        store.resolve(List.of(new ClaimResolution.Released(released.id(), "An old instance is at work on it", false)));
         jdbc.update("UPDATE exactly_once_claim SET lease_until = now() - interval '1 second' WHERE key = 'A-8'");
 
         run("done");
@@ -143,7 +144,7 @@ class ImportedClaimsIT {
         assertThat(rows()).isEqualTo(imported);
         assertThat(claim("A-7")).isInstanceOf(AlreadyCompleted.class);
         assertThat(claim("A-8")).isInstanceOf(AlreadyCompleted.class);
-        assertThat(store.end(List.of(new ClaimResolution.Released(abandoned.id(), "late", true))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Released(abandoned.id(), "late", true))))
                 .as("what a worker that was paused still says")
                 .isEmpty();
     }

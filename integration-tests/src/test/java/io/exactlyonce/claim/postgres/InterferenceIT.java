@@ -7,13 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -76,7 +76,7 @@ class InterferenceIT {
 
     private ClaimRequest failed() {
         ClaimRequest failed = held();
-        other.end(List.of(new ClaimResolution.Released(failed.id(), "failed", false)));
+        other.resolve(List.of(new ClaimResolution.Released(failed.id(), "failed", false)));
         return failed;
     }
 
@@ -96,7 +96,7 @@ class InterferenceIT {
         Runnable claimAndRelease = () -> {
             ClaimRequest faster = request(busy.key());
             other.claim(List.of(faster));
-            other.end(List.of(new ClaimResolution.Released(faster.id(), "failed", false)));
+            other.resolve(List.of(new ClaimResolution.Released(faster.id(), "failed", false)));
         };
 
         assertThat(claimWhile(TAKE_OVER, 100, claimAndRelease, busy.key())).isEqualTo(new HeldElsewhere(Duration.ZERO));
@@ -127,7 +127,10 @@ class InterferenceIT {
         ClaimRequest late = late();
 
         assertThat(claimWhile(
-                        TAKE_OVER, 1, () -> other.end(List.of(new ClaimResolution.Completed(late.id(), "1"))), late.key()))
+                        TAKE_OVER,
+                        1,
+                        () -> other.resolve(List.of(new ClaimResolution.Completed(late.id(), "1"))),
+                        late.key()))
                 .isEqualTo(new AlreadyCompleted("1"));
     }
 
@@ -138,7 +141,7 @@ class InterferenceIT {
         assertThat(claimWhile(
                         TAKE_OVER,
                         1,
-                        () -> other.end(List.of(new ClaimResolution.Released(late.id(), "failed", false))),
+                        () -> other.resolve(List.of(new ClaimResolution.Released(late.id(), "failed", false))),
                         late.key()))
                 .isInstanceOfSatisfying(
                         Acquired.class,
@@ -152,7 +155,7 @@ class InterferenceIT {
         assertThat(whileLocked(
                         "UPDATE exactly_once_claim SET lease_until = now() WHERE claim_id = '%s'"
                                 .formatted(claim.claimId()),
-                        () -> other.end(List.of(new ClaimResolution.Completed(claim.id(), "1")))))
+                        () -> other.resolve(List.of(new ClaimResolution.Completed(claim.id(), "1")))))
                 .containsExactly(claim.id());
         assertThat(DATABASE.row(claim.key()).get("status")).isEqualTo("COMPLETED");
     }
@@ -176,7 +179,7 @@ class InterferenceIT {
         assertThat(whileLocked(
                         "UPDATE exactly_once_claim SET claim_id = gen_random_uuid() WHERE claim_id = '%s'"
                                 .formatted(zombie.claimId()),
-                        () -> other.end(List.of(new ClaimResolution.Completed(zombie.id(), "1")))))
+                        () -> other.resolve(List.of(new ClaimResolution.Completed(zombie.id(), "1")))))
                 .isEmpty();
         assertThat(DATABASE.row(zombie.key()).get("status")).isEqualTo("HELD");
     }
@@ -204,14 +207,17 @@ class InterferenceIT {
             assertThat(renewal.unanswered()).containsExactly(locked.id());
 
             ClaimBatch.Result ended = other.apply(new ClaimBatch(
-                    List.of(new ClaimResolution.Completed(locked.id(), "1"), new ClaimResolution.Completed(free.id(), "1")),
+                    List.of(
+                            new ClaimResolution.Completed(locked.id(), "1"),
+                            new ClaimResolution.Completed(free.id(), "1")),
                     List.of(fresh)));
             assertThat(ended.recorded()).containsExactly(free.id());
             assertThat(ended.unanswered()).containsExactly(locked.id());
             assertThat(ended.claimed()).hasOnlyElementsOfType(Acquired.class);
             connection.rollback();
         }
-        assertThat(other.end(List.of(new ClaimResolution.Completed(locked.id(), "1")))).containsExactly(locked.id());
+        assertThat(other.resolve(List.of(new ClaimResolution.Completed(locked.id(), "1"))))
+                .containsExactly(locked.id());
     }
 
     /** A first claim that has not been committed: what becomes of the key is not known before. */
@@ -244,8 +250,8 @@ class InterferenceIT {
         ClaimBatch waits = new ClaimBatch(
                 List.of(new ClaimResolution.Completed(ours.id(), "ours")),
                 List.of(request(uncommitted.key()), request(theirs.key())));
-        ClaimBatch crosses =
-                new ClaimBatch(List.of(new ClaimResolution.Completed(theirs.id(), "theirs")), List.of(request(ours.key())));
+        ClaimBatch crosses = new ClaimBatch(
+                List.of(new ClaimResolution.Completed(theirs.id(), "theirs")), List.of(request(ours.key())));
         try (Connection connection = DATABASE.newConnection()) {
             connection.setAutoCommit(false);
             TestDatabase.insert(new JdbcTemplate(new SingleConnectionDataSource(connection, true)), uncommitted.id());

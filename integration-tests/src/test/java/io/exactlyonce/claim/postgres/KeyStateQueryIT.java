@@ -4,9 +4,9 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -52,7 +52,7 @@ class KeyStateQueryIT {
     }
 
     private KeyState look() {
-        return store.look(List.of(claim.key())).get(claim.key());
+        return store.peek(List.of(claim.key())).get(claim.key());
     }
 
     private JdbcTemplate other() {
@@ -61,7 +61,7 @@ class KeyStateQueryIT {
 
     /** In the transaction of the other connection, which goes on after the look. */
     private Map<ClaimKey, KeyState> lookWithin(List<ClaimKey> keys) {
-        return TestDatabase.store(new SingleConnectionDataSource(other, true)).look(keys);
+        return TestDatabase.store(new SingleConnectionDataSource(other, true)).peek(keys);
     }
 
     private boolean tryLock(String function) {
@@ -85,7 +85,7 @@ class KeyStateQueryIT {
     @Test
     void lockedKeyIsHeldAlsoWhenAnEarlierClaimsRowIsFree() {
         store.claim(List.of(claim));
-        store.end(List.of(new ClaimResolution.Released(claim.id(), "failed", false)));
+        store.resolve(List.of(new ClaimResolution.Released(claim.id(), "failed", false)));
 
         assertThat(tryLock("pg_try_advisory_xact_lock")).isTrue();
 
@@ -154,7 +154,7 @@ class KeyStateQueryIT {
         look();
 
         try (RoundTrips trips = RoundTrips.count()) {
-            assertThat(store.look(keys)).hasSize(1_001).containsValue(KeyState.FREE);
+            assertThat(store.peek(keys)).hasSize(1_001).containsValue(KeyState.FREE);
             assertThat(trips.total()).isEqualTo(3);
         }
     }
@@ -173,7 +173,7 @@ class KeyStateQueryIT {
             }
         };
 
-        assertThatThrownBy(() -> TestDatabase.store(readOnly).look(List.of(claim.key())))
+        assertThatThrownBy(() -> TestDatabase.store(readOnly).peek(List.of(claim.key())))
                 .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasRootCauseInstanceOf(SQLException.class)
                 .rootCause()

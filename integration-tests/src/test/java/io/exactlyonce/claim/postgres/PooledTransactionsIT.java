@@ -2,12 +2,12 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.SynchronousCommit;
@@ -184,7 +184,7 @@ class PooledTransactionsIT {
         ClaimOutcome outcome = store.claim(List.of(request)).get(0);
         if (outcome instanceof Acquired) {
             store.renew(List.of(new LeaseRenewal(request.id(), request.lease())));
-            assertThat(store.end(List.of(new ClaimResolution.Completed(request.id(), null))))
+            assertThat(store.resolve(List.of(new ClaimResolution.Completed(request.id(), null))))
                     .containsExactly(request.id());
         }
         return outcome;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ParkedClaims;
@@ -64,10 +64,11 @@ class PostgresParkedClaimsIT {
         parked.release(earlier.id());
         ClaimRequest later = TestDatabase.request(earlier.key());
         store.claim(List.of(later));
-        store.end(List.of(new ClaimResolution.Parked(later.id(), "again", false)));
+        store.resolve(List.of(new ClaimResolution.Parked(later.id(), "again", false)));
 
         assertThat(parked.release(earlier.id())).isFalse();
-        assertThat(parked.complete(new ClaimResolution.Completed(earlier.id(), "1"))).isFalse();
+        assertThat(parked.complete(new ClaimResolution.Completed(earlier.id(), "1")))
+                .isFalse();
 
         assertThat(parked.find(later.key()).orElseThrow().claimId()).isEqualTo(later.claimId());
     }
@@ -107,7 +108,7 @@ class PostgresParkedClaimsIT {
     private ClaimRequest parkedClaim() {
         ClaimRequest request = TestDatabase.request();
         store.claim(List.of(request));
-        store.end(List.of(new ClaimResolution.Parked(request.id(), "told to", true)));
+        store.resolve(List.of(new ClaimResolution.Parked(request.id(), "told to", true)));
         return request;
     }
 

@@ -2,11 +2,11 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.Threads;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -84,13 +84,13 @@ class RetentionContentionIT {
         }
         key.holders.decrementAndGet();
         if (ThreadLocalRandom.current().nextInt(3) == 0) {
-            assertThat(store.end(List.of(new ClaimResolution.Released(request.id(), "failed", false))))
+            assertThat(store.resolve(List.of(new ClaimResolution.Released(request.id(), "failed", false))))
                     .hasSize(1);
             return;
         }
         key.completionBegun = System.nanoTime();
         key.lives.incrementAndGet();
-        assertThat(store.end(List.of(new ClaimResolution.Completed(request.id(), "1"))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(request.id(), "1"))))
                 .hasSize(1);
     }
 }

@@ -4,12 +4,12 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -71,7 +71,7 @@ class RetentionIT {
     @Test
     void claimIsKeptForAsLongAsItsRequestSays() throws Exception {
         ClaimRequest released = held();
-        store.end(List.of(new ClaimResolution.Released(released.id(), "failed", false)));
+        store.resolve(List.of(new ClaimResolution.Released(released.id(), "failed", false)));
         ClaimKey never = new ClaimKey("orders", UUID.randomUUID().toString());
 
         for (ClaimKey key : List.of(released.key(), never)) {
@@ -83,7 +83,7 @@ class RetentionIT {
                     null,
                     Duration.ofDays(30));
             store.claim(List.of(longer));
-            store.end(List.of(new ClaimResolution.Completed(longer.id(), null)));
+            store.resolve(List.of(new ClaimResolution.Completed(longer.id(), null)));
 
             assertKeptAt(longer, "30 days - 1 minute");
             assertDeletedAfter(longer, "2 minutes");
@@ -93,7 +93,7 @@ class RetentionIT {
     @Test
     void releasedClaimIsKeptForTheRetention() throws Exception {
         ClaimRequest claim = held();
-        store.end(List.of(new ClaimResolution.Released(claim.id(), "failed", true)));
+        store.resolve(List.of(new ClaimResolution.Released(claim.id(), "failed", true)));
         assertKeptAt(claim, "14 days - 1 minute");
         assertDeletedAfter(claim, "2 minutes");
     }
@@ -106,7 +106,8 @@ class RetentionIT {
         sweep();
 
         assertThat(exists(claim)).isTrue();
-        assertThat(store.end(List.of(new ClaimResolution.Completed(claim.id(), "1")))).containsExactly(claim.id());
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(claim.id(), "1"))))
+                .containsExactly(claim.id());
     }
 
     @Test
@@ -119,7 +120,7 @@ class RetentionIT {
     @Test
     void parkedClaimIsNeverDeleted() throws Exception {
         ClaimRequest claim = held();
-        store.end(List.of(new ClaimResolution.Parked(claim.id(), "to be decided", false)));
+        store.resolve(List.of(new ClaimResolution.Parked(claim.id(), "to be decided", false)));
         assertKeptAt(claim, "1000 days");
         assertThat(sweeps.parked).containsExactly(1L);
     }
@@ -127,7 +128,7 @@ class RetentionIT {
     @Test
     void claimThatAPersonReleasedIsNotParkedAnyMoreAndExpiresLikeAnyOther() throws Exception {
         ClaimRequest claim = held();
-        store.end(List.of(new ClaimResolution.Parked(claim.id(), "to be decided", false)));
+        store.resolve(List.of(new ClaimResolution.Parked(claim.id(), "to be decided", false)));
         new PostgresParkedClaims(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON).release(claim.id());
         assertKept(claim);
         assertThat(sweeps.parked).containsExactly(0L);
@@ -171,7 +172,7 @@ class RetentionIT {
         ClaimRequest brief = request();
         ClaimRequest kept = completed();
         shortTerm.claim(List.of(brief));
-        shortTerm.end(List.of(new ClaimResolution.Completed(brief.id(), "1")));
+        shortTerm.resolve(List.of(new ClaimResolution.Completed(brief.id(), "1")));
         age(brief, "2 days");
         age(kept, "2 days");
 
@@ -188,7 +189,7 @@ class RetentionIT {
         age(crashed, "13 days");
         ClaimRequest successor = request(crashed.key());
         store.claim(List.of(successor));
-        store.end(List.of(new ClaimResolution.Completed(successor.id(), "1")));
+        store.resolve(List.of(new ClaimResolution.Completed(successor.id(), "1")));
         age(successor, "13 days");
 
         sweep();
@@ -200,7 +201,7 @@ class RetentionIT {
     void deletedKeyIsClaimedAsNewWithAHigherToken() throws Exception {
         ClaimRequest first = request();
         Acquired before = (Acquired) store.claim(List.of(first)).get(0);
-        store.end(List.of(new ClaimResolution.Completed(first.id(), "1")));
+        store.resolve(List.of(new ClaimResolution.Completed(first.id(), "1")));
         age(first, "15 days");
         sweep();
 
@@ -341,7 +342,7 @@ class RetentionIT {
         List<ClaimRequest> claims =
                 Stream.generate(TestDatabase::request).limit(count).toList();
         store.claim(claims);
-        store.end(claims.stream()
+        store.resolve(claims.stream()
                 .map(claim -> new ClaimResolution.Completed(claim.id(), "1"))
                 .toList());
         claims.forEach(claim -> age(claim, "15 days"));
@@ -372,7 +373,7 @@ class RetentionIT {
 
     private ClaimRequest completed() {
         ClaimRequest claim = held();
-        store.end(List.of(new ClaimResolution.Completed(claim.id(), "1")));
+        store.resolve(List.of(new ClaimResolution.Completed(claim.id(), "1")));
         return claim;
     }
 

@@ -2,8 +2,8 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -97,7 +97,7 @@ class RetentionUnderLoadIT {
         while (!stopped.get()) {
             ClaimRequest claim = TestDatabase.request();
             store.claim(List.of(claim));
-            store.end(List.of(new ClaimResolution.Completed(claim.id(), "1")));
+            store.resolve(List.of(new ClaimResolution.Completed(claim.id(), "1")));
             pairs.increment();
         }
     }

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -72,7 +72,8 @@ class StaleClaimIT {
     void completionOfAClaimThatWasTakenOverIsRefused() {
         Map<String, Object> held = takenOver();
 
-        assertThat(store.end(List.of(new ClaimResolution.Completed(stale.id(), "1")))).isEmpty();
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "1"))))
+                .isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(held);
     }
@@ -81,7 +82,7 @@ class StaleClaimIT {
     void releaseOfAClaimThatWasTakenOverIsRefused() {
         Map<String, Object> held = takenOver();
 
-        assertThat(store.end(List.of(new ClaimResolution.Released(stale.id(), "failed", false))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Released(stale.id(), "failed", false))))
                 .isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(held);
@@ -91,7 +92,7 @@ class StaleClaimIT {
     void parkingOfAClaimThatWasTakenOverIsRefused() {
         Map<String, Object> held = takenOver();
 
-        assertThat(store.end(List.of(new ClaimResolution.Parked(stale.id(), "told to", false))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Parked(stale.id(), "told to", false))))
                 .isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(held);
@@ -100,7 +101,7 @@ class StaleClaimIT {
     @Test
     void claimThatHasEndedIsNotRenewed() {
         acquire(stale);
-        store.end(List.of(new ClaimResolution.Released(stale.id(), "failed", false)));
+        store.resolve(List.of(new ClaimResolution.Released(stale.id(), "failed", false)));
         Map<String, Object> released = DATABASE.row(stale.key());
 
         assertThat(store.renew(List.of(new LeaseRenewal(stale.id(), Duration.ofMinutes(9)))))
@@ -112,12 +113,12 @@ class StaleClaimIT {
     @Test
     void completedClaimIsNeitherReleasedNorParked() {
         acquire(stale);
-        store.end(List.of(new ClaimResolution.Completed(stale.id(), "1")));
+        store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "1")));
         Map<String, Object> completed = DATABASE.row(stale.key());
 
-        assertThat(store.end(List.of(new ClaimResolution.Released(stale.id(), "failed", true))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Released(stale.id(), "failed", true))))
                 .isEmpty();
-        assertThat(store.end(List.of(new ClaimResolution.Parked(stale.id(), "told to", true))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Parked(stale.id(), "told to", true))))
                 .isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(completed);
@@ -126,10 +127,10 @@ class StaleClaimIT {
     @Test
     void completionThatIsRepeatedIsRecordedWithItsFirstResult() {
         acquire(stale);
-        store.end(List.of(new ClaimResolution.Completed(stale.id(), "1")));
+        store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "1")));
 
         assertThatNoException()
-                .isThrownBy(() -> assertThat(store.end(List.of(new ClaimResolution.Completed(stale.id(), "2"))))
+                .isThrownBy(() -> assertThat(store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "2"))))
                         .containsExactly(stale.id()));
 
         assertThat(DATABASE.row(stale.key())).containsEntry("result", "1");
@@ -147,11 +148,12 @@ class StaleClaimIT {
             assertThatExceptionOfType(ClaimsPartlyAnsweredException.class)
                     .isThrownBy(() -> store.renew(List.of(new LeaseRenewal(stale.id(), Duration.ofMinutes(9)))));
             assertThatExceptionOfType(ClaimsPartlyAnsweredException.class)
-                    .isThrownBy(() -> store.end(List.of(new ClaimResolution.Completed(stale.id(), "1"))));
+                    .isThrownBy(() -> store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "1"))));
 
             other.rollback();
         }
-        assertThat(store.end(List.of(new ClaimResolution.Completed(stale.id(), "1")))).containsExactly(stale.id());
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "1"))))
+                .containsExactly(stale.id());
     }
 
     @Test
@@ -170,7 +172,7 @@ class StaleClaimIT {
     @Test
     void releaseWithoutEffectsDoesNotClearAnEarlierDoubt() {
         takenOver();
-        store.end(List.of(new ClaimResolution.Released(successor.id(), "failed", false)));
+        store.resolve(List.of(new ClaimResolution.Released(successor.id(), "failed", false)));
 
         assertThat(acquire(request(stale.key())).inDoubt()).isTrue();
     }

@@ -1,14 +1,14 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimResolution;
-import io.exactlyonce.claim.ClaimResolution.Completed;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.ClaimResolution.Completed;
 import io.exactlyonce.claim.postgres.ClaimRow.Status;
 import io.exactlyonce.claim.postgres.Takeovers.FreeKey;
 import java.sql.ResultSet;
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 final class OpenBatch {
 
     private final ClaimBatch batch;
-    private final List<ClaimResolution> ends;
+    private final List<ClaimResolution> resolutions;
     private final List<ClaimRequest> claims;
     private final Set<ClaimId> recorded = new HashSet<>();
     private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
@@ -39,18 +39,18 @@ final class OpenBatch {
 
     OpenBatch(ClaimBatch batch) {
         this.batch = batch;
-        this.ends = new ArrayList<>(batch.ends());
+        this.resolutions = new ArrayList<>(batch.resolutions());
         this.claims = new ArrayList<>(batch.claims());
-        ends.sort(Comparator.comparing(end -> end.claim().key()));
+        resolutions.sort(Comparator.comparing(resolution -> resolution.claim().key()));
         claims.sort(Comparator.comparing(ClaimRequest::key));
     }
 
     boolean isLeft() {
-        return !ends.isEmpty() || !claims.isEmpty();
+        return !resolutions.isEmpty() || !claims.isEmpty();
     }
 
-    List<ClaimResolution> ends() {
-        return ends;
+    List<ClaimResolution> resolutions() {
+        return resolutions;
     }
 
     List<ClaimRequest> claims() {
@@ -59,19 +59,20 @@ final class OpenBatch {
 
     List<ClaimKey> keys() {
         return Stream.concat(
-                        ends.stream().map(end -> end.claim().key()),
+                        resolutions.stream()
+                                .map(resolution -> resolution.claim().key()),
                         claims.stream().map(ClaimRequest::key))
                 .toList();
     }
 
     /** Notes the ends that were written. */
     void ended(Set<UUID> written) {
-        for (ClaimResolution end : ends) {
-            if (written.contains(end.claim().value())) {
-                recorded.add(end.claim());
+        for (ClaimResolution resolution : resolutions) {
+            if (written.contains(resolution.claim().value())) {
+                recorded.add(resolution.claim());
             }
         }
-        ends.removeIf(end -> recorded.contains(end.claim()));
+        resolutions.removeIf(resolution -> recorded.contains(resolution.claim()));
     }
 
     /** Notes the first claims that were made: their ids and fencing tokens. */
@@ -90,7 +91,8 @@ final class OpenBatch {
      * @return what can be written, one request for each key that is free
      */
     List<FreeKey> decide(Map<ClaimKey, ClaimRow> rows) {
-        ends.removeIf(end -> isDecided(end, rows.get(end.claim().key())));
+        resolutions.removeIf(
+                resolution -> isDecided(resolution, rows.get(resolution.claim().key())));
         List<FreeKey> writable = new ArrayList<>();
         Set<ClaimKey> free = new HashSet<>();
         for (ClaimRequest request : claims) {
@@ -114,12 +116,12 @@ final class OpenBatch {
     }
 
     /** Returns whether a row tells what became of an end: it is recorded, or its claim is lost; not if it could be written now. */
-    private boolean isDecided(ClaimResolution end, @Nullable ClaimRow row) {
-        if (row == null || !row.claimId().equals(end.claim().value())) {
+    private boolean isDecided(ClaimResolution resolution, @Nullable ClaimRow row) {
+        if (row == null || !row.claimId().equals(resolution.claim().value())) {
             return true;
         }
-        if (row.status() == Status.COMPLETED && end instanceof Completed) {
-            recorded.add(end.claim()); // by an earlier call
+        if (row.status() == Status.COMPLETED && resolution instanceof Completed) {
+            recorded.add(resolution.claim()); // by an earlier call
         }
         return row.status() != Status.HELD;
     }
@@ -141,7 +143,7 @@ final class OpenBatch {
     /** A claim that is still open has lost its key to another transaction in each round, or its row is locked. */
     ClaimBatch.Result result() {
         Set<ClaimId> unanswered = new HashSet<>();
-        ends.forEach(end -> unanswered.add(end.claim()));
+        resolutions.forEach(resolution -> unanswered.add(resolution.claim()));
         List<ClaimOutcome> claimed = new ArrayList<>(batch.claims().size());
         for (ClaimRequest claim : batch.claims()) {
             claimed.add(outcomes.getOrDefault(claim.claimId(), new HeldElsewhere(Duration.ZERO)));

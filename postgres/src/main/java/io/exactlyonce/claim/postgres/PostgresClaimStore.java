@@ -1,14 +1,14 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimResolution;
-import io.exactlyonce.claim.ClaimResolution.Completed;
-import io.exactlyonce.claim.ClaimResolution.Parked;
-import io.exactlyonce.claim.ClaimResolution.Released;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.ClaimResolution.Completed;
+import io.exactlyonce.claim.ClaimResolution.Parked;
+import io.exactlyonce.claim.ClaimResolution.Released;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
@@ -175,8 +175,8 @@ public final class PostgresClaimStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
-        ClaimBatch.Result result = apply(new ClaimBatch(List.copyOf(ends), List.of()));
+    public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+        ClaimBatch.Result result = apply(new ClaimBatch(List.copyOf(resolutions), List.of()));
         return ClaimsPartlyAnsweredException.requireAll(result.unanswered(), result.recorded());
     }
 
@@ -200,14 +200,14 @@ public final class PostgresClaimStore implements ClaimStore {
      */
     private void write(Connection connection, OpenBatch open) throws SQLException {
         boolean claims = !open.claims().isEmpty();
-        boolean ends = !open.ends().isEmpty();
+        boolean ends = !open.resolutions().isEmpty();
         try (PreparedStatement statement = connection.prepareStatement(claims ? ends ? claimAndEnd : claim : end)) {
             Parameters parameters = new Parameters(statement);
             if (claims) {
                 bindClaims(parameters, open.claims());
             }
             if (ends) {
-                bindEnds(parameters, open.ends());
+                bindEnds(parameters, open.resolutions());
             }
             statement.execute();
             if (claims) {
@@ -230,24 +230,26 @@ public final class PostgresClaimStore implements ClaimStore {
         parameters.longs(claims, each -> Statements.micros(each.retentionOr(retention)));
     }
 
-    private static void bindEnds(Parameters parameters, List<ClaimResolution> ends) throws SQLException {
-        parameters.keys(ends, each -> each.claim().key());
-        parameters.uuids(ends, each -> each.claim().value());
-        parameters.texts(ends, each -> status(each).name());
-        parameters.texts(ends, each -> each instanceof Completed completed ? completed.result() : null);
-        parameters.texts(ends, PostgresClaimStore::error);
-        parameters.booleans(ends, ClaimResolution::inDoubt);
+    private static void bindEnds(Parameters parameters, List<ClaimResolution> resolutions) throws SQLException {
+        parameters.keys(resolutions, each -> each.claim().key());
+        parameters.uuids(resolutions, each -> each.claim().value());
+        parameters.texts(resolutions, each -> status(each).name());
+        parameters.texts(resolutions, each -> each instanceof Completed completed ? completed.result() : null);
+        parameters.texts(resolutions, PostgresClaimStore::error);
+        parameters.booleans(resolutions, ClaimResolution::inDoubt);
     }
 
-    private static Status status(ClaimResolution end) {
-        return end instanceof Completed ? Status.COMPLETED : end instanceof Released ? Status.RELEASED : Status.PARKED;
+    private static Status status(ClaimResolution resolution) {
+        return resolution instanceof Completed
+                ? Status.COMPLETED
+                : resolution instanceof Released ? Status.RELEASED : Status.PARKED;
     }
 
     /** Returns what the end leaves for people, or {@code null} if it is a good one. */
-    private static @Nullable String error(ClaimResolution end) {
-        return end instanceof Released released
+    private static @Nullable String error(ClaimResolution resolution) {
+        return resolution instanceof Released released
                 ? released.error()
-                : end instanceof Parked parked ? parked.reason() : null;
+                : resolution instanceof Parked parked ? parked.reason() : null;
     }
 
     /** Looks up what was not written, and writes what its row allows. What has changed since stays open. */
@@ -317,19 +319,19 @@ public final class PostgresClaimStore implements ClaimStore {
     }
 
     @Override
-    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
+    public Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
         List<ClaimKey> asked = List.copyOf(keys);
         Map<ClaimKey, KeyState> states = new HashMap<>();
         int from = 0;
         do {
             List<ClaimKey> portion = asked.subList(from, Math.min(from + LOOKED_AT_ONCE, asked.size()));
-            states.putAll(statements.run(connection -> look(connection, portion)));
+            states.putAll(statements.run(connection -> peek(connection, portion)));
             from += LOOKED_AT_ONCE;
         } while (from < asked.size());
         return states;
     }
 
-    private Map<ClaimKey, KeyState> look(Connection connection, List<ClaimKey> keys) throws SQLException {
+    private Map<ClaimKey, KeyState> peek(Connection connection, List<ClaimKey> keys) throws SQLException {
         Map<ClaimKey, KeyState> states = new HashMap<>();
         try (PreparedStatement statement = connection.prepareStatement(look)) {
             Parameters parameters = new Parameters(statement);

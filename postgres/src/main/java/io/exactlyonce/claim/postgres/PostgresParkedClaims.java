@@ -2,9 +2,9 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.SynchronousCommit;
 import java.sql.PreparedStatement;
@@ -91,7 +91,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     @Override
-    public Optional<ClaimDetails> life(ClaimKey key) {
+    public Optional<ClaimDetails> details(ClaimKey key) {
         List<ClaimDetails> found = query(DETAILS + BY_KEY, ClaimDetails.class, key.scope(), key.key());
         return (found.isEmpty() && SHORT_HASH.matcher(key.key()).matches()
                         ? query(DETAILS + BY_SHORT_HASH, ClaimDetails.class, key.scope(), key.key())

@@ -138,7 +138,7 @@ public final class Retention {
             Survey survey = statements
                     .query(SURVEY, DataClassRowMapper.newInstance(Survey.class))
                     .get(0);
-            Boundary.tell(observers, observer -> observer.surveyed(survey.oldest(), survey.parked()));
+            Boundary.notifySafely(observers, observer -> observer.surveyed(survey.oldest(), survey.parked()));
             if (failing) {
                 failing = false;
                 log.info("Expired claims are deleted again");
@@ -164,7 +164,7 @@ public final class Retention {
             if (!batch.mine()) {
                 return;
             }
-            Boundary.tell(observers, observer -> observer.deleted(batch.rows()));
+            Boundary.notifySafely(observers, observer -> observer.deleted(batch.rows()));
             OffsetDateTime last = batch.last();
             if (batch.rows() < batchSize || last == null) {
                 break;
@@ -173,7 +173,7 @@ public final class Retention {
             pause.of(since(batchStartNanos));
         }
         Duration elapsed = since(startNanos);
-        Boundary.tell(observers, observer -> observer.swept(elapsed));
+        Boundary.notifySafely(observers, observer -> observer.swept(elapsed));
     }
 
     private Duration since(long nanos) {
@@ -181,7 +181,7 @@ public final class Retention {
     }
 
     private void failed(RuntimeException failure) {
-        Boundary.tell(observers, RetentionObserver::sweepFailed);
+        Boundary.notifySafely(observers, RetentionObserver::sweepFailed);
         if (failing) {
             log.debug("Expired claims could still not be deleted", failure);
             return;

@@ -8,13 +8,13 @@ import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -81,9 +81,9 @@ interface ClaimBatchContract extends StoreUnderTest {
                 Stream.generate(() -> request(newKey())).limit(100).toList();
         store().claim(batch);
 
-        assertThat(store().end(batch.stream()
-                        .map(claim ->
-                                new ClaimResolution.Completed(claim.id(), claim.key().key()))
+        assertThat(store().resolve(batch.stream()
+                        .map(claim -> new ClaimResolution.Completed(
+                                claim.id(), claim.key().key()))
                         .toList()))
                 .hasSize(100);
 
@@ -120,8 +120,9 @@ interface ClaimBatchContract extends StoreUnderTest {
         ClaimRequest claim = request(newKey());
         acquire(store(), claim);
 
-        assertThat(store().end(List.of(
-                        new ClaimResolution.Completed(claim.id(), "1"), new ClaimResolution.Completed(claim.id(), "1"))))
+        assertThat(store().resolve(List.of(
+                        new ClaimResolution.Completed(claim.id(), "1"),
+                        new ClaimResolution.Completed(claim.id(), "1"))))
                 .containsExactly(claim.id());
     }
 

@@ -11,13 +11,13 @@ import static io.exactlyonce.test.contract.Claims.renew;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import java.time.Duration;
 import java.util.List;
@@ -152,7 +152,7 @@ interface ClaimLifeContract extends StoreUnderTest {
         ClaimRequest stopped = request(newKey());
         acquire(store(), stopped);
 
-        store().end(List.of(new ClaimResolution.Released(stopped.id(), "interrupted", true)));
+        store().resolve(List.of(new ClaimResolution.Released(stopped.id(), "interrupted", true)));
         ClaimRequest second = request(stopped.key());
         assertThat(acquire(store(), second).inDoubt()).isTrue();
 
@@ -198,7 +198,7 @@ interface ClaimLifeContract extends StoreUnderTest {
                         .map(request -> new LeaseRenewal(request.id(), LEASE))
                         .toList()))
                 .containsExactly(held.id());
-        assertThat(store().end(requests.stream()
+        assertThat(store().resolve(requests.stream()
                         .map(request -> new ClaimResolution.Released(request.id(), "failed", false))
                         .toList()))
                 .containsExactly(held.id());

@@ -1,11 +1,11 @@
 package io.exactlyonce.test.contract;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.LeaseRenewal;
 import java.time.Duration;
@@ -44,7 +44,8 @@ final class Claims {
     }
 
     static boolean complete(ClaimStore store, ClaimRequest request, @Nullable String result) {
-        return store.end(List.of(new ClaimResolution.Completed(request.id(), result))).contains(request.id());
+        return store.resolve(List.of(new ClaimResolution.Completed(request.id(), result)))
+                .contains(request.id());
     }
 
     static boolean renew(ClaimStore store, ClaimRequest request) {
@@ -52,7 +53,7 @@ final class Claims {
     }
 
     static boolean release(ClaimStore store, ClaimRequest request) {
-        return store.end(List.of(new ClaimResolution.Released(request.id(), "failed", false)))
+        return store.resolve(List.of(new ClaimResolution.Released(request.id(), "failed", false)))
                 .contains(request.id());
     }
 }

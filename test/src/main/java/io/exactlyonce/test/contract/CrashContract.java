@@ -5,8 +5,8 @@ import static io.exactlyonce.test.contract.Claims.newKey;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Claim;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
@@ -45,8 +45,12 @@ interface CrashContract extends StoreUnderTest {
         var dead = new CrashingWorker(this, way, journal, point);
         var next = new CrashingWorker(this, way, journal, CrashPoint.NEVER);
 
-        assertThat(dead.deliver(key, InDoubtSettings.RERUN)).as("%s deletes", way).isEqualTo(point == CrashPoint.NEVER);
-        assertThat(next.deliver(key, InDoubtSettings.RERUN)).as("%s deletes", way).isTrue();
+        assertThat(dead.deliver(key, InDoubtSettings.RERUN))
+                .as("%s deletes", way)
+                .isEqualTo(point == CrashPoint.NEVER);
+        assertThat(next.deliver(key, InDoubtSettings.RERUN))
+                .as("%s deletes", way)
+                .isTrue();
 
         switch (point) {
             case BEFORE_CLAIM -> assertThat(next.learned()).satisfies(claim -> assertAttempt(claim, 1, false));

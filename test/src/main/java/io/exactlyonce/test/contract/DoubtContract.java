@@ -9,7 +9,6 @@ import static io.exactlyonce.test.contract.Claims.renew;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -19,6 +18,7 @@ import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.KeyState;
 import java.util.List;
 import java.util.UUID;
@@ -85,7 +85,7 @@ interface DoubtContract extends StoreUnderTest {
     default void requestThatLeavesDoubtToAPersonParksAKeyThatWasReleasedInDoubt() {
         ClaimRequest stopped = request(newKey());
         acquire(store(), stopped);
-        store().end(List.of(new ClaimResolution.Released(stopped.id(), "interrupted", true)));
+        store().resolve(List.of(new ClaimResolution.Released(stopped.id(), "interrupted", true)));
 
         assertThat(claim(store(), cautious(stopped.key()))).isEqualTo(new Parked());
     }
@@ -140,7 +140,7 @@ interface DoubtContract extends StoreUnderTest {
                         withPayload(first.key(), OTHER_PAYLOAD), withPayload(first.key(), ONE_PAYLOAD))))
                 .containsExactly(new Mismatch("1"), new AlreadyCompleted("1"));
 
-        assertThat(store().look(List.of(first.key())))
+        assertThat(store().peek(List.of(first.key())))
                 .as("asking has changed nothing")
                 .containsEntry(first.key(), KeyState.completed(ONE_PAYLOAD));
     }
@@ -172,7 +172,7 @@ interface DoubtContract extends StoreUnderTest {
     }
 
     private boolean park(ClaimRequest request) {
-        return store().end(List.of(new ClaimResolution.Parked(request.id(), "told to", false)))
+        return store().resolve(List.of(new ClaimResolution.Parked(request.id(), "told to", false)))
                 .contains(request.id());
     }
 

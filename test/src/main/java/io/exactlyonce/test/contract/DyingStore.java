@@ -1,10 +1,10 @@
 package io.exactlyonce.test.contract;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -72,37 +72,37 @@ final class DyingStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
-        ends.forEach(this::dieBefore);
-        Set<ClaimId> recorded = alive(() -> underTest.store().end(ends));
-        for (ClaimResolution end : ends) {
-            if (end instanceof ClaimResolution.Completed && recorded.contains(end.claim())) {
-                completed.add(end.claim());
+    public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+        resolutions.forEach(this::dieBefore);
+        Set<ClaimId> recorded = alive(() -> underTest.store().resolve(resolutions));
+        for (ClaimResolution resolution : resolutions) {
+            if (resolution instanceof ClaimResolution.Completed && recorded.contains(resolution.claim())) {
+                completed.add(resolution.claim());
             }
         }
-        ends.forEach(this::dieAfter);
+        resolutions.forEach(this::dieAfter);
         return recorded;
     }
 
-    private void dieBefore(ClaimResolution end) {
-        if (end instanceof ClaimResolution.Completed) {
+    private void dieBefore(ClaimResolution resolution) {
+        if (resolution instanceof ClaimResolution.Completed) {
             dieAt(CrashPoint.BEFORE_COMPLETION);
-        } else if (end instanceof ClaimResolution.Released) {
+        } else if (resolution instanceof ClaimResolution.Released) {
             dieAt(CrashPoint.BEFORE_RELEASE);
         }
     }
 
-    private void dieAfter(ClaimResolution end) {
-        if (end instanceof ClaimResolution.Completed) {
+    private void dieAfter(ClaimResolution resolution) {
+        if (resolution instanceof ClaimResolution.Completed) {
             dieAt(CrashPoint.AFTER_COMPLETION);
-        } else if (end instanceof ClaimResolution.Released) {
+        } else if (resolution instanceof ClaimResolution.Released) {
             dieAt(CrashPoint.AFTER_RELEASE);
         }
     }
 
     @Override
-    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
-        return alive(() -> underTest.store().look(keys));
+    public Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
+        return alive(() -> underTest.store().peek(keys));
     }
 
     private <T> T alive(Supplier<T> call) {

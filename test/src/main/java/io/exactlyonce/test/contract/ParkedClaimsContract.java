@@ -10,7 +10,6 @@ import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -19,6 +18,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import java.util.ArrayList;
@@ -62,7 +62,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
             assertThat(found.key()).isEqualTo(second.key().key());
             assertThat(found.claimId()).isEqualTo(second.claimId());
             assertThat(found.attempt()).isEqualTo(2);
-            assertThat(found.isInDoubt()).isTrue();
+            assertThat(found.inDoubt()).isTrue();
             assertThat(found.reason()).isEqualTo("card expired");
             assertThat(found.parkedAtMicros()).isPositive();
         });
@@ -70,8 +70,8 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
 
     @Test
     void claimThatWasStoppedFromOutsideIsParkedAsAmbiguous() {
-        assertThat(find(parkedClaim(true)).isInDoubt()).isTrue();
-        assertThat(find(parkedClaim(false)).isInDoubt()).isFalse();
+        assertThat(find(parkedClaim(true)).inDoubt()).isTrue();
+        assertThat(find(parkedClaim(false)).inDoubt()).isFalse();
     }
 
     @Test
@@ -84,7 +84,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
 
         ParkedClaim found = find(crashed);
         assertThat(found.claimId()).isEqualTo(crashed.claimId());
-        assertThat(found.isInDoubt()).isTrue();
+        assertThat(found.inDoubt()).isTrue();
         assertThat(found.reason()).isNotBlank();
     }
 
@@ -150,7 +150,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         ClaimRequest next = cautious(parked.key());
         acquire(store(), next);
 
-        assertThat(store().end(List.of(new ClaimResolution.Released(next.id(), "stopped", true))))
+        assertThat(store().resolve(List.of(new ClaimResolution.Released(next.id(), "stopped", true))))
                 .hasSize(1);
 
         assertThat(claim(store(), cautious(parked.key()))).isEqualTo(new Parked());
@@ -236,7 +236,8 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         park(later, "again", false);
 
         assertThat(parked().release(earlier.id())).isFalse();
-        assertThat(parked().complete(new ClaimResolution.Completed(earlier.id(), "1"))).isFalse();
+        assertThat(parked().complete(new ClaimResolution.Completed(earlier.id(), "1")))
+                .isFalse();
 
         assertThat(find(later).claimId()).isEqualTo(later.claimId());
     }
@@ -247,7 +248,8 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         acquire(store(), held);
 
         assertThat(parked().release(held.id())).isFalse();
-        assertThat(parked().complete(new ClaimResolution.Completed(held.id(), "1"))).isFalse();
+        assertThat(parked().complete(new ClaimResolution.Completed(held.id(), "1")))
+                .isFalse();
 
         assertThat(renew(store(), held)).isTrue();
     }
@@ -260,7 +262,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     }
 
     private void park(ClaimRequest request, String reason, boolean inDoubt) {
-        assertThat(store().end(List.of(new ClaimResolution.Parked(request.id(), reason, inDoubt))))
+        assertThat(store().resolve(List.of(new ClaimResolution.Parked(request.id(), reason, inDoubt))))
                 .containsExactly(request.id());
     }
 

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 interface PeekContract extends StoreUnderTest {
 
     private @Nullable KeyState look(ClaimKey key) {
-        return store().look(List.of(key)).get(key);
+        return store().peek(List.of(key)).get(key);
     }
 
     @Test
@@ -121,11 +121,11 @@ interface PeekContract extends StoreUnderTest {
                             .get(i % 3));
         }
 
-        assertThat(store().look(expected.keySet())).isEqualTo(expected);
+        assertThat(store().peek(expected.keySet())).isEqualTo(expected);
     }
 
     @Test
     default void lookAtNoKeyOnlyShowsThatTheStoreAnswers() {
-        assertThat(store().look(List.of())).isEmpty();
+        assertThat(store().peek(List.of())).isEmpty();
     }
 }

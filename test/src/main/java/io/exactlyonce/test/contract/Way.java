@@ -40,7 +40,7 @@ enum Way {
 
     void process(DeliveryPipeline pipeline, Delivery delivery, ClaimSpec handling, ClaimedAction action)
             throws Throwable {
-        delivery.ask(handling, "", keepsResult());
+        delivery.specify(handling, "", keepsResult());
         pipeline.claim(List.of(delivery)).join();
         pipeline.handle(List.of(delivery), claimed -> action.run(claimed.get(0).claim()));
     }

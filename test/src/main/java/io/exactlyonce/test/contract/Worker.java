@@ -3,11 +3,11 @@ package io.exactlyonce.test.contract;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.AsyncClaimStore;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
@@ -63,7 +63,8 @@ final class Worker {
     Worker(Way way, ClaimStore store) {
         this.way = way;
         renewer = new Renewer(store, SOON, NOTHING, Runnable::run, this::now, () -> 0);
-        var asked = new io.exactlyonce.delivery.pipeline.Claims(store, new Answering(store), Timer.SYSTEM, this::now);
+        var asked = new io.exactlyonce.delivery.pipeline.RetryingClaimClient(
+                store, new Answering(store), Timer.SYSTEM, this::now);
         OutcomePolicy policy = new OutcomePolicy(new ClaimSettings("worker", Claims.LEASE), BACKOFF);
         deliveries = new Deliveries(renewer, asked, policy, NOTHING, this::now, 1);
         pipeline = new DeliveryPipeline(asked, policy, RESULTS, NOTHING, this::now, Runnable::run);
@@ -78,8 +79,9 @@ final class Worker {
         }
 
         @Override
-        public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimResolution> ends, boolean isAwaited) {
-            return answer(() -> store.end(ends));
+        public CompletableFuture<Set<ClaimId>> resolveAsync(
+                List<? extends ClaimResolution> resolutions, boolean isAwaited) {
+            return answer(() -> store.resolve(resolutions));
         }
 
         private static <T> CompletableFuture<T> answer(Supplier<T> call) {
@@ -113,7 +115,7 @@ final class Worker {
         } catch (Throwable checked) {
             throw new IllegalStateException(checked);
         }
-        delivery.left().join();
+        delivery.processed().join();
     }
 
     /** Returns whether the message is deleted; it comes again otherwise. */

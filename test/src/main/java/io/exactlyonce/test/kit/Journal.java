@@ -114,7 +114,7 @@ final class Journal implements DeliveryObserver {
         }
     }
 
-    private synchronized void tellChange() {
+    private synchronized void notifyChange() {
         notifyAll();
     }
 
@@ -153,7 +153,7 @@ final class Journal implements DeliveryObserver {
                 .toList();
         called.forEach(delivered -> delivered.calledWith(called));
         CURRENT.set(called);
-        tellChange();
+        notifyChange();
         return new HandlerScope() {
             @Override
             public void leave() {
@@ -163,7 +163,7 @@ final class Journal implements DeliveryObserver {
             @Override
             public void end(@Nullable Throwable failure) {
                 called.forEach(delivered -> delivered.ended(failure));
-                tellChange();
+                notifyChange();
             }
         };
     }
@@ -199,9 +199,9 @@ final class Journal implements DeliveryObserver {
 
     private void settled(Delivery delivery) {
         meet(delivery).ifPresent(delivered -> {
-            var unused = delivery.gone().thenRun(() -> {
+            var unused = delivery.finished().thenRun(() -> {
                 delivered.gone();
-                tellChange();
+                notifyChange();
             });
         });
     }

@@ -1,7 +1,7 @@
 package io.exactlyonce.test.kit;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimResolution;
 import java.time.Duration;
 import java.util.List;
 
@@ -25,13 +25,14 @@ public final class OtherWorker {
 
     /** Its handler succeeds: the key is completed, and deliveries that wait for it are deleted. */
     public void completes() {
-        store.claims().end(List.of(new ClaimResolution.Completed(claim, null)));
+        store.claims().resolve(List.of(new ClaimResolution.Completed(claim, null)));
         driver.advance(UNTIL_NOTICED);
     }
 
     /** Its handler fails: the key is free, and a delivery that waits for it comes again at once. */
     public void fails() {
-        store.claims().end(List.of(new ClaimResolution.Released(claim, "the other worker's handler has failed", false)));
+        store.claims()
+                .resolve(List.of(new ClaimResolution.Released(claim, "the other worker's handler has failed", false)));
         driver.advance(UNTIL_NOTICED);
     }
 

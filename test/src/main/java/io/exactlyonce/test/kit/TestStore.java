@@ -2,11 +2,11 @@ package io.exactlyonce.test.kit;
 
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.AsyncClaimStore;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.KeyState;
@@ -96,7 +96,7 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
         List<LeaseRenewal> alive =
                 renewals.stream().filter(renewal -> isAlive(renewal.claim())).toList();
         Set<ClaimId> renewed = present().renew(alive);
-        tellLost(alive.stream().map(LeaseRenewal::claim), renewed);
+        markLost(alive.stream().map(LeaseRenewal::claim), renewed);
         alive.stream()
                 .filter(renewal -> renewed.contains(renewal.claim()))
                 .forEach(renewal -> leaseEnds.put(
@@ -105,20 +105,20 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
     }
 
     @Override
-    public Set<ClaimId> end(List<? extends ClaimResolution> ends) {
+    public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
         InMemoryClaimStore store = present();
-        ends.forEach(end -> crash(end.claim(), CrashPoint.AFTER_HANDLER));
+        resolutions.forEach(end -> crash(end.claim(), CrashPoint.AFTER_HANDLER));
         List<? extends ClaimResolution> alive =
-                ends.stream().filter(end -> isAlive(end.claim())).toList();
-        Set<ClaimId> recorded = alive.isEmpty() ? Set.of() : store.end(alive);
-        tellLost(alive.stream().map(ClaimResolution::claim), recorded);
-        ends.stream()
+                resolutions.stream().filter(end -> isAlive(end.claim())).toList();
+        Set<ClaimId> recorded = alive.isEmpty() ? Set.of() : store.resolve(alive);
+        markLost(alive.stream().map(ClaimResolution::claim), recorded);
+        resolutions.stream()
                 .filter(end -> end instanceof ClaimResolution.Completed && recorded.contains(end.claim()))
                 .forEach(end -> crash(end.claim(), CrashPoint.AFTER_COMPLETION));
         return recorded;
     }
 
-    private void tellLost(Stream<ClaimId> asked, Set<ClaimId> held) {
+    private void markLost(Stream<ClaimId> asked, Set<ClaimId> held) {
         asked.filter(claim -> !held.contains(claim))
                 .forEach(claim -> journal.of(claim).ifPresent(Delivered::lose));
     }
@@ -133,8 +133,9 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
     }
 
     @Override
-    public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimResolution> ends, boolean isAwaited) {
-        return answer(() -> end(ends));
+    public CompletableFuture<Set<ClaimId>> resolveAsync(
+            List<? extends ClaimResolution> resolutions, boolean isAwaited) {
+        return answer(() -> resolve(resolutions));
     }
 
     private static <T> CompletableFuture<T> answer(Supplier<T> call) {
@@ -146,8 +147,8 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
     }
 
     @Override
-    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
-        return present().look(keys);
+    public Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
+        return present().peek(keys);
     }
 
     @Override

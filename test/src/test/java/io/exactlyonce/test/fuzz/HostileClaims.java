@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.InvalidKeyException;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.KeyState;
@@ -85,20 +85,20 @@ public final class HostileClaims {
         List<ClaimRequest> first = requests(byKey);
         assertThat(store.claim(first)).hasSize(first.size()).allSatisfy(outcome -> assertAcquired(outcome, 1));
         assertThat(store.claim(requests(byKey))).hasOnlyElementsOfType(HeldElsewhere.class);
-        assertThat(store.look(byKey.keySet()))
+        assertThat(store.peek(byKey.keySet()))
                 .containsOnlyKeys(byKey.keySet())
                 .allSatisfy((key, state) -> assertThat(state).isEqualTo(KeyState.HELD));
 
-        List<ClaimResolution> ends = first.stream()
+        List<ClaimResolution> resolutions = first.stream()
                 .map(request -> end(request, byKey.get(request.key())))
                 .toList();
-        assertThat(store.end(ends))
+        assertThat(store.resolve(resolutions))
                 .containsExactlyInAnyOrderElementsOf(
                         first.stream().map(ClaimRequest::id).toList());
 
         List<ClaimOutcome> again = store.claim(requests(byKey));
-        for (int index = 0; index < ends.size(); index++) {
-            assertEnded(ends.get(index), byKey.get(first.get(index).key()), again.get(index), parked);
+        for (int index = 0; index < resolutions.size(); index++) {
+            assertEnded(resolutions.get(index), byKey.get(first.get(index).key()), again.get(index), parked);
         }
     }
 
@@ -131,25 +131,26 @@ public final class HostileClaims {
 
     private static ClaimResolution end(ClaimRequest request, Run run) {
         return switch (run.end()) {
-            case COMPLETED -> new ClaimResolution.Completed(request.id(), RESULTS.writeIfPossible(request.key(), run.text()));
+            case COMPLETED ->
+                new ClaimResolution.Completed(request.id(), RESULTS.writeIfPossible(request.key(), run.text()));
             case RELEASED -> new ClaimResolution.Released(request.id(), run.text(), false);
             case PARKED -> new ClaimResolution.Parked(request.id(), run.text(), false);
         };
     }
 
-    private static void assertEnded(ClaimResolution end, Run run, ClaimOutcome outcome, ParkedClaims parked) {
-        ClaimKey key = end.claim().key();
-        if (end instanceof ClaimResolution.Completed completed) {
+    private static void assertEnded(ClaimResolution resolution, Run run, ClaimOutcome outcome, ParkedClaims parked) {
+        ClaimKey key = resolution.claim().key();
+        if (resolution instanceof ClaimResolution.Completed completed) {
             assertThat(outcome).isEqualTo(new AlreadyCompleted(completed.result()));
             if (completed.result() != null) {
                 assertThat(RESULTS.read(key, completed.result(), String.class)).isEqualTo(run.text());
             }
-        } else if (end instanceof ClaimResolution.Released) {
+        } else if (resolution instanceof ClaimResolution.Released) {
             assertAcquired(outcome, 2);
         } else {
             assertThat(outcome).isEqualTo(new ClaimOutcome.Parked());
             assertIsOneLine(parked.find(key).orElseThrow().reason());
-            parked.life(key).map(ClaimDetails::error).ifPresent(HostileClaims::assertIsOneLine);
+            parked.details(key).map(ClaimDetails::error).ifPresent(HostileClaims::assertIsOneLine);
         }
     }
 

@@ -2,12 +2,12 @@ package io.exactlyonce.test.interleaving;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.test.InMemoryClaimStore;
 import io.exactlyonce.test.contract.ClaimStoreContract;
@@ -88,7 +88,8 @@ class BrokenStoreContractTests {
         @Override
         public synchronized Set<ClaimId> complete(List<ClaimResolution.Completed> completions) {
             super.complete(completions);
-            return grant(completions.stream().map(ClaimResolution.Completed::claim).collect(Collectors.toSet()));
+            return grant(
+                    completions.stream().map(ClaimResolution.Completed::claim).collect(Collectors.toSet()));
         }
 
         private Set<ClaimId> grant(Set<ClaimId> claims) {

@@ -1,11 +1,11 @@
 package io.exactlyonce.test.interleaving;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -122,27 +122,27 @@ final class Interleaving {
     private void complete(ClaimId claim, int variant, Invariants history) {
         String json = String.valueOf(variant);
         boolean told = subject.store()
-                .end(List.of(new ClaimResolution.Completed(claim, json)))
+                .resolve(List.of(new ClaimResolution.Completed(claim, json)))
                 .contains(claim);
         history.completed(claim.value(), told, json);
     }
 
     private void release(ClaimId claim, boolean inDoubt, Invariants history) {
         boolean told = subject.store()
-                .end(List.of(new ClaimResolution.Released(claim, "failed", inDoubt)))
+                .resolve(List.of(new ClaimResolution.Released(claim, "failed", inDoubt)))
                 .contains(claim);
         history.released(claim.value(), told, inDoubt);
     }
 
     private void park(ClaimId claim, boolean inDoubt, Invariants history) {
         boolean told = subject.store()
-                .end(List.of(new ClaimResolution.Parked(claim, "told to", inDoubt)))
+                .resolve(List.of(new ClaimResolution.Parked(claim, "told to", inDoubt)))
                 .contains(claim);
         history.parked(claim.value(), told, inDoubt);
     }
 
     private void look() {
-        subject.store().look(keys).forEach((key, told) -> invariants.get(key).looked(told, now));
+        subject.store().peek(keys).forEach((key, told) -> invariants.get(key).looked(told, now));
     }
 
     private void pass(Duration time) {

@@ -1,13 +1,13 @@
 package io.exactlyonce.test.interleaving;
 
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.test.InMemoryClaimStore;
 import java.util.ArrayList;
@@ -130,7 +130,7 @@ enum MissingDecisionGuard {
             return new WrappedStore(intact) {
                 @Override
                 public Optional<ParkedClaim> find(ClaimKey key) {
-                    return super.find(key).filter(ParkedClaim::isInDoubt);
+                    return super.find(key).filter(ParkedClaim::inDoubt);
                 }
             };
         }
@@ -164,8 +164,8 @@ enum MissingDecisionGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
-                public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
-                    Map<ClaimKey, KeyState> told = super.look(keys);
+                public Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
+                    Map<ClaimKey, KeyState> told = super.peek(keys);
                     super.release(keys.stream()
                             .flatMap(key -> holder(key).stream())
                             .map(holder -> new ClaimResolution.Released(holder, "", false))
@@ -221,8 +221,8 @@ enum MissingDecisionGuard {
     private static WrappedStore seeing(InMemoryClaimStore intact, UnaryOperator<KeyState> change) {
         return new WrappedStore(intact) {
             @Override
-            public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
-                return super.look(keys).entrySet().stream()
+            public Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
+                return super.peek(keys).entrySet().stream()
                         .collect(Collectors.toMap(Map.Entry::getKey, each -> change.apply(each.getValue())));
             }
         };

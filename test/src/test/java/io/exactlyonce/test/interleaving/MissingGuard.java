@@ -1,12 +1,12 @@
 package io.exactlyonce.test.interleaving;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.test.InMemoryClaimStore;
 import java.util.List;
@@ -26,7 +26,8 @@ enum MissingGuard {
                     return write(
                             completions,
                             ClaimResolution.Completed::claim,
-                            (each, holder) -> super.complete(List.of(new ClaimResolution.Completed(holder, each.result()))));
+                            (each, holder) ->
+                                    super.complete(List.of(new ClaimResolution.Completed(holder, each.result()))));
                 }
             };
         }
@@ -41,7 +42,8 @@ enum MissingGuard {
                     write(
                             completions,
                             ClaimResolution.Completed::claim,
-                            (each, holder) -> super.complete(List.of(new ClaimResolution.Completed(holder, each.result()))));
+                            (each, holder) ->
+                                    super.complete(List.of(new ClaimResolution.Completed(holder, each.result()))));
                     return told;
                 }
             };
@@ -85,8 +87,8 @@ enum MissingGuard {
                     return write(
                             parkings,
                             ClaimResolution.Parked::claim,
-                            (each, holder) ->
-                                    super.park(List.of(new ClaimResolution.Parked(holder, each.reason(), each.inDoubt()))));
+                            (each, holder) -> super.park(
+                                    List.of(new ClaimResolution.Parked(holder, each.reason(), each.inDoubt()))));
                 }
             };
         }

@@ -1,9 +1,9 @@
 package io.exactlyonce.test.interleaving;
 
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.test.interleaving.KeyModel.State;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +31,7 @@ final class Operator {
             ParkedClaim parked = found.get();
             model.require(model.isParked(parked.claimId()), "the claim that was parked is shown");
             model.require(parked.attempt() == model.attempts, "the attempt that was parked is shown");
-            model.require(parked.isInDoubt() == model.inDoubt, "the doubt is shown");
+            model.require(parked.inDoubt() == model.inDoubt, "the doubt is shown");
             seen.add(parked);
         }
     }

@@ -1,11 +1,11 @@
 package io.exactlyonce.test.interleaving;
 
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -40,32 +40,32 @@ class WrappedStore implements ClaimStore, ParkedClaims {
 
     /** Ends of each kind in a call of their own, which a broken store overrides. */
     @Override
-    public final Set<ClaimId> end(List<? extends ClaimResolution> ends) {
-        Set<ClaimId> recorded = new HashSet<>(complete(of(ClaimResolution.Completed.class, ends)));
-        recorded.addAll(release(of(ClaimResolution.Released.class, ends)));
-        recorded.addAll(park(of(ClaimResolution.Parked.class, ends)));
+    public final Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+        Set<ClaimId> recorded = new HashSet<>(complete(of(ClaimResolution.Completed.class, resolutions)));
+        recorded.addAll(release(of(ClaimResolution.Released.class, resolutions)));
+        recorded.addAll(park(of(ClaimResolution.Parked.class, resolutions)));
         return recorded;
     }
 
-    private static <E extends ClaimResolution> List<E> of(Class<E> kind, List<? extends ClaimResolution> ends) {
-        return ends.stream().filter(kind::isInstance).map(kind::cast).toList();
+    private static <E extends ClaimResolution> List<E> of(Class<E> kind, List<? extends ClaimResolution> resolutions) {
+        return resolutions.stream().filter(kind::isInstance).map(kind::cast).toList();
     }
 
     public Set<ClaimId> complete(List<ClaimResolution.Completed> completions) {
-        return store.end(completions);
+        return store.resolve(completions);
     }
 
     public Set<ClaimId> release(List<ClaimResolution.Released> releases) {
-        return store.end(releases);
+        return store.resolve(releases);
     }
 
     public Set<ClaimId> park(List<ClaimResolution.Parked> parkings) {
-        return store.end(parkings);
+        return store.resolve(parkings);
     }
 
     @Override
-    public Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
-        return store.look(keys);
+    public Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
+        return store.peek(keys);
     }
 
     @Override

@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
@@ -80,8 +80,8 @@ class MixedEffectsIT {
         }
     }
 
-    private void end(ClaimResolution end) {
-        assertThat(external.end(List.of(end))).hasSize(1);
+    private void end(ClaimResolution resolution) {
+        assertThat(external.resolve(List.of(resolution))).hasSize(1);
     }
 
     @AfterAll
@@ -124,7 +124,7 @@ class MixedEffectsIT {
         assertThat(charges()).isZero();
         assertThat(DATABASE.row(key)).containsEntry("status", "HELD").containsEntry("claim_id", request.claimId());
         assertThat(work(() -> {})).as("comes again, and waits").isInstanceOf(HeldElsewhere.class);
-        assertThat(external.end(List.of(new ClaimResolution.Completed(request.id(), "1"))))
+        assertThat(external.resolve(List.of(new ClaimResolution.Completed(request.id(), "1"))))
                 .hasSize(1);
         assertThat(work(() -> {})).isEqualTo(new AlreadyCompleted("1"));
     }
@@ -216,11 +216,11 @@ class MixedEffectsIT {
             vanish();
         }
 
-        assertThat(work(() -> assertThat(inAnotherThread(() -> external.look(List.of(key))))
+        assertThat(work(() -> assertThat(inAnotherThread(() -> external.peek(List.of(key))))
                         .containsEntry(key, KeyState.HELD)))
                 .isInstanceOf(Acquired.class);
 
-        assertThat(external.look(List.of(key))).containsEntry(key, KeyState.completed(null));
+        assertThat(external.peek(List.of(key))).containsEntry(key, KeyState.completed(null));
     }
 
     private static <T> T inAnotherThread(ThrowingSupplier<T> action) {

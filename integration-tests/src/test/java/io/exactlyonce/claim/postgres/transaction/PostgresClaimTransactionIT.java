@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -17,6 +16,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
@@ -359,7 +359,7 @@ class PostgresClaimTransactionIT {
             assertThat(acquired.attempt()).isEqualTo(2);
             assertThat(acquired.fencingToken()).isGreaterThan(zombie.fencingToken());
         });
-        assertThat(external.end(List.of(new ClaimResolution.Completed(request.id(), "1"))))
+        assertThat(external.resolve(List.of(new ClaimResolution.Completed(request.id(), "1"))))
                 .isEmpty();
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "2");
     }
@@ -367,7 +367,7 @@ class PostgresClaimTransactionIT {
     @Test
     void keyThatWasGivenUpIsTakenOverAndAFailureLeavesItAsItWas() throws Throwable {
         external.claim(List.of(request));
-        external.end(List.of(new ClaimResolution.Released(request.id(), "failed", false)));
+        external.resolve(List.of(new ClaimResolution.Released(request.id(), "failed", false)));
         var released = DATABASE.row(key);
 
         assertThatThrownBy(() -> again(claim -> {

@@ -1,6 +1,5 @@
 package io.exactlyonce.claim.postgres.transaction;
 
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -8,6 +7,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.SynchronousCommit;
@@ -379,7 +379,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                     look);
             store.claim(requests);
             // Of a key that another claim has by now, it ends nothing.
-            store.end(requests.stream()
+            store.resolve(requests.stream()
                     .map(request -> new ClaimResolution.Released(request.id(), "its handler committed by itself", true))
                     .toList());
         } catch (RuntimeException unanswered) {

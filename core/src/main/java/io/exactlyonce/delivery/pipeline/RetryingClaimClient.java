@@ -3,11 +3,11 @@ package io.exactlyonce.delivery.pipeline;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.AsyncClaimStore;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.KeyState;
@@ -42,9 +42,9 @@ import org.springframework.util.backoff.ExponentialBackOff;
  * <p>Of an outage the first failure is logged with its stack trace, and each further one in one line. It is over when no call is
  * being repeated any more.
  */
-public final class Claims {
+public final class RetryingClaimClient {
 
-    private static final Logger log = LoggerFactory.getLogger(Claims.class);
+    private static final Logger log = LoggerFactory.getLogger(RetryingClaimClient.class);
 
     /** So often a call is tried for which no caller has more patience. */
     static final int FEW = 3;
@@ -58,19 +58,19 @@ public final class Claims {
 
     /** Says whether a call that has got no answer is to be repeated. */
     @FunctionalInterface
-    interface Patience {
+    interface RetryCondition {
 
         /**
          * Returns whether it is.
          *
          * @param failures how often it has failed, from 1
          */
-        boolean goesOn(int failures, Throwable failure);
+        boolean shouldRetry(int failures, Throwable failure);
     }
 
     /** Is told of an answer, or why there is none. */
     @FunctionalInterface
-    interface Answer<T> {
+    interface Callback<T> {
 
         /**
          * Called once, on a thread that may be shared: it must not block.
@@ -90,7 +90,7 @@ public final class Claims {
      * @param timer for what has to be repeated
      * @param clock monotonic, in nanoseconds
      */
-    public Claims(ClaimStore store, AsyncClaimStore async, Timer timer, NanoClock clock) {
+    public RetryingClaimClient(ClaimStore store, AsyncClaimStore async, Timer timer, NanoClock clock) {
         this.store = store;
         this.async = async;
         this.timer = timer;
@@ -103,18 +103,18 @@ public final class Claims {
      *
      * @param requests at least one
      */
-    void claim(List<ClaimRequest> requests, Patience patience, Answer<List<ClaimOutcome>> answer) {
+    void claim(List<ClaimRequest> requests, RetryCondition condition, Callback<List<ClaimOutcome>> answer) {
         new Call<>(
                         "Claiming",
                         keys(requests, ClaimRequest::key),
                         () -> async.claimAsync(requests),
-                        patience,
+                        condition,
                         (outcomes, failure, askedAt) -> {
                             if (failure != null && !(failure instanceof ClaimStoreBusyException)) {
                                 List<ClaimResolution> unclaimed = new ArrayList<>(requests.size());
                                 requests.forEach(request -> unclaimed.add(
                                         new ClaimResolution.Released(request.id(), "the claim got no answer", false)));
-                                var unused = async.endAsync(unclaimed, true);
+                                var unused = async.resolveAsync(unclaimed, true);
                             }
                             answer.accept(outcomes, failure, askedAt);
                         })
@@ -124,41 +124,47 @@ public final class Claims {
     /**
      * Ends claims. A result that cannot be stored costs no completion.
      *
-     * @param ends at least one
+     * @param resolutions at least one
      * @param isAwaited whether a caller, or the next message of a group, waits for the answer
      */
-    void end(List<ClaimResolution> ends, boolean isAwaited, Patience patience, Answer<Set<ClaimId>> answer) {
-        Object keys = keys(ends, end -> end.claim().key());
+    void resolve(
+            List<ClaimResolution> resolutions,
+            boolean isAwaited,
+            RetryCondition condition,
+            Callback<Set<ClaimId>> answer) {
+        Object keys = keys(resolutions, resolution -> resolution.claim().key());
         new Call<>(
                         "Recording the outcome of",
                         keys,
-                        () -> async.endAsync(ends, isAwaited),
-                        patience,
+                        () -> async.resolveAsync(resolutions, isAwaited),
+                        condition,
                         (ended, failure, askedAt) -> {
                             boolean isUnstorable = failure instanceof IllegalArgumentException
-                                    && ends.stream().anyMatch(Claims::hasResult);
+                                    && resolutions.stream().anyMatch(RetryingClaimClient::hasResult);
                             if (!isUnstorable) {
                                 answer.accept(ended, failure, askedAt);
                                 return;
                             }
                             log.warn("The result for {} cannot be stored; completing without it", keys, failure);
-                            List<ClaimResolution> without = new ArrayList<>(ends.size());
-                            ends.forEach(end ->
-                                    without.add(hasResult(end) ? new ClaimResolution.Completed(end.claim(), null) : end));
-                            end(without, isAwaited, patience, answer);
+                            List<ClaimResolution> without = new ArrayList<>(resolutions.size());
+                            resolutions.forEach(resolution -> without.add(
+                                    hasResult(resolution)
+                                            ? new ClaimResolution.Completed(resolution.claim(), null)
+                                            : resolution));
+                            resolve(without, isAwaited, condition, answer);
                         })
                 .attempt();
     }
 
     /** Gives up the claim of a delivery whose handler has not been called, without a doubt, and then goes on. Its transaction gives it up by itself. */
     void release(Delivery delivery, Runnable released) {
-        delivery.window().letGo();
+        delivery.window().stopLeaseRenewal();
         if (delivery.isTransactional()) {
             released.run();
             return;
         }
         ClaimResolution release = new ClaimResolution.Released(delivery.id(), FailedAttempt.NOT_CALLED, false);
-        end(List.of(release), true, (failures, failure) -> failures < FEW, (ended, failure, askedAt) -> {
+        resolve(List.of(release), true, (failures, failure) -> failures < FEW, (ended, failure, askedAt) -> {
             if (failure != null) {
                 log.warn(
                         "Releasing {} failed; it can be claimed again when its lease ends: {}",
@@ -169,8 +175,8 @@ public final class Claims {
         });
     }
 
-    private static boolean hasResult(ClaimResolution end) {
-        return end instanceof ClaimResolution.Completed completed && completed.result() != null;
+    private static boolean hasResult(ClaimResolution resolution) {
+        return resolution instanceof ClaimResolution.Completed completed && completed.result() != null;
     }
 
     /** Claims a key on a thread that waits. An interrupt ends the repeats. */
@@ -190,13 +196,13 @@ public final class Claims {
      * @return whether the end is recorded; otherwise the claim was lost
      * @throws RuntimeException why there was no answer
      */
-    public boolean awaitEnd(ClaimResolution end, BooleanSupplier wanted) {
+    public boolean awaitResolution(ClaimResolution resolution, BooleanSupplier wanted) {
         CompletableFuture<Set<ClaimId>> ended = new CompletableFuture<>();
-        end(List.of(end), true, (failures, failure) -> failures < FEW || wanted.getAsBoolean(), into(ended));
-        return await(ended).contains(end.claim());
+        resolve(List.of(resolution), true, (failures, failure) -> failures < FEW || wanted.getAsBoolean(), into(ended));
+        return await(ended).contains(resolution.claim());
     }
 
-    private static <T> Answer<T> into(CompletableFuture<T> future) {
+    private static <T> Callback<T> into(CompletableFuture<T> future) {
         return (given, failure, askedAt) -> {
             if (failure == null) {
                 future.complete(given);
@@ -243,9 +249,9 @@ public final class Claims {
         return isAnswered(over);
     }
 
-    /** Returns how keys stand, as {@link ClaimStore#look} does. */
-    Map<ClaimKey, KeyState> look(Collection<ClaimKey> keys) {
-        return store.look(keys);
+    /** Returns how keys stand, as {@link ClaimStore#peek} does. */
+    Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
+        return store.peek(keys);
     }
 
     /** Ties the caller's own transaction to a claim. It is tried once, for a failure is the end of that transaction. */
@@ -281,18 +287,23 @@ public final class Claims {
         private final String what;
         private final Object keys;
         private final Supplier<CompletableFuture<T>> call;
-        private final Patience patience;
-        private final Answer<T> answer;
+        private final RetryCondition condition;
+        private final Callback<T> answer;
         private @Nullable BackOffExecution pauses;
         private @Nullable Throwable failure;
         private int failures;
         private long askedAt;
 
-        Call(String what, Object keys, Supplier<CompletableFuture<T>> call, Patience patience, Answer<T> answer) {
+        Call(
+                String what,
+                Object keys,
+                Supplier<CompletableFuture<T>> call,
+                RetryCondition condition,
+                Callback<T> answer) {
             this.what = what;
             this.keys = keys;
             this.call = call;
-            this.patience = patience;
+            this.condition = condition;
             this.answer = answer;
         }
 
@@ -318,7 +329,7 @@ public final class Claims {
             // An earlier attempt may have reached the store.
             failure = failure == null || !(failed instanceof ClaimStoreBusyException) ? failed : failure;
             failures++;
-            if (failed instanceof IllegalArgumentException || !patience.goesOn(failures, failed)) {
+            if (failed instanceof IllegalArgumentException || !condition.shouldRetry(failures, failed)) {
                 end(null, failure);
                 return;
             }

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.AsyncClaimStore;
-import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -29,17 +29,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Calls that are repeated, and given up. */
 @ExtendWith(OutputCaptureExtension.class)
-class ClaimsTests {
+class RetryingClaimClientTests {
 
     private final DeliveryRig outage = new DeliveryRig();
-    private final Claims repeating = outage.claims();
+    private final RetryingClaimClient repeating = outage.claims();
     private final List<String> answers = new ArrayList<>();
 
     private void claim(int attempts) {
         claim(repeating, attempts);
     }
 
-    private void claim(Claims asking, int attempts) {
+    private void claim(RetryingClaimClient asking, int attempts) {
         asking.claim(
                 List.of(new ClaimSettings("worker", null).request(DeliveryRig.spec(InDoubtSettings.RERUN))),
                 (failures, failure) -> failures < attempts,
@@ -117,7 +117,7 @@ class ClaimsTests {
     }
 
     /** A store whose claims fail, by futures without a wrapper, before one is answered. */
-    private Claims answering(RuntimeException only) {
+    private RetryingClaimClient answering(RuntimeException only) {
         Deque<Throwable> left = new ArrayDeque<>(List.of(only));
         AsyncClaimStore store = new AsyncClaimStore() {
             @Override
@@ -129,10 +129,11 @@ class ClaimsTests {
             }
 
             @Override
-            public CompletableFuture<Set<ClaimId>> endAsync(List<? extends ClaimResolution> ends, boolean isAwaited) {
-                return CompletableFuture.completedFuture(outage.store.end(ends));
+            public CompletableFuture<Set<ClaimId>> resolveAsync(
+                    List<? extends ClaimResolution> resolutions, boolean isAwaited) {
+                return CompletableFuture.completedFuture(outage.store.resolve(resolutions));
             }
         };
-        return new Claims(outage.store, store, outage.timer, outage.clock);
+        return new RetryingClaimClient(outage.store, store, outage.timer, outage.clock);
     }
 }
