@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.springframework.asm.ClassReader;
 import org.springframework.asm.ClassVisitor;
 import org.springframework.asm.MethodVisitor;
@@ -20,7 +21,7 @@ import org.springframework.util.ClassUtils;
 final class PublishedCode extends ClassVisitor {
 
     private static final String BASE = "io/exactlyonce/";
-    private static final String OWN = BASE + "guarantees/";
+    private static final Pattern TESTS = Pattern.compile("-tests\\.jar!|/test-classes/");
     private static final String LOGGER = "org/slf4j/Logger";
 
     /** What stands for a text that is put together as the program runs: a table cannot name it. */
@@ -29,7 +30,6 @@ final class PublishedCode extends ClassVisitor {
     private final Set<String> messages = new TreeSet<>();
     private final Map<String, String> superclasses = new TreeMap<>();
     private final Set<String> publicClasses = new TreeSet<>();
-    private String visited = "";
 
     private PublishedCode() {
         super(SpringAsmInfo.ASM_VERSION);
@@ -39,6 +39,9 @@ final class PublishedCode extends ClassVisitor {
         PublishedCode code = new PublishedCode();
         for (Resource type :
                 new PathMatchingResourcePatternResolver().getResources("classpath*:" + BASE + "**/*.class")) {
+            if (TESTS.matcher(type.getURL().getPath()).find()) {
+                continue;
+            }
             try (InputStream content = type.getInputStream()) {
                 new ClassReader(content).accept(code, ClassReader.SKIP_FRAMES);
             }
@@ -74,8 +77,7 @@ final class PublishedCode extends ClassVisitor {
 
     @Override
     public void visit(int version, int access, String name, String signature, String superName, String[] interfaces) {
-        visited = name;
-        if (!name.startsWith(OWN) && superName != null) {
+        if (superName != null) {
             superclasses.put(name, superName);
             if ((access & Opcodes.ACC_PUBLIC) != 0) {
                 publicClasses.add(name);
@@ -86,7 +88,7 @@ final class PublishedCode extends ClassVisitor {
     @Override
     public MethodVisitor visitMethod(
             int access, String name, String descriptor, String signature, String[] exceptions) {
-        return visited.startsWith(OWN) ? null : new Calls();
+        return new Calls();
     }
 
     /** A logger is put on the stack, then its text, then what is filled in. */
