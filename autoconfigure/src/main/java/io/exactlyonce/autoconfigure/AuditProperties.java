@@ -8,17 +8,17 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Audit of the listeners' queues, when a listener starts and each minute.
+ * Audit of the listeners' queues, one second after a listener starts and then every minute.
  *
- * @param mode What becomes of findings: 'fail' stops the start at those of severity ERROR, 'warn' logs them, 'off'
- *     reads nothing.
- * @param silence Rules that are left out, by their ids, such as 'claim-retention'.
+ * @param mode Reaction to the audit's findings: 'fail' fails startup on severity ERROR, 'warn' logs them, 'off' turns the
+ *     audit off.
+ * @param silence Rules of the audit to skip, by id, such as 'claim-retention'.
  */
 @ConfigurationProperties("exactly-once.audit")
 public record AuditProperties(
         @DefaultValue("warn") AuditMode mode, @DefaultValue Set<String> silence) {
 
-    /** Refuses a rule that there is not. */
+    /** Rejects an unknown rule. */
     public AuditProperties {
         for (String id : silence) {
             if (!AuditRules.ids().contains(id)) {

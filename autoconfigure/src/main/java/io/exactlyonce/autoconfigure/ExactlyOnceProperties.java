@@ -28,17 +28,17 @@ import org.springframework.util.unit.DataSize;
 /**
  * Settings of exactly-once listeners.
  *
- * @param mode Whether listeners that do not say it themselves are enforced, or only observed: 'enforce', or 'observe' for
- *     handlers that run as they would anyway, while all is counted that enforcing would have prevented.
+ * @param mode Mode of listeners that do not set their own: 'enforce', or 'observe' to run handlers as without this library and
+ *     count the duplicates that 'enforce' would prevent.
  * @param claim Claims on idempotency keys.
  * @param datasource Connection pool for claims.
- * @param renewal Renewal of visibility windows and leases.
- * @param retry Return of deliveries that did not succeed.
- * @param listeners Settings of single listeners, by their ids: 'retention', 'lease', 'timeout', 'mode', 'on-mismatch',
- *     'retry.initial-delay' and 'retry.max-delay'. They win over the annotation's attributes, and over the properties for all
- *     listeners. An id that no listener has stops the start. Default: none.
- * @param unknownProperties Whether a property within 'exactly-once' that nothing reads stops the start: 'fail', or 'warn' for
- *     configuration that several versions share.
+ * @param renewal Renewal of visibility timeouts and leases.
+ * @param retry Redelivery of messages that were not completed.
+ * @param listeners Settings of single listeners, by listener id: 'retention', 'lease', 'timeout', 'mode', 'on-mismatch',
+ *     'retry.initial-delay' and 'retry.max-delay'. They override the annotation and the properties for all listeners. Startup
+ *     fails for an id that no listener has. Default: none.
+ * @param unknownProperties Reaction to a property under 'exactly-once' that nothing reads: 'fail' fails startup, 'warn' logs it,
+ *     for configuration that several versions of an application share.
  */
 @ConfigurationProperties("exactly-once")
 public record ExactlyOnceProperties(
@@ -57,7 +57,7 @@ public record ExactlyOnceProperties(
     private static final Duration MINUTE = Duration.ofMinutes(1);
     private static final DataSize LARGEST_RESULT = DataSize.ofMegabytes(16);
 
-    /** All bounds of single values, and then of pairs. */
+    /** Checks the bounds of each value, and then the values that must fit together. */
     public ExactlyOnceProperties {
         require("exactly-once.claim.max-result-size", claim.maxResultSize(), DataSize.ofBytes(0), LARGEST_RESULT);
 
@@ -86,7 +86,7 @@ public record ExactlyOnceProperties(
         listeners = Map.copyOf(complete);
     }
 
-    /** Refuses settings of listeners that there are not. */
+    /** Rejects settings of unknown listeners. */
     void requireListeners(Set<String> known) {
         Set<String> unknown = new TreeSet<>(listeners.keySet());
         unknown.removeAll(known);
@@ -117,13 +117,13 @@ public record ExactlyOnceProperties(
     /**
      * Settings of one listener.
      *
-     * @param mode Whether the listener is enforced or only observed. Default: the annotation's, else 'exactly-once.mode'.
-     * @param timeout Longest run of the handler, from 1s to 12h. Default: the annotation's.
-     * @param lease Time for which a claim holds unless it is renewed, from 1s to 12h. Default: 'exactly-once.claim.lease'.
+     * @param mode Mode of the listener: 'enforce' or 'observe'. Default: the annotation's mode, or else 'exactly-once.mode'.
+     * @param timeout Longest run of the handler, from 1s to 12h. Default: the annotation's timeout.
+     * @param lease Time for which a claim is held without renewal, from 1s to 12h. Default: 'exactly-once.claim.lease'.
      * @param retention Time for which a completed key is remembered, from 1m to 3650d. Default: 'exactly-once.claim.retention'.
-     * @param onMismatch What becomes of a message whose key is completed for other content: 'refuse', 'warn' or 'off'. Default:
+     * @param onMismatch Treatment of a message whose key is completed for other content: 'refuse', 'warn' or 'off'. Default:
      *     'exactly-once.claim.on-mismatch'.
-     * @param retry Return of deliveries that did not succeed.
+     * @param retry Redelivery of messages that were not completed.
      */
     public record Listener(
             @Nullable Mode mode,
@@ -139,7 +139,7 @@ public record ExactlyOnceProperties(
             return new Listener(null, null, claim.lease(), claim.retention(), claim.onMismatch(), delays);
         }
 
-        /** Returns these settings, and those for all listeners in the place of what is not set. */
+        /** Returns these settings, with those for all listeners as defaults. */
         Listener or(Listener all) {
             return new Listener(
                     mode,
@@ -172,11 +172,11 @@ public record ExactlyOnceProperties(
     }
 
     /**
-     * Return of one listener's deliveries that did not succeed.
+     * Redelivery of one listener's messages that were not completed.
      *
-     * @param initialDelay Time until a message is visible again after its first failure, from 1s to 12h. Default:
+     * @param initialDelay Delay before a message is visible again after its first failure, from 1s to 12h. Default:
      *     'exactly-once.retry.initial-delay'.
-     * @param maxDelay Longest such time, from 1s to 12h. Default: 'exactly-once.retry.max-delay'.
+     * @param maxDelay Longest such delay, from 1s to 12h. Default: 'exactly-once.retry.max-delay'.
      */
     public record Delays(
             @Nullable Duration initialDelay, @Nullable Duration maxDelay) {}
@@ -184,20 +184,20 @@ public record ExactlyOnceProperties(
     /**
      * Claims on idempotency keys.
      *
-     * @param store Where claims are kept: 'postgresql', or 'dynamodb' with the module exactly-once-dynamodb.
-     * @param lease Time for which a claim holds unless it is renewed, from 1s to 12h. Default: the visibility window of
-     *     the delivery.
-     * @param retention Time for which a completed key is remembered, from 1m to 3650d. At least as long as the queue and
-     *     its dead-letter queue keep messages: by default SQS's own 4d, and 14d in a dead-letter queue. No shorter than
-     *     the lease, 'retry.max-delay' and 'claim.cleanup.interval'.
-     * @param onMismatch What becomes of a message whose key is completed for other content: 'refuse' returns it, until it is in
-     *     the dead-letter queue; 'warn' deletes it as a duplicate, with a warning; 'off' compares nothing.
-     * @param maxResultSize Largest result that is kept with a claim, as JSON, from 0B to 16MB.
-     * @param initializeSchema Whether to create the claim table at start-up if it is missing: 'always' or 'never'. As for Spring
-     *     Boot, PostgreSQL is no embedded database: 'embedded' is 'never'.
-     * @param synchronousCommit Disks that a commit of claims waits for, whatever the database's own default: 'on',
-     *     'remote_apply', 'remote_write' or 'local'.
-     * @param cleanup Deletion of claims whose retention is over.
+     * @param store Store of claims: 'postgresql', or 'dynamodb' with the module exactly-once-dynamodb.
+     * @param lease Time for which a claim is held without renewal, from 1s to 12h. Longer leases survive longer pauses and delay
+     *     takeovers after a crash. Default: the visibility timeout of the delivery.
+     * @param retention Time for which a completed key is remembered, from 1m to 3650d. It must cover the retention of the queue
+     *     plus that of its dead-letter queue.
+     * @param onMismatch Treatment of a message whose key is completed for other content: 'refuse' returns it until it reaches the
+     *     dead-letter queue, 'warn' deletes it as a duplicate and logs at WARN, 'off' deletes it without comparing.
+     * @param maxResultSize Largest result that is kept with a claim, as JSON, from 0B to 16MB. A larger result is dropped with a
+     *     warning; its claim is completed.
+     * @param initializeSchema Creation of a missing claim table at startup: 'always' or 'never'. PostgreSQL is not an embedded
+     *     database, so 'embedded' means 'never'.
+     * @param synchronousCommit PostgreSQL's synchronous_commit for claims, whatever the server's own default: 'on', 'remote_apply',
+     *     'remote_write' or 'local'.
+     * @param cleanup Deletion of expired claims.
      */
     public record Claim(
             @DefaultValue("postgresql") Store store,
@@ -209,7 +209,7 @@ public record ExactlyOnceProperties(
             @DefaultValue("on") SynchronousCommit synchronousCommit,
             @DefaultValue Cleanup cleanup) {}
 
-    /** Where claims are kept. */
+    /** The store of claims. */
     public enum Store {
         POSTGRESQL("exactly-once-postgres"),
         DYNAMODB("exactly-once-dynamodb");
@@ -220,7 +220,7 @@ public record ExactlyOnceProperties(
             this.module = module;
         }
 
-        /** Returns what keeps the application from starting if nothing keeps its claims. */
+        /** Returns the startup failure of an application without the module of its store. */
         InvalidPropertyException isMissing() {
             return new InvalidPropertyException(
                     "exactly-once.claim.store",
@@ -231,10 +231,10 @@ public record ExactlyOnceProperties(
     }
 
     /**
-     * Deletion of claims whose retention is over.
+     * Deletion of expired claims.
      *
-     * @param enabled Whether to delete claims whose retention is over.
-     * @param interval Advanced: time between two sweeps, from 1s to 1d. Of all instances one deletes at a time.
+     * @param enabled Whether to delete expired claims.
+     * @param interval Advanced: time between two deletions of expired claims, from 1s to 1d. One instance deletes at a time.
      */
     public record Cleanup(
             @DefaultValue("true") boolean enabled,
@@ -243,13 +243,13 @@ public record ExactlyOnceProperties(
     /**
      * Connection pool for claims.
      *
-     * @param url JDBC URL of the primary that keeps claims. Default: the application's own.
-     * @param username User for that URL. Default: none; the URL may name one.
-     * @param password Password for that URL. Default: none; the URL may have one.
-     * @param maximumPoolSize Most connections that claims use, from 2 to 1000. Deletion of expired claims opens one more.
-     * @param connectionTimeout Longest wait for a connection, and for a new one to be opened, from 1s to 1m. Shorter than
-     *     the lease; at least ten round trips to a database that is far away.
-     * @param replicaLagInterval Advanced: time between two looks at how far replicas are behind, from 1s to 1h; 0 for none.
+     * @param url JDBC URL of the primary that stores the claims. Default: the application's own connection.
+     * @param username User for 'exactly-once.datasource.url'. Default: the user in the URL.
+     * @param password Password for 'exactly-once.datasource.url'. Default: the password in the URL.
+     * @param maximumPoolSize Largest number of connections for claims, from 2 to 1000. Deletion of expired claims opens one more.
+     * @param connectionTimeout Longest wait for a connection, and for opening one, from 1s to 1m. Set at least ten round trips for
+     *     a distant database.
+     * @param replicaLagInterval Advanced: time between two reads of the replication lag, from 1s to 1h. 0 turns them off.
      */
     public record Datasource(
             @Nullable String url,
@@ -288,16 +288,16 @@ public record ExactlyOnceProperties(
     }
 
     /**
-     * Renewal of visibility windows and leases.
+     * Renewal of visibility timeouts and leases.
      *
-     * @param enabled Whether windows and leases are renewed. If not, both must cover the handler.
-     * @param at Advanced: part of a window or lease after which it is renewed, from 0.1 to 0.8.
+     * @param enabled Whether to renew visibility timeouts and leases. Without renewal, both must outlast the handler.
+     * @param at Advanced: fraction of a visibility timeout or lease after which it is renewed, from 0.1 to 0.8.
      */
     public record Renewal(
             @DefaultValue("true") boolean enabled,
             @DefaultValue("0.5") double at) {
 
-        /** So that deliveries which were received together are not renewed in one burst for ever. */
+        /** Keeps deliveries that were received together from being renewed in one burst forever. */
         private static final double JITTER = 0.1;
 
         RenewalSchedule schedule() {
@@ -306,12 +306,13 @@ public record ExactlyOnceProperties(
     }
 
     /**
-     * Return of deliveries that did not succeed. The delay doubles with each receive.
+     * Redelivery of messages that were not completed.
      *
-     * @param initialDelay Time until a message is visible again after its first failure, from 1s to 12h.
-     * @param maxDelay Longest such time, from 1s to 12h; no shorter than the initial delay.
-     * @param maxWaiting Advanced: most deliveries that wait, invisible, for the holder of their key or for the database, from 0 to
-     *     5000. More are returned.
+     * @param initialDelay Delay before a message is visible again after its first failure, from 1s to 12h. It doubles with each
+     *     receive.
+     * @param maxDelay Longest such delay, from 1s to 12h.
+     * @param maxWaiting Advanced: largest number of deliveries that wait in memory, invisible, for the owner of their key or for
+     *     the claim store, from 0 to 5000. Further ones are returned to the queue.
      */
     public record Retry(
             @DefaultValue("1s") Duration initialDelay,

@@ -4,10 +4,10 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Observations of deliveries, where there is an {@code ObservationRegistry}.
+ * Observations of deliveries, if there is an {@code ObservationRegistry}.
  *
- * @param opentelemetryNames Whether the observation of a message, and ours within it, have OpenTelemetry's names for
- *     messaging, which are still in development.
+ * @param opentelemetryNames Whether observations of messages use OpenTelemetry's names for messaging, which are still in
+ *     development.
  */
 @ConfigurationProperties("exactly-once.observation")
 public record ObservationProperties(@DefaultValue("false") boolean opentelemetryNames) {}

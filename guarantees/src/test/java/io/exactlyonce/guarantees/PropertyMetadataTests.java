@@ -7,9 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatNoException;
 
 import io.exactlyonce.audit.AuditRules;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
@@ -31,7 +28,6 @@ class PropertyMetadataTests {
     private static final String LISTENERS =
             "java.util.Map<java.lang.String,io.exactlyonce.autoconfigure.ExactlyOnceProperties$Listener>";
 
-    private static final Pattern ROW = Pattern.compile("(?m)^\\| `(exactly-once\\.[a-z.-]+)`");
     private static final Pattern SENTENCES = Pattern.compile("(?!The |A |An )[A-Z].*\\.");
     private static final Pattern BOUNDS = Pattern.compile("\\bfrom [\\d.]+\\w* to [\\d.]+|\\bat least \\d");
 
@@ -114,18 +110,6 @@ class PropertyMetadataTests {
         if (property.path("defaultValue").isString()) {
             assertThat(values(hint)).contains(text(property, "defaultValue"));
         }
-    }
-
-    @Test
-    void referenceNamesNoPropertyThatIsGone() throws IOException {
-        String reference = Files.readString(Path.of("../docs/configuration.md"));
-
-        assertThat(properties().map(property -> text(property, "name")).toList())
-                .containsAll(ROW.matcher(reference)
-                        .results()
-                        .map(row -> row.group(1))
-                        .toList());
-        assertThat(ROW.matcher(reference).results()).hasSizeGreaterThan(10);
     }
 
     @Test

@@ -12,13 +12,13 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 /**
  * Claims in DynamoDB. Endpoint, Region and credentials are those of {@code spring.cloud.aws}.
  *
- * @param tableName Name of the table of claims.
- * @param clock Advanced: how it is known that the lease of a worker that vanished is over: 'service' by the Date of DynamoDB's answers, or
- *     'observed' by looking at a claim for a whole lease.
- * @param clockError Advanced: largest difference between the clocks of DynamoDB's front ends, from 1500ms to 60s. A key is taken over that
- *     much later.
- * @param initializeSchema Whether to create the table at start-up if it is missing: 'embedded' where the endpoint is this
- *     machine's, 'always' or 'never'.
+ * @param tableName Name of the claim table.
+ * @param clock Advanced: clock by which the lease of a vanished worker expires: 'service' reads the Date of DynamoDB's responses,
+ *     'observed' watches a claim for a whole lease.
+ * @param clockError Advanced: largest difference between the clocks of DynamoDB's front ends, from 1500ms to 60s. Takeovers are
+ *     delayed by this time.
+ * @param initializeSchema Creation of a missing claim table at startup: 'embedded' creates it if the endpoint is on this machine,
+ *     'always' creates it, 'never' does not.
  */
 @ConfigurationProperties("exactly-once.dynamodb")
 public record DynamoDbClaimProperties(
