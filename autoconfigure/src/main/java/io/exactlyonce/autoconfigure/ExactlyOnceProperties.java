@@ -187,8 +187,8 @@ public record ExactlyOnceProperties(
      * @param store Store of claims: 'postgresql', or 'dynamodb' with the module exactly-once-dynamodb.
      * @param lease Time for which a claim is held without renewal, from 1s to 12h. Longer leases survive longer pauses and delay
      *     takeovers after a crash. Default: the visibility timeout of the delivery.
-     * @param retention Time for which a completed key is remembered, from 1m to 3650d. It must cover the retention of the queue
-     *     plus that of its dead-letter queue.
+     * @param retention Time for which a completed key is remembered, from 1m to 3650d: at least the retention of the queue plus that
+     *     of its dead-letter queue.
      * @param onMismatch Treatment of a message whose key is completed for other content: 'refuse' returns it until it reaches the
      *     dead-letter queue, 'warn' deletes it as a duplicate and logs at WARN, 'off' deletes it without comparing.
      * @param maxResultSize Largest result that is kept with a claim, as JSON, from 0B to 16MB. A larger result is dropped with a
@@ -308,8 +308,8 @@ public record ExactlyOnceProperties(
     /**
      * Redelivery of messages that were not completed.
      *
-     * @param initialDelay Delay before a message is visible again after its first failure, from 1s to 12h. It doubles with each
-     *     receive.
+     * @param initialDelay Delay before a message is visible again after its first failure, from 1s to 12h. The delay doubles
+     *     with each receive.
      * @param maxDelay Longest such delay, from 1s to 12h.
      * @param maxWaiting Advanced: largest number of deliveries that wait in memory, invisible, for the owner of their key or for
      *     the claim store, from 0 to 5000. Further ones are returned to the queue.
