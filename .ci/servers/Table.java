@@ -12,7 +12,7 @@ import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
 
 /**
- * Prints docs/testing.md's table of test class x SQS server, made of the reports of a build and of .ci/servers/run. Ends in 1
+ * Prints docs/contributing/testing.md's table of test class x SQS server, made of the reports of a build and of .ci/servers/run. Ends in 1
  * and names what is missing, if a class that uses SQS has no report of one of the servers, or what failed.
  */
 class Table {

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The picture in docs/guarantees.md, arrow by arrow. */
+/** The picture in docs/contributing/architecture.md, arrow by arrow. */
 class DeliveryStateTests {
 
     private static final Map<DeliveryState, Set<DeliveryState>> ARROWS = new EnumMap<>(Map.ofEntries(

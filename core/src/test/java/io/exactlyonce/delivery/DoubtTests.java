@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each policy with each end of an attempt: the table in docs/decisions/0004. */
+/** Each policy with each end of an attempt: the table in docs/contributing/decisions/0004. */
 class DoubtTests {
 
     static final class CardExpired extends Exception {

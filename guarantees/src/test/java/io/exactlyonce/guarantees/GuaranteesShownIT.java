@@ -9,7 +9,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every test that {@code docs/guarantees.md} and the other documents of {@link ShownGuarantees} name ran and passed in this build, except those whose tag it excludes
+ * Every test that {@code docs/contributing/evidence.md} and the other documents of {@link ShownGuarantees} name ran and passed in this build, except those whose tag it excludes
  * ({@code -Pci} runs them). Runs after all modules, and not where tests were chosen or skipped ({@code -Dtest}, {@code -Dit.test}, {@code -DskipTests}, {@code -Pchaos}).
  */
 class GuaranteesShownIT {
@@ -28,7 +28,7 @@ class GuaranteesShownIT {
         assertThat(guarantees.count()).isGreaterThan(50);
         assertThat(guarantees.notShown())
                 .as(
-                        "named by docs/guarantees.md or its like, but failed or not run since %s; run all modules together (./mvnw"
+                        "named by docs/contributing/evidence.md or its like, but failed or not run since %s; run all modules together (./mvnw"
                                 + " verify), or pass -Dguarantees.skip",
                         started)
                 .isEmpty();

@@ -1,2 +1,2 @@
-/** Whether what {@code docs/guarantees.md} names was shown by the build that is about to end. */
+/** Whether what {@code docs/contributing/evidence.md} names was shown by the build that is about to end. */
 package io.exactlyonce.guarantees;

@@ -29,7 +29,8 @@ record Counterexample(Guard guard, Exploration exploration) {
         return """
                 ## `%s`
 
-                In `%s`, by mode %s. Without it this is broken: **%s**.
+                Enforced by `%s`; mode %s.
+                Broken without it: **%s**.
 
                 %s""".formatted(guard, guard.enforcer(), guard.mode(), exploration.broken(), steps);
     }

@@ -2,6 +2,7 @@ package io.exactlyonce.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.GeneratedPage;
 import java.io.IOException;
 import java.lang.reflect.Method;
 import java.net.URL;
@@ -26,7 +27,7 @@ class ProtocolModelTests {
 
     private static final Logger log = LoggerFactory.getLogger(ProtocolModelTests.class);
 
-    private static final Path COUNTEREXAMPLES = Path.of("..", "docs", "model-counterexamples.md");
+    private static final Path PAGE = Path.of("..", "docs", "contributing", "model.md");
 
     /** With two receives each, a key can be claimed four times. */
     private static final int RECEIVES = Integer.getInteger("model.receives", 2);
@@ -72,6 +73,16 @@ class ProtocolModelTests {
         assertThat(enforcer.getDeclaredMethods()).extracting(Method::getName).contains(names[1]);
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void everyGuardIsExplained(Guard guard) throws IOException {
+        String row = "| `%s` | `%s` | ".formatted(guard, guard.shortEnforcer());
+
+        assertThat(Files.readAllLines(PAGE).stream().filter(line -> line.startsWith(row)))
+                .hasSize(1);
+    }
+
+    /** {@code -Dpages.write -Dtest=ProtocolModelTests} writes them. */
     @Test
     void documentationHasTheShortestCounterexamples() throws IOException {
         String written = Arrays.stream(Guard.values())
@@ -79,6 +90,7 @@ class ProtocolModelTests {
                 .map(Counterexample::markdown)
                 .collect(Collectors.joining("\n"));
 
-        assertThat(Files.readString(COUNTEREXAMPLES)).endsWith(written);
+        String page = Files.readString(PAGE);
+        GeneratedPage.matches(PAGE, page.substring(0, page.indexOf("## `")) + written);
     }
 }

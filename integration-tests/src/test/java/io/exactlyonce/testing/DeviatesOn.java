@@ -13,7 +13,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Marks a test that fails on one SQS server, because that deviates from what AWS documents: there it is skipped, and log and
- * report say why. The table of deviations is in {@code docs/testing.md}.
+ * report say why. The table of deviations is in {@code docs/contributing/testing.md}.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.platform.commons.support.AnnotationSupport;
 import org.junit.platform.commons.support.HierarchyTraversalMode;
 
-/** {@code docs/testing.md} leaves out none of the classes that use SQS, and names each test that a server's deviation skips. */
+/** {@code docs/contributing/testing.md} leaves out none of the classes that use SQS, and names each test that a server's deviation skips. */
 class ServersTableTests {
 
     private static final Path TESTS = Path.of("src/test/java");
@@ -42,7 +42,7 @@ class ServersTableTests {
     }
 
     private static Map<String, String> rows() throws IOException {
-        String document = Files.readString(Path.of("..", "docs", "testing.md"));
+        String document = Files.readString(Path.of("..", "docs", "contributing", "testing.md"));
         String table = document.substring(document.indexOf(HEAD)).split("\n\n", 2)[0];
         return ROW.matcher(table).results().collect(toMap(row -> row.group(1), row -> row.group()));
     }

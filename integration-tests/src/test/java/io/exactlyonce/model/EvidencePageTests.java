@@ -1,0 +1,181 @@
+package io.exactlyonce.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import io.exactlyonce.GeneratedPage;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Every promise, non-promise and failure of the documentation names what shows it, in {@code evidence.txt}, and that is there. */
+class EvidencePageTests {
+
+    private static final Path ROOT = Path.of("..");
+    private static final Path DOCS = ROOT.resolve("docs");
+    private static final Path CONTRIBUTING = DOCS.resolve("contributing");
+    private static final Path EVIDENCE = Path.of("src/test/resources/evidence.txt");
+
+    private static final Pattern HEADING = Pattern.compile("## (.+)");
+    private static final Pattern ROW = Pattern.compile("\\| ([PNDF]\\d+) \\| (.+?) \\|(?: (.*?) ?\\|)?");
+
+    private static final Map<String, List<Evidence>> EVIDENCE_OF = new LinkedHashMap<>();
+    private static final Map<String, Row> ROWS = new LinkedHashMap<>();
+    private static CitedTests tests;
+
+    /** A row of the documentation, and the heading above it. */
+    private record Row(String heading, String text) {}
+
+    @BeforeAll
+    static void read() throws IOException {
+        tests = new CitedTests(ROOT);
+        EVIDENCE_OF.clear();
+        ROWS.clear();
+        for (String page : List.of("guarantees.md", "failures.md")) {
+            readRows(DOCS.resolve(page));
+        }
+        for (String line : Files.readAllLines(EVIDENCE)) {
+            if (!line.isBlank() && !line.startsWith("#")) {
+                Evidence evidence = Evidence.parse(line);
+                EVIDENCE_OF
+                        .computeIfAbsent(evidence.id(), none -> new ArrayList<>())
+                        .add(evidence);
+            }
+        }
+    }
+
+    /** Of a failure both columns are read: when it happens, and what follows. */
+    private static void readRows(Path page) throws IOException {
+        String heading = "";
+        for (String line : Files.readAllLines(page)) {
+            Matcher section = HEADING.matcher(line);
+            Matcher row = ROW.matcher(line);
+            if (section.matches()) {
+                heading = section.group(1);
+            } else if (row.matches()) {
+                String id = row.group(1);
+                String text = row.group(2) + (id.startsWith("F") ? ": " + row.group(3) : "");
+                assertThat(ROWS.put(id, new Row(heading, text)))
+                        .as(id + " is there twice")
+                        .isNull();
+            }
+        }
+    }
+
+    @Test
+    void pageHasTheSentenceOfEachAndWhatShowsIt() {
+        StringBuilder page = new StringBuilder("""
+                # Evidence: what shows each promise
+
+                The sentences are those of [guarantees](../guarantees.md) and [failures](../failures.md).
+                This page is generated from them and from `integration-tests/src/test/resources/evidence.txt`.
+                Write it with `./mvnw test -Dpages.write -Dtest='*PageTests' -Dsurefire.failIfNoSpecifiedTests=false`.
+
+                The build fails if a promise has no test, or if a test does not exist, did not run in this build, or did not pass.
+                `GuaranteesShownIT` checks that after all modules (`ShownGuaranteesTests#testThatDidNotRunIsNoticed`), unless tests were chosen.
+                Tests with the tag `ci` run only in `./mvnw verify -Pci`, as in continuous integration; other builds print how many they leave out.
+                *Contract* tests run against PostgreSQL 18 (with `-Pci` also 14), DynamoDB Local, and the store in memory.
+                Tests with PgBouncer or Pgpool-II need those programs; where they are missing the build prints which promises it has not shown.
+                A row that is *not shown* says what the code is meant to do.
+                """);
+        String heading = "";
+        for (Map.Entry<String, Row> entry : ROWS.entrySet()) {
+            Row row = entry.getValue();
+            if (!row.heading().equals(heading)) {
+                heading = row.heading();
+                page.append("\n## %s\n".formatted(heading));
+            }
+            page.append("\n**%s** %s\n\n".formatted(entry.getKey(), prose(row.text())));
+            EVIDENCE_OF.getOrDefault(entry.getKey(), List.of()).forEach(evidence -> page.append(evidence.markdown()));
+        }
+
+        GeneratedPage.matches(CONTRIBUTING.resolve("evidence.md"), page.toString());
+    }
+
+    /** One clause a line; links lead from a folder further down. */
+    private static String prose(String sentences) {
+        return sentences.replaceAll("(?<=[.:;]|\\.\\*\\*|\\*\\*:) ", "\n").replaceAll("\\]\\((?!https?:)", "](../");
+    }
+
+    @Test
+    void evidenceIsOfRowsThatAreThere() {
+        assertThat(ROWS.keySet()).containsAll(EVIDENCE_OF.keySet());
+        EVIDENCE_OF.values().forEach(evidence -> assertThat(evidence).doesNotHaveDuplicates());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"P", "N", "D", "F"})
+    void rowsAreNumberedInTheirOrder(String kind) {
+        List<String> ids = ids(kind);
+
+        for (int number = 1; number <= ids.size(); number++) {
+            assertThat(ids.get(number - 1)).isEqualTo(kind + number);
+        }
+    }
+
+    @Test
+    void everyPromiseHasATest() {
+        assertThat(ids("P")).hasSizeGreaterThan(10);
+        assertThat(ids("D")).hasSizeGreaterThan(5);
+        assertThat(Stream.concat(ids("P").stream(), ids("D").stream()))
+                .allSatisfy(id -> assertThat(EVIDENCE_OF.getOrDefault(id, List.of()))
+                        .as("evidence of " + id)
+                        .anyMatch(Evidence::isTest));
+    }
+
+    @Test
+    void everythingThatIsNotPromisedAndEveryFailureHasATestOrSaysThatThereIsNone() {
+        assertThat(ids("N")).hasSizeGreaterThan(5);
+        assertThat(ids("F")).hasSizeGreaterThan(20);
+        assertThat(EVIDENCE_OF.keySet()).containsAll(ROWS.keySet());
+    }
+
+    @Test
+    void testsThatShowSomethingExist() {
+        assertThat(EVIDENCE_OF.values().stream()
+                        .flatMap(List::stream)
+                        .filter(Evidence::isTest)
+                        .map(Evidence::shown)
+                        .distinct())
+                .hasSizeGreaterThan(50)
+                .allMatch(tests::exist);
+        assertThat(tests.exist("EvidencePageTests#testThatIsNotThere")).isFalse();
+        assertThat(tests.exist("NoSuchTests#testsThatShowSomethingExist")).isFalse();
+    }
+
+    static List<Path> contributorPages() throws IOException {
+        try (Stream<Path> pages = Files.walk(CONTRIBUTING)) {
+            return pages.filter(page -> page.toString().endsWith(".md")).toList();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("contributorPages")
+    void testsThatContributorPagesNameExist(Path page) throws IOException {
+        assertThat(CitedTests.in(Files.readString(page))).allMatch(tests::exist);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"P1", "P1 `FooTests#bar`", "P1 shown", "X1 FooTests#bar", "P1 FooTests#bar remark"})
+    void lineThatSaysSomethingElseIsRefused(String line) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Evidence.parse(line))
+                .withMessageContaining(line);
+    }
+
+    private static List<String> ids(String kind) {
+        return ROWS.keySet().stream().filter(id -> id.startsWith(kind)).toList();
+    }
+}
