@@ -22,8 +22,7 @@ final class ShownGuarantees {
             "contributing/evidence.md",
             "contributing/model.md",
             "contributing/architecture.md",
-            "awspring-features.md",
-            "migration.md");
+            "contributing/page-evidence.md");
 
     private final Map<String, Verdict> verdicts = new TreeMap<>();
 

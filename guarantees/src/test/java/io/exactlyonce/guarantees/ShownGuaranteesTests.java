@@ -23,11 +23,12 @@ class ShownGuaranteesTests {
 
     @BeforeEach
     void write() throws IOException {
-        write("docs/contributing/evidence.md", "**P1**\n\n- `ClaimTests#oneHolds`");
+        write("docs/contributing/evidence.md", "**P1**
+
+- `ClaimTests#oneHolds`");
         write("docs/contributing/model.md", "`ClaimTests#oneHolds`");
         write("docs/contributing/architecture.md", "`ClaimTests#oneHolds`");
-        write("docs/awspring-features.md", "| works | `StoreContract#staleClaimChangesNothing` |");
-        write("docs/migration.md", "`ClaimTests#oneHolds`");
+        write("docs/contributing/page-evidence.md", "`StoreContract#staleClaimChangesNothing`, `ClaimTests#oneHolds`");
         write("engine/src/main/java/ClaimTests.java", "class ClaimTests {\n    void oneHolds() {}\n}");
         write(
                 "engine/src/main/java/StoreContract.java",

@@ -85,7 +85,7 @@ class OperationsIT {
                 ClaimKey.sha256("body"));
         assertThat(application.bean(ClaimStore.class).claim(List.of(message)))
                 .hasOnlyElementsOfType(AlreadyCompleted.class);
-        assertThat(DocumentedCode.of("migration.md").block("operations"))
+        assertThat(DocumentedCode.of("adopt.md").block("operations"))
                 .isEqualTo(DocumentedCode.example(OperationsIT.class, "import"));
     }
 

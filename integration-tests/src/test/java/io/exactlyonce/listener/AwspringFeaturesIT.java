@@ -51,7 +51,7 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** What awspring's listeners can do, on methods that claim: {@code docs/awspring-features.md} says the same in a table. */
+/** Features of Spring Cloud AWS on methods that claim, which {@code docs/spring-cloud-aws.md} lists. */
 @UsesSqs
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class AwspringFeaturesIT {

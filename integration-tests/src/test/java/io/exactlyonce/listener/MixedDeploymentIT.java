@@ -16,14 +16,14 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** From a hand-written table of keys to claims without a stop, as {@code docs/migration.md} says it. */
+/** From a hand-written table of keys to claims without a stop, as {@code docs/adopt.md} says it. */
 @UsesSqs
 class MixedDeploymentIT {
 
     private static final SqsServer SQS = SqsServer.shared();
     private static final int WINDOW_SECONDS = 2;
     private static final int ORDERS = 20;
-    private static final DocumentedCode DOCUMENT = DocumentedCode.of("migration.md");
+    private static final DocumentedCode DOCUMENT = DocumentedCode.of("adopt.md");
 
     record Order(String orderId) {}
 
@@ -123,8 +123,8 @@ class MixedDeploymentIT {
         @ExactlyOnceListener(id = "orders", queueNames = "${orders.queue}", key = "#order.orderId")
         public void fulfil(Order order) {
             switch (processed.begin(order.orderId())) {
-                case DONE -> {} // To return completes the claim: this key needs no import any more.
-                case IN_PROGRESS -> throw new IllegalStateException("An old instance is at work on it, or has died");
+                case DONE -> {} // Returning completes the claim, so this key needs no import.
+                case IN_PROGRESS -> throw new IllegalStateException("An old instance is handling it, or has died");
                 case NEW -> {
                     try {
                         warehouse.ship(order);
@@ -192,8 +192,9 @@ class MixedDeploymentIT {
             SQS.awaitEmpty(queue);
             assertEachIsShippedOnce(ORDERS);
         }
-        // "Put in your queue's name".
-        jdbc.sql(DOCUMENT.block("done").replace("'orders'", "'" + queue + "'")).update();
+        // "Set your queue".
+        jdbc.sql(DOCUMENT.block("import").replace("'orders'", "'" + queue + "'"))
+                .update();
         try (TestApplication replaced = start(NewVersion.class)) {
             assertThat(replaced.container("orders").isRunning()).isTrue();
             sendAllTwice(0);

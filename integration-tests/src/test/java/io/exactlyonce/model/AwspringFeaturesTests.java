@@ -7,42 +7,57 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** {@code docs/awspring-features.md} says of each feature what becomes of it, and names what shows that. */
+/**
+ * {@code docs/spring-cloud-aws.md} lists features with their results, and {@code docs/contributing/page-evidence.md} has the
+ * tests that show them.
+ */
 class AwspringFeaturesTests {
 
     private static final Path ROOT = Path.of("..");
-    private static final int COLUMNS = 4;
+    private static final String EVIDENCE = "contributing/page-evidence.md";
 
     private static String read(String document) throws IOException {
         return Files.readString(ROOT.resolve("docs").resolve(document));
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"awspring-features.md", "migration.md"})
-    void testsThatAreNamedExist(String document) throws IOException {
+    /** Returns the cells of a table, row by row, without its head. */
+    private static List<List<String>> rows(String text) {
+        return text.lines()
+                .filter(line -> line.startsWith("| ") && !line.startsWith("| Feature"))
+                .map(line -> line.split("\\|", -1))
+                // Before the first bar and behind the last one there is nothing.
+                .map(cells -> List.of(cells).subList(1, cells.length - 1))
+                .map(cells -> cells.stream().map(String::strip).toList())
+                .toList();
+    }
+
+    @Test
+    void testsThatAreNamedExist() throws IOException {
         CitedTests tests = new CitedTests(ROOT);
 
-        assertThat(CitedTests.in(read(document))).isNotEmpty().allMatch(tests::exist);
+        assertThat(CitedTests.in(read(EVIDENCE))).isNotEmpty().allMatch(tests::exist);
+        assertThat(CitedTests.classesIn(read(EVIDENCE))).isNotEmpty().allMatch(tests::existClass);
     }
 
     @Test
     void everyFeatureHasAVerdictAndATestOrSaysThatThereIsNone() throws IOException {
-        List<String> rows = read("awspring-features.md")
-                .lines()
-                .filter(line -> line.startsWith("| ") && !line.startsWith("| Feature"))
-                .toList();
+        List<List<String>> features = rows(read("spring-cloud-aws.md"));
+        List<List<String>> evidence =
+                rows(read(EVIDENCE).split("## Spring Cloud AWS features", 2)[1].split("\n## ", 2)[0]);
 
-        assertThat(rows).hasSizeGreaterThan(50).allSatisfy(row -> {
-            // Before the first bar and behind the last one there is nothing.
-            String[] columns = row.split("\\|", -1);
-            assertThat(columns).hasSize(COLUMNS + 2);
-            String shown = columns[COLUMNS].strip();
-            assertThat(columns[2].strip()).isIn("works", "works differently", "overridden", "refused", "not tried");
-            assertThat(shown.equals("not shown") || !CitedTests.in(shown).isEmpty())
+        assertThat(features).hasSizeGreaterThan(50).allSatisfy(feature -> {
+            assertThat(feature).hasSize(3);
+            assertThat(feature.get(1)).isIn("works", "works differently", "overridden", "refused", "not tried");
+        });
+        assertThat(evidence).allSatisfy(shown -> {
+            assertThat(shown).hasSize(2);
+            assertThat(shown.get(1).equals("not shown")
+                            || !CitedTests.in(shown.get(1)).isEmpty())
                     .isTrue();
         });
+        assertThat(evidence)
+                .extracting(shown -> shown.get(0))
+                .isEqualTo(features.stream().map(feature -> feature.get(0)).toList());
     }
 }

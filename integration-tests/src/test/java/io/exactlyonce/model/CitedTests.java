@@ -13,6 +13,8 @@ final class CitedTests {
 
     private static final Pattern CITATION = Pattern.compile("`(\\w+(?:Tests|IT|Contract))#(\\w+)`");
 
+    private static final Pattern CLASS = Pattern.compile("`(\\w+(?:Tests|IT|Contract))`");
+
     private final List<Path> sources;
 
     /** @param root of all modules */
@@ -40,6 +42,20 @@ final class CitedTests {
                 .map(found -> found.group(1) + "#" + found.group(2))
                 .distinct()
                 .toList();
+    }
+
+    /** Returns the classes that a text names without a method. */
+    static List<String> classesIn(String text) {
+        return CLASS.matcher(text)
+                .results()
+                .map(found -> found.group(1))
+                .distinct()
+                .toList();
+    }
+
+    /** Returns whether there is a class of that name. */
+    boolean existClass(String name) {
+        return sources.stream().anyMatch(source -> source.endsWith(name + ".java"));
     }
 
     /** Returns whether there is a class of that name with a test method of that name. */

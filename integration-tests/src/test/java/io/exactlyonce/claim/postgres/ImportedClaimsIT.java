@@ -29,10 +29,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.messaging.support.GenericMessage;
 
-/** What {@code docs/migration.md} imports as claims: run as it stands there, and asked for by the store. */
+/** What {@code docs/adopt.md} imports as claims: run as it stands there, and asked for by the store. */
 class ImportedClaimsIT {
 
-    private static final DocumentedCode DOCUMENT = DocumentedCode.of("migration.md");
+    private static final DocumentedCode DOCUMENT = DocumentedCode.of("adopt.md");
     private static final int CONNECTIONS = 2;
     private static final int DONE = 1201;
 
@@ -74,7 +74,7 @@ class ImportedClaimsIT {
         jdbc.update("INSERT INTO processed_message VALUES ('old', 'DONE', now() - interval '433 hours')");
         jdbc.update("INSERT INTO processed_message VALUES ('begun', 'IN_PROGRESS', now())");
 
-        run("done");
+        run("import");
 
         assertThat(claim("A-1")).isInstanceOf(AlreadyCompleted.class);
         assertThat(claim("A-" + DONE)).isInstanceOf(AlreadyCompleted.class);
@@ -85,7 +85,7 @@ class ImportedClaimsIT {
                 .noneSatisfy(row -> assertThat(row.get("key")).isIn("old", "begun"));
         assertThat(imported.stream().map(row -> row.get("xmin")).distinct()).hasSize(3);
 
-        run("done");
+        run("import");
 
         assertThat(rows()).isEqualTo(imported);
         assertThat(claim("begun")).isInstanceOf(Acquired.class);
@@ -116,7 +116,7 @@ class ImportedClaimsIT {
         store.claim(List.of(held, begun));
         Map<String, Object> before = database.row(held.key());
 
-        run("done");
+        run("import");
         run("in-progress");
 
         assertThat(database.row(held.key())).isEqualTo(before);
@@ -137,9 +137,9 @@ class ImportedClaimsIT {
         store.resolve(List.of(new ClaimResolution.Released(released.id(), "An old instance is at work on it", false)));
         jdbc.update("UPDATE exactly_once_claim SET lease_until = now() - interval '1 second' WHERE key = 'A-8'");
 
-        run("done");
+        run("import");
         List<Map<String, Object>> imported = rows();
-        run("done");
+        run("import");
 
         assertThat(rows()).isEqualTo(imported);
         assertThat(claim("A-7")).isInstanceOf(AlreadyCompleted.class);
@@ -153,7 +153,7 @@ class ImportedClaimsIT {
     @Test
     void importAndListenersClaimTheSameKeysAtTheSameTime() {
         createTable();
-        CompletableFuture<Void> importing = CompletableFuture.runAsync(() -> run("done"));
+        CompletableFuture<Void> importing = CompletableFuture.runAsync(() -> run("import"));
         List<ClaimRequest> requests = IntStream.rangeClosed(1, DONE)
                 .mapToObj(number -> request("A-" + (DONE + 1 - number)))
                 .toList();
@@ -191,7 +191,8 @@ class ImportedClaimsIT {
         jdbc.update("INSERT INTO int_metadata_store VALUES ('order-E-1', '1500000000000', 'DEFAULT')");
 
         run("metadata-store");
-        run("metadata-store");
+        run("import");
+        run("import");
 
         assertThat(claim("order-A-1")).isInstanceOf(AlreadyCompleted.class);
         assertThat(claim("order-A-" + DONE)).isInstanceOf(AlreadyCompleted.class);
@@ -221,8 +222,10 @@ class ImportedClaimsIT {
         jdbc.execute("INSERT INTO shop_order VALUES ('Lambda rocks'), ('another order')");
 
         run("powertools");
+        run("import");
         run("powertools-joined");
-        run("powertools-joined");
+        run("import");
+        run("import");
 
         assertThat(claim("fulfilment.process#70c24d88041893f7fbab4105b76fd9e1")).isInstanceOf(AlreadyCompleted.class);
         assertThat(claim("Lambda rocks")).isInstanceOf(AlreadyCompleted.class);

@@ -9,7 +9,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.springframework.messaging.support.GenericMessage;
 
-/** The key of {@code docs/migration.md} by which a listener goes on with keys that Powertools has recorded. */
+/** The key of {@code docs/adopt.md} by which a listener goes on with keys that Powertools has recorded. */
 class ImportedKeyTests {
 
     record Order(String orderId) {}
@@ -21,7 +21,7 @@ class ImportedKeyTests {
     /** The hashes are those of Powertools' own tests: BasePersistenceStoreTest, at the commit that the document names. */
     @Test
     void keyExpressionMakesTheHashOfPowertools() {
-        String attribute = DocumentedCode.of("migration.md").block("key").split("key = ", 2)[1];
+        String attribute = DocumentedCode.of("adopt.md").block("key").split("key = ", 2)[1];
         String expression = Pattern.compile("\"([^\"]*)\"")
                 .matcher(attribute)
                 .results()

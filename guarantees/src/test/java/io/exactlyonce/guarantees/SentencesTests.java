@@ -1,0 +1,143 @@
+package io.exactlyonce.guarantees;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Checks the rules of style in {@code CONTRIBUTING.md} that a script can check: in user pages, and in comments of published code. */
+class SentencesTests {
+
+    private static final int LONGEST = 140;
+
+    private static final Pattern LINK_TARGET = Pattern.compile("(?<=\\])\\([^)\\s]+\\)");
+    private static final Pattern CODE = Pattern.compile("`[^`]*`");
+    private static final Pattern HEADLESS = Pattern.compile("(?:^|[.:!?|*] +)What (?![^.?]*\\?)");
+    private static final Pattern MONTH = Pattern.compile(
+            "\\b\\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\\b|\\b20\\d\\d-\\d\\d-\\d\\d\\b");
+    private static final Pattern RUN = Pattern.compile("(?i)\\bseed[= ]\\d{3}|\\bcommit `?[0-9a-f]{7}|\\bload average");
+    private static final Pattern TEST = Pattern.compile("`[A-Z]\\w+(?:Tests|IT)(?:#\\w+)?`");
+    private static final Pattern COMMENT = Pattern.compile("^\\s*(?://|/\\*\\*|\\*) ?(.*)$");
+
+    /** The page that has one date, because its figures come from one run. */
+    private static final String MEASURED = "performance.md";
+
+    record Line(Path page, int number, String text) {
+
+        String prose() {
+            return CODE.matcher(LINK_TARGET.matcher(text).replaceAll("")).replaceAll("`code`");
+        }
+
+        @Override
+        public String toString() {
+            return "%s:%d %s".formatted(page, number, text);
+        }
+    }
+
+    static Stream<Path> userPages() throws IOException {
+        try (Stream<Path> pages = Files.list(Path.of("../docs"))) {
+            return Stream.concat(
+                    Stream.of(Path.of("../README.md")),
+                    pages.filter(page -> page.toString().endsWith(".md")).sorted().toList().stream());
+        }
+    }
+
+    /** Returns a page's lines outside of blocks of code. */
+    private static List<Line> lines(Path page) throws IOException {
+        List<Line> lines = new ArrayList<>();
+        boolean code = false;
+        int number = 0;
+        for (String text : Files.readAllLines(page)) {
+            number++;
+            if (text.strip().startsWith("```")) {
+                code = !code;
+            } else if (!code && !text.startsWith("#")) {
+                lines.add(new Line(page, number, text));
+            }
+        }
+        return lines;
+    }
+
+    @Test
+    void allPagesAreRead() throws IOException {
+        assertThat(userPages().map(page -> page.getFileName().toString()))
+                .contains("README.md", "guarantees.md", "listener.md", MEASURED)
+                .hasSizeGreaterThan(25);
+    }
+
+    @ParameterizedTest
+    @MethodSource("userPages")
+    void proseFitsOnALine(Path page) throws IOException {
+        assertThat(lines(page))
+                .filteredOn(line -> !line.text().stripLeading().startsWith("|"))
+                .filteredOn(
+                        line -> LINK_TARGET.matcher(line.text()).replaceAll("").length() > LONGEST)
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource("userPages")
+    void noSentenceBeginsWithWhat(Path page) throws IOException {
+        assertThat(lines(page))
+                .filteredOn(line -> HEADLESS.matcher(line.prose()).find())
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @MethodSource("userPages")
+    void pagesHaveNoEvidence(Path page) throws IOException {
+        assertThat(lines(page))
+                .filteredOn(line ->
+                        RUN.matcher(line.text()).find() || TEST.matcher(line.text()).find())
+                .isEmpty();
+        assertThat(lines(page))
+                .filteredOn(line -> MONTH.matcher(line.text()).find())
+                .hasSizeLessThanOrEqualTo(page.endsWith(MEASURED) ? 1 : 0);
+    }
+
+    @Test
+    void noCommentBeginsWithWhat() throws IOException {
+        List<Line> found = new ArrayList<>();
+        for (String module : List.of(
+                "core", "postgres", "observability", "autoconfigure", "dynamodb", "dynamodb-local", "servers", "test")) {
+            try (Stream<Path> sources = Files.walk(Path.of("..", module, "src/main"))) {
+                for (Path source : sources.filter(file -> file.toString().endsWith(".java"))
+                        .toList()) {
+                    int number = 0;
+                    for (String text : Files.readAllLines(source)) {
+                        number++;
+                        var comment = COMMENT.matcher(text);
+                        if (comment.matches()
+                                && HEADLESS.matcher(comment.group(1)).find()) {
+                            found.add(new Line(source, number, text.strip()));
+                        }
+                    }
+                }
+            }
+        }
+        assertThat(found).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '!',
+            value = {
+                "What acquires nothing is settled.! true",
+                "It ends. What follows is settled.! true",
+                "* What is said here.! true",
+                "What happens after a crash?! false",
+                "Decide what happens after a crash.! false"
+            })
+    void headlessSentencesAreFound(String line, boolean found) {
+        assertThat(HEADLESS.matcher(line).find()).isEqualTo(found);
+    }
+}
