@@ -65,7 +65,7 @@ class PgpoolIT {
         assertAccepted("load_balance_mode = off", "");
     }
 
-    /** What docs/operations.md advises: the driver names the application in the start-up packet, where Pgpool-II looks. */
+    /** What docs/postgresql.md advises: the driver names the application in the start-up packet, where Pgpool-II looks. */
     @Test
     void itIsAcceptedIfReadsOfClaimsAreRedirectedToThePrimary() throws Exception {
         assertAccepted(

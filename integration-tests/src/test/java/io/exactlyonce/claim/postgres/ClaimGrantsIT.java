@@ -41,7 +41,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * A database user with exactly the grants that docs/operations.md lists, and nothing else: all of them, or one too few.
+ * A database user with exactly the grants that docs/postgresql.md lists, and nothing else: all of them, or one too few.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class ClaimGrantsIT {
@@ -59,7 +59,7 @@ class ClaimGrantsIT {
 
     /** Returns the statements of the documentation. */
     private static String documented() throws IOException {
-        String section = Files.readString(Path.of("../docs/operations.md")).split("## Grants", 2)[1];
+        String section = Files.readString(Path.of("../docs/postgresql.md")).split("## Grants", 2)[1];
         return section.split("```sql", 2)[1].split("```", 2)[0];
     }
 
