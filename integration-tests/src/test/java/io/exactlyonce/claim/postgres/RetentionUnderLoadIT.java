@@ -20,8 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A measurement, for docs/performance.md: {@code ./mvnw verify -Dit.test=RetentionUnderLoadIT -Dmeasure=retention}. Deletes
- * {@code -Dclaims.rows} expired claims while workers claim and complete, and compares their pace with that before and after.
+ * A measurement, for docs/contributing/benchmarks.md:
+ * {@code ./mvnw verify -Dit.test=RetentionUnderLoadIT -Dmeasure=retention}. Deletes {@code -Dclaims.rows} expired claims while
+ * workers claim and complete, and compares their pace with that before and after.
  */
 @EnabledIfSystemProperty(named = "measure", matches = "retention", disabledReason = "takes minutes")
 class RetentionUnderLoadIT {
