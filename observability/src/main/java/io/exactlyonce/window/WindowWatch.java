@@ -125,7 +125,7 @@ public final class WindowWatch implements DeliveryObserver {
                 .map(time -> " in %d min at this rate".formatted(Math.max(1, time.toMinutes())));
         String consequence = isRenewed
                 ? "renewal carries such deliveries, with less time to repeat one that fails"
-                : "nothing renews it, so each delivery beyond it is handled twice";
+                : "nothing renews it, so a delivery that outlasts its lease is interrupted, and runs again in doubt";
         switch (warning.kind()) {
             case BREACH_AHEAD ->
                 log.warn(

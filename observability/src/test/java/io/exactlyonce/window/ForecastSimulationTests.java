@@ -15,13 +15,13 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * The advisor over virtual hours and months. What it reports depends on seeds alone, and is a section of {@code
- * docs/performance.md}.
+ * The advisor over virtual hours and months. What it reports depends on seeds alone, and is part of {@code
+ * docs/contributing/forecasting.md}.
  */
 class ForecastSimulationTests {
 
-    private static final Path REPORT = Path.of("target", "foresight.md");
-    private static final Path DOCS = Path.of("..", "docs", "performance.md");
+    private static final Path REPORT = Path.of("target", "forecast.md");
+    private static final Path DOCS = Path.of("..", "docs", "contributing", "forecasting.md");
 
     private static final int SEEDS = 3;
 

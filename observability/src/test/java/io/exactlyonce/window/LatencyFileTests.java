@@ -49,14 +49,14 @@ class LatencyFileTests {
         assertThatIllegalArgumentException().isThrownBy(() -> played(file, 30)).withMessageContaining(message);
     }
 
-    /** {@code -Dforesight.csv=FILE_OR_DIRECTORY -Dforesight.window=SECONDS}: prints what was told, and when. */
+    /** {@code -Dforecast.csv=FILE_OR_DIRECTORY -Dforecast.window=SECONDS}: prints what was told, and when. */
     @Test
-    @EnabledIfSystemProperty(named = "foresight.csv", matches = ".+")
+    @EnabledIfSystemProperty(named = "forecast.csv", matches = ".+")
     void filesFromOutsideArePlayed() throws IOException {
-        double window = Double.parseDouble(System.getProperty("foresight.window", "30"));
-        assertThat(window).as("foresight.window, in seconds").isBetween(1.0, 43_200.0);
+        double window = Double.parseDouble(System.getProperty("forecast.window", "30"));
+        assertThat(window).as("forecast.window, in seconds").isBetween(1.0, 43_200.0);
 
-        List<Played> runs = files(Path.of(System.getProperty("foresight.csv"))).stream()
+        List<Played> runs = files(Path.of(System.getProperty("forecast.csv"))).stream()
                 .map(file -> outside(file, window))
                 .toList();
 
@@ -65,7 +65,7 @@ class LatencyFileTests {
                 System.out.println(each.shape().name() + ": " + each.run().story()));
         System.out.println(report);
         Files.createDirectories(Path.of("target"));
-        Files.writeString(Path.of("target", "foresight-csv.md"), report);
+        Files.writeString(Path.of("target", "forecast-csv.md"), report);
         assertThat(runs).isNotEmpty();
     }
 
