@@ -86,7 +86,7 @@ class AlertsRecordingIT {
 
     @Test
     void recordsAnApplicationInTrouble() throws Exception {
-        Path directory = MetersTable.root().resolve("docs/observability");
+        Path directory = Path.of("../docs/observability");
         List<String> meters = METER.matcher(Files.readString(directory.resolve("alerts.yml")))
                 .results()
                 .map(found -> found.group())
@@ -174,7 +174,7 @@ class AlertsRecordingIT {
             # promtool test rules alerts-recorded-tests.yml. The series are of a real run: AlertsRecordingIT scraped an application every
             # 15 s for 13 minutes, of one listener, PostgreSQL and ElasticMQ, whose handlers grew from 3 s to 45 s between the minutes 1 and 9 in a window
             # of 30 s; one message had to be parked, and from minute 5 on everything was sent twice. Nothing is scaled or made up. Again:
-            # ./mvnw -pl autoconfigure -am verify -Dit.test=AlertsRecordingIT -Dtest=none -Dsurefire.failIfNoSpecifiedTests=false -Dalerts.record=true
+            # ./mvnw -pl integration-tests -am verify -Dit.test=AlertsRecordingIT -Dtest=none -Dsurefire.failIfNoSpecifiedTests=false -Dalerts.record=true
             rule_files:
               - alerts.yml
             evaluation_interval: 15s

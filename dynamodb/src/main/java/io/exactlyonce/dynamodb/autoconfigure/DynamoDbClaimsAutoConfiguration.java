@@ -229,17 +229,16 @@ public final class DynamoDbClaimsAutoConfiguration {
         @Bean
         MeterBinder exactlyOnceDynamoDbMeters(ServiceClock clock, ThrottledRequests throttled) {
             return registry -> {
-                Gauge.builder("exactly.once.clock.uncertainty", clock, Meters::uncertainty)
+                Gauge.builder("exactly.once.dynamodb.clock.uncertainty", clock, Meters::uncertainty)
                         .baseUnit("seconds")
-                        .description(
-                                "How far apart the bounds of DynamoDB's time are; no number while nothing is measured")
+                        .description("Uncertainty of DynamoDB's time; NaN while it is not measured")
                         .register(registry);
                 for (Reason reason : Reason.values()) {
                     FunctionCounter.builder(
                                     "exactly.once.dynamodb.throttled", throttled, requests -> requests.count(reason))
                             .tag("reason", reason.name().toLowerCase(Locale.ROOT))
                             .description(
-                                    "Statements and keys that DynamoDB throttled, and requests that the SDK gave up over it")
+                                    "Throttled by DynamoDB: throughput and limit (statements), unread (keys), request (given up by the SDK)")
                             .register(registry);
                 }
             };

@@ -221,7 +221,7 @@ class ListenerOnDynamoDbIT {
         assertThat(health.getStatus()).isEqualTo(Status.UP);
         assertThat(health.getDetails()).containsEntry("takeover", "by clock").containsKey("clockUncertaintySeconds");
         assertThat(context.getBean(MeterRegistry.class)
-                        .get("exactly.once.clock.uncertainty")
+                        .get("exactly.once.dynamodb.clock.uncertainty")
                         .gauge()
                         .value())
                 .isBetween(0.0, 2.0);

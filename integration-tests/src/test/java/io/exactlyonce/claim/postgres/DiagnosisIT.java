@@ -13,10 +13,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** What {@code docs/diagnosis.md} asks the claims' table: run as it stands there. */
+/** What {@code docs/troubleshooting.md} asks the claims' table: run as it stands there. */
 class DiagnosisIT {
 
-    private static final DocumentedCode DOCUMENT = DocumentedCode.of("diagnosis.md");
+    private static final DocumentedCode DOCUMENT = DocumentedCode.of("troubleshooting.md");
     private static final String DOCUMENTED_HASH = "6c1a57d2f08b94e3";
     private static final int CONNECTIONS = 2;
 

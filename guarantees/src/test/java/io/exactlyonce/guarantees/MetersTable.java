@@ -1,9 +1,5 @@
-package io.exactlyonce.metrics;
+package io.exactlyonce.guarantees;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
@@ -13,13 +9,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** The meters of a scrape, as the table in {@code docs/metrics.md}. */
+/** The meters of a scrape, as a table of Markdown. */
 record MetersTable(Map<String, Row> rows) {
 
     private static final String OURS = "exactly_once_";
-    private static final String BEGIN = "<!-- meters: generated, MetersTableTests tells when they change -->\n";
-    private static final String END = "<!-- end of meters -->";
-    private static final Path DOCUMENT = root().resolve("docs/metrics.md");
 
     private static final Pattern HELP = Pattern.compile("# HELP (\\S+) (.*)");
     private static final Pattern TYPE = Pattern.compile("# TYPE (\\S+) (\\S+)");
@@ -31,11 +24,6 @@ record MetersTable(Map<String, Row> rows) {
             String shown = labels.stream().map(label -> "`" + label + "`").collect(Collectors.joining(", "));
             return "| `%s` | %s | %s | %s |\n".formatted(name, type, shown, help);
         }
-    }
-
-    static Path root() {
-        Path directory = Path.of("").toAbsolutePath();
-        return directory.endsWith("integration-tests") ? directory.resolve("..").normalize() : directory;
     }
 
     static MetersTable of(String scrape) {
@@ -68,32 +56,8 @@ record MetersTable(Map<String, Row> rows) {
     }
 
     String markdown() {
-        StringBuilder table =
-                new StringBuilder("| On `/actuator/prometheus` | Type | Labels | What it says |\n|---|---|---|---|\n");
+        StringBuilder table = new StringBuilder("| Metric | Type | Labels | Meaning |\n|---|---|---|---|\n");
         rows.forEach((name, row) -> table.append(row.line(name)));
         return table.toString();
-    }
-
-    static String documented() {
-        String all = read();
-        int begin = all.indexOf(BEGIN);
-        int end = all.indexOf(END);
-        return begin < 0 || end < 0 ? "" : all.substring(begin + BEGIN.length(), end);
-    }
-
-    static Set<String> documentedNames() {
-        return documented()
-                .lines()
-                .filter(line -> line.startsWith("| `" + OURS))
-                .map(line -> line.split("`")[1])
-                .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    private static String read() {
-        try {
-            return Files.readString(DOCUMENT);
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        }
     }
 }

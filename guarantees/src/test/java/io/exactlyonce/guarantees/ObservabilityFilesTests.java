@@ -1,9 +1,10 @@
-package io.exactlyonce.metrics;
+package io.exactlyonce.guarantees;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
@@ -15,16 +16,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Alerts and dashboard go by meters that there are. That applications expose the same ones is shown by {@link
+ * Alerts, dashboard and pages go by meters that there are. That applications expose the same ones is shown by {@code
  * PrometheusIT}.
  */
 class ObservabilityFilesTests {
 
-    private static final Pattern METER = Pattern.compile("\\bexactly_once_[a-z_]+");
+    /** The table of claims is not a meter. */
+    private static final Pattern METER = Pattern.compile("\\bexactly_once_(?!claim\\b)[a-z_]+");
+
     private static final Pattern ALERT = Pattern.compile("(?m)^ *- alert: (\\w+)$");
 
     private static String read(String file) throws IOException {
-        return Files.readString(MetersTable.root().resolve("docs/observability").resolve(file));
+        return Files.readString(Path.of("../docs").resolve(file));
     }
 
     private static Set<String> all(Pattern pattern, int group, String text) {
@@ -38,9 +41,17 @@ class ObservabilityFilesTests {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"alerts.yml", "alerts-tests.yml", "alerts-recorded-tests.yml", "dashboard.json", "README.md"})
+            strings = {
+                "observability/alerts.yml",
+                "observability/alerts-tests.yml",
+                "observability/alerts-recorded-tests.yml",
+                "observability/dashboard.json",
+                "monitoring.md",
+                "troubleshooting.md",
+                "metrics.md"
+            })
     void metersThatAreAskedForExist(String file) throws IOException {
-        Set<String> meters = MetersTableTests.all().rows().keySet();
+        Set<String> meters = MetricsPageTests.all().rows().keySet();
 
         Set<String> unknown = all(METER, 0, read(file)).stream()
                 .filter(name ->
@@ -53,14 +64,15 @@ class ObservabilityFilesTests {
 
     @Test
     void everyAlertIsTestedAndHasAParagraphOfTheRunbook() throws IOException {
-        Set<String> alerts = all(ALERT, 1, read("alerts.yml"));
-        String tests = read("alerts-tests.yml");
-        String runbook = read("README.md");
+        Set<String> alerts = all(ALERT, 1, read("observability/alerts.yml"));
+        String tests = read("observability/alerts-tests.yml");
+        String runbook = read("monitoring.md");
 
         assertThat(alerts).hasSize(15).allSatisfy(alert -> {
             assertThat(tests).contains(alert);
             assertThat(runbook).contains("### " + alert + "\n");
-            assertThat(read("alerts.yml")).contains("README.md#" + alert.toLowerCase(Locale.ROOT) + "\n");
+            assertThat(read("observability/alerts.yml"))
+                    .contains("docs/monitoring.md#" + alert.toLowerCase(Locale.ROOT) + "\n");
         });
     }
 }
