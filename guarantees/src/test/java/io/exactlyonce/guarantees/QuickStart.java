@@ -7,20 +7,17 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The blocks of code in a section of README. It needs no other class, so that it can be run from its source, too. */
+/** The blocks of code in a section of a page. It needs no other class, so that its source file runs as a program. */
 final class QuickStart {
-
-    static final String HEADING = "Quick start";
 
     private final String section;
 
-    QuickStart(String readme, String heading) {
+    QuickStart(String page, String heading) {
         Matcher found = Pattern.compile(
                         "^## " + Pattern.quote(heading) + "$(.*?)^## ", Pattern.MULTILINE | Pattern.DOTALL)
-                .matcher(readme);
+                .matcher(page);
         if (!found.find()) {
-            throw new IllegalArgumentException(
-                    "README has no section '%s' that ends with another one".formatted(heading));
+            throw new IllegalArgumentException("no section '%s' that another one follows".formatted(heading));
         }
         section = found.group(1);
     }
@@ -35,11 +32,10 @@ final class QuickStart {
                 .toList();
     }
 
-    /** Prints the first block of a language, of the quick start or another section: {@code java QuickStart.java README.md yaml [HEADING]}. */
+    /** Prints a block: {@code java QuickStart.java README.md yaml 0 'Quick start'}. */
     public static void main(String[] arguments) throws IOException {
-        String heading = arguments.length > 2 ? arguments[2] : HEADING;
-        System.out.print(new QuickStart(Files.readString(Path.of(arguments[0])), heading)
+        System.out.print(new QuickStart(Files.readString(Path.of(arguments[0])), arguments[3])
                 .blocks(arguments[1])
-                .get(0));
+                .get(Integer.parseInt(arguments[2])));
     }
 }

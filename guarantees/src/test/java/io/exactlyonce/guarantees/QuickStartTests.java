@@ -22,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.JavaFileObject;
@@ -42,27 +43,58 @@ import org.springframework.core.env.EnumerablePropertySource;
 import org.springframework.core.env.PropertySource;
 import org.springframework.core.io.ByteArrayResource;
 import org.w3c.dom.Document;
+import org.w3c.dom.NodeList;
 
 /**
- * Whether README's quick start is what it says: its dependency is ours, its listener and the test of it compile, the listener is accepted, and
- * each of its properties is known. {@code .ci/newcomer} runs it against servers.
+ * The code in README and in the first tutorial: it is the example's, its dependencies have this version, it compiles, its listener is accepted,
+ * and its properties are known. {@code .ci/newcomer} runs the example.
  */
 class QuickStartTests {
 
-    private static final QuickStart QUICK_START = new QuickStart(read("../README.md"), QuickStart.HEADING);
-    private static final QuickStart TESTING = new QuickStart(read("../README.md"), "Testing your listeners");
+    private static final String PACKAGE = "package shop;\n\n";
+    private static final QuickStart QUICK_START = new QuickStart(read("../README.md"), "Quick start");
+    private static final QuickStart APPLICATION = new QuickStart(read("../README.md"), "In your application");
+    private static final QuickStart TESTING = new QuickStart(read("../README.md"), "Test your listeners");
+    private static final QuickStart TUTORIAL = new QuickStart(read("../docs/first-listener.md"), "Run it");
+    private static final Path EXAMPLE = Path.of("../quickstart/src");
 
     @TempDir
     private Path classes;
 
     @Test
     void dependencyIsTheStarterOfThisVersion() throws Exception {
-        Document dependency = xml(QUICK_START.blocks("xml").get(0));
+        Document dependency = xml(APPLICATION.blocks("xml").get(0));
         Document starter = xml(read("../starter/pom.xml"));
 
         assertThat(text(dependency, "artifactId")).isEqualTo("exactly-once-spring-boot-starter");
         assertThat(text(dependency, "groupId")).isEqualTo(text(starter, "groupId"));
         assertThat(text(dependency, "version")).isEqualTo(text(starter, "version"));
+        assertThat(APPLICATION.blocks("kotlin").get(0))
+                .contains("io.exactlyonce:exactly-once-spring-boot-starter:" + text(starter, "version"));
+    }
+
+    @Test
+    void exampleDependsOnThisVersion() throws Exception {
+        String version = text(xml(read("../starter/pom.xml")), "version");
+        NodeList dependencies = xml(read("../quickstart/pom.xml")).getElementsByTagName("dependency");
+
+        assertThat(IntStream.range(0, dependencies.getLength())
+                        .mapToObj(index -> dependencies.item(index).getTextContent().strip().split("\\s+"))
+                        .filter(dependency -> dependency[0].equals("io.exactlyonce")))
+                .hasSize(3)
+                .allSatisfy(dependency -> assertThat(dependency[2]).isEqualTo(version));
+    }
+
+    @Test
+    void codeOfThePagesIsTheExamples() {
+        String listener = read(EXAMPLE.resolve("main/java/shop/Fulfilment.java"));
+        String servers = read(EXAMPLE.resolve("test/java/shop/TestShop.java"));
+        String test = read(EXAMPLE.resolve("test/java/shop/FulfilmentTests.java"));
+
+        assertThat(PACKAGE + QUICK_START.blocks("java").get(0)).isEqualTo(listener);
+        assertThat(PACKAGE + TESTING.blocks("java").get(0)).isEqualTo(test);
+        assertThat(TUTORIAL.blocks("java")).containsExactly(listener, servers);
+        assertThat(TUTORIAL.blocks("shell")).containsExactly(QUICK_START.blocks("shell").get(0));
     }
 
     @Test
@@ -104,8 +136,25 @@ class QuickStartTests {
     }
 
     @Test
+    void handlerThatWritesToTheDatabaseCompiles() {
+        compile("Fulfilment", QUICK_START.blocks("java").get(0));
+
+        compile("Bookings", """
+                import io.exactlyonce.Effects;
+                import io.exactlyonce.ExactlyOnceListener;
+                import org.springframework.jdbc.core.simple.JdbcClient;
+
+                class Bookings {
+
+                    JdbcClient jdbc;
+
+                %s}
+                """.formatted(APPLICATION.blocks("java").get(0)));
+    }
+
+    @Test
     void configurationIsBound() {
-        application(QUICK_START.blocks("yaml").get(0)).run(context -> {
+        application(APPLICATION.blocks("yaml").get(0)).run(context -> {
             assertThat(context).hasNotFailed();
             assertThat(context.getBean(ExactlyOnceProperties.class).claim().initializeSchema())
                     .isEqualTo(DatabaseInitializationMode.ALWAYS);
@@ -117,7 +166,7 @@ class QuickStartTests {
 
     @Test
     void configurationForALaptopIsBound() {
-        application(QUICK_START.blocks("yaml").get(1)).run(context -> {
+        application(read(EXAMPLE.resolve("main/resources/application-local.yml"))).run(context -> {
             assertThat(context).hasNotFailed();
             assertThat(context.getEnvironment().getProperty("spring.cloud.aws.endpoint"))
                     .isEqualTo("http://localhost:4566");
@@ -128,8 +177,11 @@ class QuickStartTests {
     void allPropertiesAreKnown() {
         List<ConfigurationPropertyName> known = PropertyMetadata.names();
 
-        assertThat(QUICK_START.blocks("yaml"))
-                .hasSize(2)
+        assertThat(APPLICATION.blocks("yaml")).hasSize(1);
+        assertThat(List.of(
+                        APPLICATION.blocks("yaml").get(0),
+                        read(EXAMPLE.resolve("main/resources/application.yml")),
+                        read(EXAMPLE.resolve("main/resources/application-local.yml"))))
                 .allSatisfy(block -> assertThat(names(block))
                         .isNotEmpty()
                         .allSatisfy(name -> assertThat(known).contains(ConfigurationPropertyName.of(name))));
@@ -164,7 +216,7 @@ class QuickStartTests {
                 new SimpleJavaFileObject(URI.create("string:///shop/" + name + ".java"), JavaFileObject.Kind.SOURCE) {
                     @Override
                     public CharSequence getCharContent(boolean ignoreEncodingErrors) {
-                        return "package shop;\n" + source;
+                        return PACKAGE + source;
                     }
                 };
         StringWriter complaints = new StringWriter();
@@ -196,8 +248,12 @@ class QuickStartTests {
     }
 
     private static String read(String file) {
+        return read(Path.of(file));
+    }
+
+    private static String read(Path file) {
         try {
-            return Files.readString(Path.of(file));
+            return Files.readString(file);
         } catch (IOException unreadable) {
             throw new UncheckedIOException(unreadable);
         }

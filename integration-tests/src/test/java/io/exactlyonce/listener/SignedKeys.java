@@ -48,7 +48,7 @@ class SignedKeys implements MessageInterceptor<Object> {
         return value == null || value.stringValue() == null ? "" : value.stringValue();
     }
 
-    /** What the sender puts into the attribute ExactlyOnce-Signature. SQS takes no NUL, so nothing can be shifted. */
+    /** Returns the attribute ExactlyOnce-Signature. SQS rejects NUL, so no character can move between the parts. */
     String sign(String queue, String key, String body) {
         try {
             Mac mac = Mac.getInstance("HmacSHA256");

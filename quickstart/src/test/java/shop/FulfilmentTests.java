@@ -1,0 +1,21 @@
+package shop;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.test.kit.Delivered;
+import io.exactlyonce.test.kit.ExactlyOnceDriver;
+import io.exactlyonce.test.kit.ExactlyOnceTest;
+import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.annotation.Autowired;
+
+@ExactlyOnceTest
+class FulfilmentTests {
+
+    @Test
+    void duplicate_afterSuccess_isSuppressed(@Autowired ExactlyOnceDriver driver) {
+        Delivered first = driver.deliver(new Order("A-1"));
+
+        assertThat(first).wasHandled();
+        assertThat(driver.duplicate(first)).wasSuppressed();
+    }
+}
