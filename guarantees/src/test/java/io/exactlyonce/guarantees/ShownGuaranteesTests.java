@@ -23,9 +23,7 @@ class ShownGuaranteesTests {
 
     @BeforeEach
     void write() throws IOException {
-        write("docs/contributing/evidence.md", "**P1**
-
-- `ClaimTests#oneHolds`");
+        write("docs/contributing/evidence.md", "**P1**\n\n- `ClaimTests#oneHolds`");
         write("docs/contributing/model.md", "`ClaimTests#oneHolds`");
         write("docs/contributing/architecture.md", "`ClaimTests#oneHolds`");
         write("docs/contributing/page-evidence.md", "`StoreContract#staleClaimChangesNothing`, `ClaimTests#oneHolds`");
