@@ -26,7 +26,7 @@ import tools.jackson.databind.JsonNode;
 class PropertiesPageTests {
 
     private static final Path PAGE = Path.of("../docs/properties.md");
-    private static final Path TEMPLATE = Path.of("src/test/resources/properties.md");
+    private static final Path TEMPLATE = Path.of("src/test/resources/properties-page.txt");
 
     private static final String ADVANCED = "Advanced: ";
     private static final String PREFIX = "exactly-once.";
