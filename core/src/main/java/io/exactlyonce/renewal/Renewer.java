@@ -29,7 +29,7 @@ import org.springframework.core.NestedExceptionUtils;
  * Renews the visibility timeouts and leases of all deliveries of an application, and ends the time of handlers. Due and nearly due
  * ones go into one SQS request for ten messages of a queue, and one call of the store for {@value #CHUNK} leases.
  *
- * <p>It has no thread of its own: {@link #begin} has a {@link EngineScheduler} call {@link #tick()}. Leases are renewed by another
+ * <p>It has no thread of its own: {@link #begin} has the {@link EngineScheduler} call {@link #tick()}. Leases are renewed by another
  * thread, so that a store which does not answer delays no visibility timeout.
  */
 public final class Renewer {

@@ -119,12 +119,12 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     public final List<DeliveryState> settled = new ArrayList<>();
     public final List<Delivery> deleted = new ArrayList<>();
     public final List<Duration> delivered = new CopyOnWriteArrayList<>();
-    public final List<Subscription> runOut = new ArrayList<>();
+    public final List<Subscription> finalReceives = new ArrayList<>();
 
     // What happens then.
     public Runnable whenClaimed = () -> {};
     public Runnable whenHandled = () -> {};
-    public Runnable whenReceivesRunOut = () -> {};
+    public Runnable onFinalReceive = () -> {};
 
     private final RetryBackoff backoff = new RetryBackoff(Duration.ofSeconds(8), Duration.ofMinutes(5), () -> 0);
     private final int mostWaiting;
@@ -422,8 +422,8 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
         } else if (event instanceof DeliveryEvent.CompletionLost completion) {
             lost.add(completion.subscription());
         } else if (event instanceof DeliveryEvent.FinalReceive out) {
-            runOut.add(out.subscription());
-            whenReceivesRunOut.run();
+            finalReceives.add(out.subscription());
+            onFinalReceive.run();
         }
     }
 

@@ -70,7 +70,7 @@ public record ListenerDescription(
     static ListenerDescription of(
             Subscription subscription,
             Prevented.Counts sinceStart,
-            @Nullable Duration retriesLast,
+            @Nullable Duration retryBudget,
             ListenerWindow window,
             @Nullable AuditReport report) {
         return new ListenerDescription(
@@ -83,7 +83,7 @@ public record ListenerDescription(
                 subscription.levels().waiting().get(),
                 subscription.gate().isPaused() ? subscription.gate().claimPath() : null,
                 subscription.maxReceiveCount(),
-                seconds(retriesLast),
+                seconds(retryBudget),
                 window.forecast().latencies().count() == 0 ? null : window(window.forecast(), window.advice()),
                 report == null || report.findings().isEmpty() ? null : report.findings());
     }

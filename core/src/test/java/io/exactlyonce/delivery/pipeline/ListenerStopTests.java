@@ -195,7 +195,7 @@ class ListenerStopTests {
         Delivery delivery = rig.receive(threeReceives, "handle", 2);
         rig.store.answer(new HeldElsewhere(Duration.ofSeconds(10)));
         rig.process(delivery, DeliveryRig::neverCalled);
-        rig.whenReceivesRunOut = () -> rig.deliveries().beginStop(threeReceives);
+        rig.onFinalReceive = () -> rig.deliveries().beginStop(threeReceives);
 
         rig.settle(delivery);
 

@@ -340,7 +340,7 @@ class WaitingDeliveriesTests {
         waitFor(DeliveryRig.KEY, null, rig.receive(fiveReceives, "one", receiveCount));
         waitFor(DeliveryRig.KEY, null, rig.receive(fiveReceives, "two", receiveCount));
 
-        assertThat(rig.runOut).hasSize(2 * warnings);
+        assertThat(rig.finalReceives).hasSize(2 * warnings);
         assertThat(output.getOut().split("raise maxReceiveCount", -1)).hasSize(warnings + 1);
         rig.clock.advance(Duration.ofMinutes(1));
         waitFor(DeliveryRig.KEY, null, rig.receive(fiveReceives, "three", receiveCount));
