@@ -51,6 +51,11 @@ class StartUpIT {
         }
     }
 
+    static class Unnamed {
+        @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.orderId")
+        void handle(Order order) {}
+    }
+
     static class DoesNotParse {
         @ExactlyOnceListener(queueNames = "${test.queue}", key = "#order.orderId +")
         void handle(Order order) {}
@@ -175,6 +180,20 @@ class StartUpIT {
                 Map.of("exactly-once.listeners.order.retention", "30d"),
                 "exactly-once.listeners has settings for order, and there is no such @ExactlyOnceListener; the ids that exist are: orders",
                 "correct the id, give the listener this id, or remove the settings");
+    }
+
+    /** Its number changes with the code, and neither its mode nor its timeout would be read. */
+    @Test
+    void settingsOfAListenerByItsGeneratedId(CapturedOutput output) {
+        String generated = "io.awspring.cloud.sqs.sqsListenerEndpointContainer#0";
+
+        assertStopped(
+                output,
+                Unnamed.class,
+                Map.of("exactly-once.listeners[" + generated + "].mode", "observe"),
+                "exactly-once.listeners has settings for " + generated
+                        + ", and there is no such @ExactlyOnceListener; the ids that exist are: none",
+                "give the listener this id");
     }
 
     @Test

@@ -31,6 +31,9 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
 
     private static final Logger log = LoggerFactory.getLogger(SharedQueues.class);
 
+    /** Before the numbers of listeners to which the application gives no id. */
+    private static final String GENERATED = "io.awspring.cloud.sqs.sqsListenerEndpointContainer#";
+
     private final List<Listener> listeners = new CopyOnWriteArrayList<>();
 
     /** A listener on one of its queues. */
@@ -48,9 +51,12 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
         }
     }
 
-    /** Returns the ids of all listeners whose containers are made. */
+    /** Returns the ids of all listeners whose containers are made, but none that is generated: it changes with the code. */
     public Set<String> ids() {
-        return listeners.stream().map(Listener::id).collect(Collectors.toCollection(TreeSet::new));
+        return listeners.stream()
+                .map(Listener::id)
+                .filter(id -> !id.startsWith(GENERATED))
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     private Optional<Listener> first(Predicate<Listener> wanted) {
