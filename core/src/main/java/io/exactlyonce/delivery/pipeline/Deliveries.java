@@ -22,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -120,24 +121,25 @@ public final class Deliveries {
                 Duration undecided = delivery.isHeldBack()
                         ? Duration.ZERO
                         : policy.of(delivery).backoff().after(delivery);
-                if (decided == null && delivery.failure() != null) {
-                    logFailed(delivery, undecided);
-                }
+                logFailed(delivery, undecided);
                 returnAfter(delivery, decided instanceof Disposition.Return back ? back.delay() : undecided);
             }
-            default -> {}
+            // What failed came after the handler, such as an interceptor.
+            default -> logFailed(delivery, null);
         }
         return settled.get() == DeliveryState.DELETING;
     }
 
-    private static void logFailed(Delivery delivery, Duration delay) {
-        log.warn(
-                "{} failed with {}; next attempt {}",
-                delivery,
-                delivery.failure(),
-                delivery.isOnItsLastReceive()
+    private static void logFailed(Delivery delivery, @Nullable Duration delay) {
+        if (delivery.disposition() == null && delivery.failure() != null) {
+            String next = "none: its handler has succeeded";
+            if (delay != null) {
+                next = delivery.isOnItsLastReceive()
                         ? "none: its queue moves it to the dead-letter queue"
-                        : "in %.1f s".formatted(delay.toMillis() / 1_000.0));
+                        : "in %.1f s".formatted(delay.toMillis() / 1_000.0);
+            }
+            log.warn("{} failed with {}; next attempt {}", delivery, delivery.failure(), next);
+        }
     }
 
     /**

@@ -3,6 +3,7 @@ package io.exactlyonce.listener.container;
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
 import io.awspring.cloud.sqs.listener.sink.AbstractMessageProcessingPipelineSink;
+import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.delivery.Delivery;
@@ -73,7 +74,10 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
 
     /** One line says what failed when it is known when its next attempt is; the stack trace is awspring's, at ERROR there. */
     private static @Nullable Void failed(List<ReceivedMessage> messages, Throwable failure) {
-        messages.forEach(message -> message.delivery().failed(Causes.root(failure)));
+        // Of a batch, those that are named as failed have told it, and the others have not failed.
+        if (Causes.of(failure).noneMatch(BatchItemFailures.class::isInstance)) {
+            messages.forEach(message -> message.delivery().failed(Causes.root(failure)));
+        }
         log.debug("Error processing {}", messages, failure);
         return null;
     }

@@ -10,6 +10,7 @@ import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
 import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
 import io.awspring.cloud.sqs.support.observation.SqsListenerObservation;
+import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.pipeline.Deliveries;
@@ -27,6 +28,7 @@ import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -161,6 +163,15 @@ final class DispatcherRig {
     CompletableFuture<?> fail(List<Message<Object>> messages) {
         return call(messages, claimed -> {
             throw new IllegalStateException("the handler's own");
+        });
+    }
+
+    /** A handler that names the first of its messages as failed. */
+    CompletableFuture<?> failFirst(List<Message<Object>> messages) {
+        return call(messages, claimed -> {
+            BatchItemFailures failures = new BatchItemFailures();
+            failures.add(0, new IOException("the item's own"));
+            throw failures;
         });
     }
 

@@ -258,6 +258,40 @@ class DispatcherTests {
         }
     }
 
+    /** An interceptor or an observer, or what an asynchronous error handler makes of it. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void failureBehindAHandlerThatHasSucceededIsALineToo(boolean isBatch) {
+        try (CapturedLog log = new CapturedLog(new Class<?>[0])) {
+            DispatcherRig rig = new DispatcherRig(isBatch ? new Batches() : new Reruns(), "orders");
+            rig.handler = messages -> rig.complete(messages)
+                    .thenCompose(done -> CompletableFuture.failedFuture(new IllegalStateException("card 4711")));
+
+            rig.arrive("m1");
+
+            assertThat(rig.sqs.deletes()).containsExactly(List.of("m1"));
+            assertThat(log.text())
+                    .containsPattern("WARN .* message .* failed with java.lang.IllegalStateException"
+                            + " \\(attempt 1 at orders/[0-9a-f]{16}\\); next attempt none: its handler has succeeded")
+                    .doesNotContain("4711");
+        }
+    }
+
+    @Test
+    void itemsOfABatchThatAreNotNamedAsFailedHaveNoLine() {
+        try (CapturedLog log = new CapturedLog(new Class<?>[0])) {
+            DispatcherRig rig = new DispatcherRig(new Batches(), "orders");
+            rig.handler = rig::failFirst;
+
+            rig.arrive("m1", "m2");
+
+            assertThat(rig.sqs.deletes()).containsExactly(List.of("m2"));
+            assertThat(log.text().lines().filter(line -> line.contains("failed with")))
+                    .singleElement()
+                    .matches(line -> line.contains("java.io.IOException"));
+        }
+    }
+
     /** A listener on a FIFO queue claims on the handler's thread. */
     @Test
     void messageWithoutAThreadHasALineThoughItIsNotClaimed() {
