@@ -6,7 +6,8 @@ package io.exactlyonce;
  *
  * <p>A listener with {@link Mode#OBSERVE} holds no claim. Its handler gets one that says what is known of the message alone: {@link
  * #attempt()} is the message's receive count, {@link #isInDoubt()} is false, {@link #ensureHeld()} passes, and {@link #fence()} and
- * {@link #fencingToken()} throw {@link IllegalStateException}.
+ * {@link #fencingToken()} throw {@link IllegalStateException}. Of a message without a usable key, {@link #key()} and {@link
+ * #downstreamKey()} throw {@link InvalidKeyException}.
  */
 public interface Claim {
 

@@ -80,16 +80,27 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns the claim that its handler gets while it is only observed.
-     *
-     * @throws InvalidKeyException if the message has no usable key
+     * Returns the claim that its handler gets while it is only observed. Where the message has no usable key, it tells that when it
+     * is asked for the key: no handler runs the less.
      */
     Claim observedClaim(Message<?> message) {
-        PolledMessage polled = PolledMessage.fromAwspring(message)
-                .orElseThrow(() -> new InvalidKeyException(
-                        "There is no claim to hand to %s: an interceptor, a converter or the sender replaced the message's headers"
-                                .formatted(this)));
-        return new ObservedClaim(key(message, polled), polled.receiveCount());
+        PolledMessage polled = PolledMessage.fromAwspring(message).orElse(null);
+        int attempt = polled == null ? 1 : polled.receiveCount();
+        try {
+            if (polled == null) {
+                throw new InvalidKeyException(
+                        "There is no key to tell %s: an interceptor, a converter or the sender replaced the message's headers"
+                                .formatted(this));
+            }
+            ClaimKey key = key(message, polled);
+            return new ObservedClaim(() -> key, attempt);
+        } catch (InvalidKeyException unusable) {
+            return new ObservedClaim(
+                    () -> {
+                        throw unusable;
+                    },
+                    attempt);
+        }
     }
 
     private String text(Message<?> message, PolledMessage polled) {

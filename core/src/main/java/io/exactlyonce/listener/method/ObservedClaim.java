@@ -2,19 +2,20 @@ package io.exactlyonce.listener.method;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.claim.ClaimKey;
+import java.util.function.Supplier;
 
 /**
  * What a handler that is only observed gets as its claim. Its handler does not wait for the store, so that it says what is known of the
  * message alone, and makes no fencing token up.
  *
- * @param claimed the key that enforcing would claim
+ * @param claimed returns the key that enforcing would claim, or throws if the message has no usable one
  * @param attempt how often SQS has delivered the message
  */
-record ObservedClaim(ClaimKey claimed, int attempt) implements Claim {
+record ObservedClaim(Supplier<ClaimKey> claimed, int attempt) implements Claim {
 
     @Override
     public String key() {
-        return claimed.key();
+        return claimed.get().key();
     }
 
     @Override
@@ -29,7 +30,7 @@ record ObservedClaim(ClaimKey claimed, int attempt) implements Claim {
 
     @Override
     public String downstreamKey() {
-        return claimed.hash();
+        return claimed.get().hash();
     }
 
     @Override
@@ -40,9 +41,9 @@ record ObservedClaim(ClaimKey claimed, int attempt) implements Claim {
         throw none("claim to tie a transaction to");
     }
 
-    private IllegalStateException none(String what) {
+    private static IllegalStateException none(String what) {
         return new IllegalStateException(
-                "There is no %s for %s: its listener's mode is 'observe', which holds no key while the handler runs; set mode = \"enforce\" for this listener, or leave the call out while it is observed"
-                        .formatted(what, claimed));
+                "There is no %s for this message: its listener's mode is 'observe', which holds no key while the handler runs; set mode = \"enforce\" for this listener, or leave the call out while it is observed"
+                        .formatted(what));
     }
 }

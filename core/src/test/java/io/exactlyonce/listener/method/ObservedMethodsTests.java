@@ -161,14 +161,26 @@ class ObservedMethodsTests {
         assertThat(listeners.given).extracting(Claim::key).containsExactly("id-of-o1", "id-of-o2");
     }
 
-    /** As when it is enforced: there is no key that the claim could be of. */
+    /** Its handler runs as it would without this library; so do those of the other messages of its batch. */
     @Test
-    void messageWithoutAUsableKeyFailsWhereAClaimIsAskedFor() {
-        Message<String> unknown = MessageBuilder.withPayload("o1").build();
+    void claimOfAMessageWithoutAUsableKeyTellsThatOnlyWhenItIsAskedForTheKey() throws Exception {
+        Listeners listeners = new Listeners();
+        Message<String> unknown = MessageBuilder.withPayload("o2").build();
 
-        assertThatThrownBy(() -> call(new Listeners(), "claims", unknown))
-                .isInstanceOf(InvalidKeyException.class)
-                .hasMessageContaining("replaced the message's headers");
+        call(listeners, "claims", unknown);
+        call(listeners, "claimsBatch", new GenericMessage<>(List.of(message("o1", "3"), unknown)));
+
+        assertThat(listeners.given).extracting(Claim::attempt).containsExactly(1, 3, 1);
+        assertThat(listeners.given.get(1).key()).isEqualTo("id-of-o1");
+        for (Claim claim : List.of(listeners.given.get(0), listeners.given.get(2))) {
+            assertThatCode(claim::ensureHeld).doesNotThrowAnyException();
+            for (ThrowingCallable asked : List.<ThrowingCallable>of(claim::key, claim::downstreamKey)) {
+                assertThatThrownBy(asked)
+                        .isInstanceOf(InvalidKeyException.class)
+                        .hasMessageContaining("replaced the message's headers");
+            }
+            assertThatThrownBy(claim::fence).isInstanceOf(IllegalStateException.class);
+        }
     }
 
     private static void call(Listeners listeners, String method, Message<?> message) throws Exception {
