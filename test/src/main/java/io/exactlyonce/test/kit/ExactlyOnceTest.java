@@ -13,6 +13,7 @@ import org.springframework.boot.test.context.filter.annotation.TypeExcludeFilter
 import org.springframework.context.annotation.ComponentScan.Filter;
 import org.springframework.core.annotation.AliasFor;
 import org.springframework.test.context.BootstrapWith;
+import org.springframework.test.context.TestPropertySource;
 import org.springframework.test.context.junit.jupiter.SpringExtension;
 
 /**
@@ -38,7 +39,8 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
  *
  * <p>It is a slice as {@code @WebMvcTest} is: of the application's components only those with listener methods are found, and
  * only the configuration that they need is made. What they call is brought by {@code @MockitoBean}, {@code @Import} or a
- * nested {@code @TestConfiguration}. For all of the application see {@link AutoConfigureExactlyOnceDriver}.
+ * nested {@code @TestConfiguration}. Configured settings of listeners that are not part of the test are only warned of. For all
+ * of the application see {@link AutoConfigureExactlyOnceDriver}.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
@@ -50,6 +52,7 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
 @TypeExcludeFilters(ListenerSlice.Components.class)
 @ImportAutoConfiguration
 @AutoConfigureExactlyOnceDriver
+@TestPropertySource(properties = "exactly-once.unknown-properties=warn")
 public @interface ExactlyOnceTest {
 
     /** Classes with listener methods to test. Default: all of the application's. */

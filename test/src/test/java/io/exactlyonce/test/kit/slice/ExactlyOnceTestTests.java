@@ -64,6 +64,20 @@ class ExactlyOnceTestTests {
         }
     }
 
+    /** An application's configuration has settings for all of its listeners, of which a test names some. */
+    @Nested
+    @ExactlyOnceTest(listeners = Greeter.class, properties = "exactly-once.listeners.farewells.retention=30d")
+    class WithSettingsOfAListenerThatIsNotNamed {
+
+        @Autowired
+        private ExactlyOnceDriver driver;
+
+        @Test
+        void startsNevertheless() {
+            assertThat(driver.deliver(new Greeting("Ada"))).wasHandled();
+        }
+    }
+
     /** Else a missing transaction manager would be blamed, or a store that the application has not chosen. */
     @Test
     void refusesAListenerWhoseEffectsAreInTheDatabase() {
