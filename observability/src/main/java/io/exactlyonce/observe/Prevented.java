@@ -33,7 +33,7 @@ public final class Prevented implements DeliveryObserver {
      *
      * @param duplicatesSuppressed messages that were deleted without a handler, since their key was completed
      * @param overlapsThatWaited deliveries whose key another one had in hand
-     * @param takeovers keys whose earlier attempt ended without an outcome on record
+     * @param takeovers attempts at a key whose earlier attempt ended without an outcome on record
      * @param mismatches messages whose key was completed for another payload
      */
     public record Counts(long duplicatesSuppressed, long overlapsThatWaited, long takeovers, long mismatches) {
