@@ -4,6 +4,7 @@ import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
 import io.awspring.cloud.sqs.listener.sink.AbstractMessageProcessingPipelineSink;
 import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.delivery.Delivery;
@@ -74,10 +75,13 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
 
     /** One line says what failed when it is known when its next attempt is; the stack trace is awspring's, at ERROR there. */
     private static @Nullable Void failed(List<ReceivedMessage> messages, Throwable failure) {
-        // Of a batch, those that are named as failed have told it, and the others have not failed.
-        if (Causes.of(failure).noneMatch(BatchItemFailures.class::isInstance)) {
-            messages.forEach(message -> message.delivery().failed(Causes.root(failure)));
-        }
+        // Thrown for some of a batch: of the others, those that were handled have noted their failure, if they have one.
+        boolean isOfSome = Causes.of(failure)
+                .anyMatch(each -> each instanceof BatchItemFailures || each instanceof ClaimLostException);
+        messages.stream()
+                .map(ReceivedMessage::delivery)
+                .filter(delivery -> !isOfSome || !delivery.wasHandled())
+                .forEach(delivery -> delivery.failed(Causes.root(failure)));
         log.debug("Error processing {}", messages, failure);
         return null;
     }

@@ -292,6 +292,25 @@ class DispatcherTests {
         }
     }
 
+    /** What is thrown for one message of a batch says nothing of those whose handler succeeded. */
+    @Test
+    void claimOfABatchThatIsLostGivesItsMessageALineAndTheOthersNone() {
+        try (CapturedLog log = new CapturedLog(new Class<?>[0])) {
+            DispatcherRig rig = new DispatcherRig(new Batches(), "orders");
+            rig.handler = messages -> {
+                DispatcherRig.delivery(messages.get(0)).stopHandler();
+                return rig.complete(messages);
+            };
+
+            rig.arrive("m1", "m2");
+
+            assertThat(rig.sqs.deletes()).containsExactly(List.of("m2"));
+            assertThat(log.text().lines().filter(line -> line.contains("failed with")))
+                    .singleElement()
+                    .matches(line -> line.contains(rig.received.get(0).messageId()));
+        }
+    }
+
     /** A listener on a FIFO queue claims on the handler's thread. */
     @Test
     void messageWithoutAThreadHasALineThoughItIsNotClaimed() {
