@@ -79,7 +79,11 @@ class QuickStartTests {
         NodeList dependencies = xml(read("../quickstart/pom.xml")).getElementsByTagName("dependency");
 
         assertThat(IntStream.range(0, dependencies.getLength())
-                        .mapToObj(index -> dependencies.item(index).getTextContent().strip().split("\\s+"))
+                        .mapToObj(index -> dependencies
+                                .item(index)
+                                .getTextContent()
+                                .strip()
+                                .split("\\s+"))
                         .filter(dependency -> dependency[0].equals("io.exactlyonce")))
                 .hasSize(3)
                 .allSatisfy(dependency -> assertThat(dependency[2]).isEqualTo(version));
@@ -94,7 +98,8 @@ class QuickStartTests {
         assertThat(PACKAGE + QUICK_START.blocks("java").get(0)).isEqualTo(listener);
         assertThat(PACKAGE + TESTING.blocks("java").get(0)).isEqualTo(test);
         assertThat(TUTORIAL.blocks("java")).containsExactly(listener, servers);
-        assertThat(TUTORIAL.blocks("shell")).containsExactly(QUICK_START.blocks("shell").get(0));
+        assertThat(TUTORIAL.blocks("shell"))
+                .containsExactly(QUICK_START.blocks("shell").get(0));
     }
 
     @Test
@@ -166,11 +171,12 @@ class QuickStartTests {
 
     @Test
     void configurationForALaptopIsBound() {
-        application(read(EXAMPLE.resolve("main/resources/application-local.yml"))).run(context -> {
-            assertThat(context).hasNotFailed();
-            assertThat(context.getEnvironment().getProperty("spring.cloud.aws.endpoint"))
-                    .isEqualTo("http://localhost:4566");
-        });
+        application(read(EXAMPLE.resolve("main/resources/application-local.yml")))
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getEnvironment().getProperty("spring.cloud.aws.endpoint"))
+                            .isEqualTo("http://localhost:4566");
+                });
     }
 
     @Test
