@@ -1,5 +1,6 @@
 package io.exactlyonce.servers;
 
+import io.awspring.cloud.autoconfigure.sqs.SqsAsyncClientCustomizer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
@@ -9,8 +10,8 @@ import org.springframework.context.annotation.PropertySource;
 
 /**
  * A PostgreSQL and an SQS server for one application, in place of those that its properties name. Each starts when the
- * application first connects, and stops with it. Claim table and queues are created as they are needed, unless the
- * application's properties say otherwise. In development:
+ * application first connects, and stops with it. The claim table is created as it is needed, and so are queues,
+ * each with a dead-letter queue after 8 receives, unless the application's properties say otherwise. In development:
  *
  * <pre>{@code
  * public static void main(String[] args) {
@@ -41,5 +42,11 @@ public class ExactlyOnceServers {
         LocalSqs sqs = LocalSqs.start();
         log.info("SQS is at {}", sqs.getEndpoint());
         return sqs;
+    }
+
+    @Bean
+    SqsAsyncClientCustomizer localDeadLetterQueues(LocalSqs sqs) {
+        return client -> client.overrideConfiguration(client.overrideConfiguration()
+                .copy(settings -> settings.addExecutionInterceptor(new DeadLetterQueues(sqs))));
     }
 }

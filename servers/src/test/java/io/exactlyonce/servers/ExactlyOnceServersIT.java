@@ -8,6 +8,8 @@ import io.awspring.cloud.sqs.operations.SqsTemplate;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -19,6 +21,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.util.StringUtils;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /** An application in development, with servers that its properties would not find. */
 class ExactlyOnceServersIT {
@@ -67,6 +71,30 @@ class ExactlyOnceServersIT {
             assertThat(application.getBeanFactory().containsSingleton("localPostgres"))
                     .isFalse();
         }
+    }
+
+    @Test
+    void queuesThatAreCreatedHaveDeadLetterQueues() {
+        try (ConfigurableApplicationContext application = run()) {
+            SqsAsyncClient sqs = application.getBean(SqsAsyncClient.class);
+            for (String fifo : List.of("", ".fifo")) {
+                application.getBean(SqsTemplate.class).send("payments" + fifo, "A-1");
+
+                assertThat(attributes(sqs, "payments" + fifo))
+                        .containsEntry(
+                                QueueAttributeName.REDRIVE_POLICY,
+                                "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":8}"
+                                        .formatted(attributes(sqs, "payments-dlq" + fifo)
+                                                .get(QueueAttributeName.QUEUE_ARN)));
+            }
+        }
+    }
+
+    private static Map<QueueAttributeName, String> attributes(SqsAsyncClient sqs, String queue) {
+        String url = sqs.getQueueUrl(named -> named.queueName(queue)).join().queueUrl();
+        return sqs.getQueueAttributes(asked -> asked.queueUrl(url).attributeNames(QueueAttributeName.ALL))
+                .join()
+                .attributes();
     }
 
     private static ConfigurableApplicationContext run(String... arguments) {
