@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.Set;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -63,21 +64,19 @@ final class ExactlyOnceDriverAutoConfiguration {
         return new FaultAdvisor(journal, driver);
     }
 
-    /** The engine's own refusal speaks of transaction managers, and of stores that the application has not chosen. */
+    /** Before a listener is made: a missing bean, or the engine's own refusal, would give advice that does not help. */
     @Bean
-    static BeanPostProcessor exactlyOnceRefusedDatabaseEffects() {
-        return new BeanPostProcessor() {
-            @Override
-            public Object postProcessBeforeInitialization(Object bean, String name) {
-                Class<?> type = bean.getClass();
-                if (ExactlyOnceAdvisor.isListener(type) && hasDatabaseEffects(type)) {
+    static BeanFactoryPostProcessor exactlyOnceRefusedDatabaseEffects() {
+        return beans -> {
+            for (String bean : beans.getBeanDefinitionNames()) {
+                Class<?> type = beans.containsSingleton(bean) ? null : beans.getType(bean, false);
+                if (type != null && ExactlyOnceAdvisor.isListener(type) && hasDatabaseEffects(type)) {
                     throw new InvalidListenerException(
                             "%s has effects = DATABASE, and the test kit keeps claims in memory, which share no transaction with a handler"
                                     .formatted(type.getName()),
                             "test it with a database: @SpringBootTest with exactly-once-spring-boot-servers; name the listeners"
                                     + " that the kit is to test: @ExactlyOnceTest(Others.class)");
                 }
-                return bean;
             }
         };
     }
