@@ -9,18 +9,20 @@ import org.jspecify.annotations.Nullable;
  *
  * @param key the key to claim
  * @param payload what is compared with other messages of the key, such as the body; {@code null} for nothing
+ * @param hasFingerprint whether that is what the listener's fingerprint names
  * @param doubt what to do with a key that must not simply be run again
  * @param transaction in which the handler runs together with its claim, if its effects are in the database
  */
 public record ClaimSpec(
         ClaimKey key,
         @Nullable String payload,
+        boolean hasFingerprint,
         InDoubtSettings doubt,
         @Nullable ClaimTransaction transaction) {
 
     /** Of a handler whose effects are elsewhere. */
     public ClaimSpec(ClaimKey key, @Nullable String payload, InDoubtSettings doubt) {
-        this(key, payload, doubt, null);
+        this(key, payload, false, doubt, null);
     }
 
     /** Names the key only: a payload is no business of a log's. */

@@ -2,7 +2,6 @@ package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
-import io.exactlyonce.claim.ClaimRequest;
 import java.time.Duration;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -41,7 +40,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return outcome.match(
                 acquired -> retry(delivery),
                 completed -> duplicate(delivery),
-                mismatch -> of(delivery).mismatch(delivery, delivery.request()),
+                mismatch -> of(delivery).mismatch(delivery),
                 held -> heldElsewhere(delivery, held),
                 parked -> {
                     parked(delivery);
@@ -58,22 +57,20 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return DUPLICATE;
     }
 
-    private Disposition mismatch(Delivery delivery, ClaimRequest request) {
+    private Disposition mismatch(Delivery delivery) {
+        ClaimSpec spec = delivery.spec();
         if (terms.onMismatch() == MismatchPolicy.WARN) {
-            log.warn(
-                    "{} is taken for a duplicate: {} is completed, for another payload than {}",
-                    delivery,
-                    request.key(),
-                    request.fingerprint());
+            log.warn("{} is taken for a duplicate: {} is completed with other content", delivery, spec);
             return DUPLICATE;
         }
         log.error(
-                "{} is returned: {} is completed, for another payload than {}. If one key stands for two things, correct the"
-                        + " key; if the sender repeats one thing with another timestamp, for example, name what is to be"
-                        + " compared in fingerprint of @ExactlyOnceListener, or set exactly-once.listeners.<id>.on-mismatch",
+                "{} is returned: {} is completed with other content. If one key stands for two things, correct the key; if the"
+                        + " sender repeats one thing with another timestamp, for example, {} fingerprint of"
+                        + " @ExactlyOnceListener, or set exactly-once.listeners.{}.on-mismatch",
                 delivery,
-                request.key(),
-                request.fingerprint());
+                spec,
+                spec.hasFingerprint() ? "leave content that changes out of" : "name the content to compare in",
+                delivery.subscription().listener());
         return retry(delivery);
     }
 

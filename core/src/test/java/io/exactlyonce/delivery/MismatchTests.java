@@ -33,9 +33,23 @@ class MismatchTests {
                 .contains(
                         "ERROR",
                         DeliveryRig.KEY.toString(),
-                        ClaimKey.sha256(BODY),
-                        "exactly-once.listeners.<id>.on-mismatch")
-                .doesNotContain(BODY, "A-1");
+                        "name the content to compare in fingerprint of @ExactlyOnceListener",
+                        "exactly-once.listeners.listener.on-mismatch")
+                .doesNotContain(BODY, ClaimKey.sha256(BODY), "A-1");
+    }
+
+    @Test
+    void mismatchOfAFingerprintIsNotAdvisedToNameOne(CapturedOutput output) throws Throwable {
+        rig.store.answer(new Mismatch("1"));
+
+        rig.process(
+                delivery,
+                new ClaimSpec(DeliveryRig.KEY, BODY, true, InDoubtSettings.RERUN, null),
+                DeliveryRig::neverCalled);
+
+        assertThat(output)
+                .contains("leave content that changes out of fingerprint of @ExactlyOnceListener")
+                .doesNotContain("name the content to compare");
     }
 
     @Test
@@ -45,7 +59,9 @@ class MismatchTests {
         rig.process(delivery, handling, DeliveryRig::neverCalled);
 
         assertThat(rig.settle(delivery)).isTrue();
-        assertThat(output).contains("WARN", ClaimKey.sha256(BODY)).doesNotContain(BODY, "ERROR");
+        assertThat(output)
+                .contains("WARN", DeliveryRig.KEY.toString())
+                .doesNotContain(BODY, ClaimKey.sha256(BODY), "ERROR");
     }
 
     @Test

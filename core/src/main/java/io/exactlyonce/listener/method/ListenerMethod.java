@@ -66,6 +66,7 @@ public record ListenerMethod(
         return new ClaimSpec(
                 key(received.message(), polled),
                 compared(received.message(), polled).get(),
+                fingerprint != null,
                 doubt,
                 transaction);
     }
