@@ -105,8 +105,8 @@ public final class Prevented implements DeliveryObserver {
         if (outcome instanceof ClaimOutcome.Acquired acquired && acquired.inDoubt()) {
             of(subscription).takeovers.incrementAndGet();
             log.info(
-                    "{} takes {} over at attempt {}: an earlier attempt ended without an outcome on record, as in a crash, so that"
-                            + " its effect may have happened",
+                    "{} takes {} over at attempt {}: an earlier attempt reported no outcome, because its process died, its timeout"
+                            + " expired, or it was stopped. Its effect may have happened",
                     subscription,
                     key,
                     acquired.attempt());
