@@ -2,11 +2,13 @@ package io.exactlyonce.listener.container;
 
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.listener.method.ListenerMethod;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.StringJoiner;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -30,10 +32,14 @@ public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, Re
     }
 
     String describe(Subscription subscription, ListenerMethod listener) {
-        ClaimSettings terms = policy.of(subscription.listener()).terms();
+        OutcomePolicy own = policy.of(subscription.listener());
+        ClaimSettings terms = own.terms();
         StringJoiner line = new StringJoiner(", ");
         line.add("queue " + subscription.queue() + (subscription.isFifo() ? " (FIFO)" : ""));
         line.add("key " + listener.keyText());
+        if (!listener.annotation().fingerprint().isEmpty()) {
+            line.add("fingerprint " + listener.annotation().fingerprint());
+        }
         if (listener.scope() != null) {
             line.add("scope " + listener.scope());
         }
@@ -60,6 +66,14 @@ public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, Re
         line.add("claims on " + backend.get());
         if (terms.retention() != null) {
             line.add("retention " + text(terms.retention()));
+        }
+        if (terms.onMismatch() != MismatchPolicy.REFUSE
+                || terms.onMismatch() != policy.terms().onMismatch()) {
+            line.add("on-mismatch " + terms.onMismatch().name().toLowerCase(Locale.ROOT));
+        }
+        if (!own.backoff().equals(policy.backoff())) {
+            line.add("retry after %s to %s"
+                    .formatted(text(own.backoff().initial()), text(own.backoff().longest())));
         }
         return line.toString();
     }

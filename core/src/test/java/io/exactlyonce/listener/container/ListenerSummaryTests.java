@@ -34,6 +34,7 @@ class ListenerSummaryTests {
         @ExactlyOnceListener(
                 queueNames = "orders",
                 key = "#payload.orderId",
+                fingerprint = "#payload.orderId.trim()",
                 scope = "shop",
                 whenInDoubt = InDoubtPolicy.PARK)
         void special(List<Order> orders) {}
@@ -64,12 +65,13 @@ class ListenerSummaryTests {
     @Test
     void lineSaysWhatIsUnusual() {
         OutcomePolicy usual = policy(null, Duration.ofDays(14));
+        OutcomePolicy own = new OutcomePolicy(
+                new ClaimSettings(
+                        "worker", Duration.ofSeconds(90), Duration.ofHours(36), MismatchPolicy.WARN, UUID::randomUUID),
+                new RetryBackoff(Duration.ofSeconds(2), Duration.ofMinutes(10)));
         ListenerSummary line = new ListenerSummary(
                 () -> "DynamoDB table claims in eu-central-1",
-                new OutcomePolicy(
-                        usual.terms(),
-                        usual.backoff(),
-                        Map.of("fulfilment", policy(Duration.ofSeconds(90), Duration.ofHours(36)))),
+                new OutcomePolicy(usual.terms(), usual.backoff(), Map.of("fulfilment", own)),
                 new RenewalSchedule(false, 0.5, 0.1));
         Subscription orders = new Subscription(
                 "fulfilment",
@@ -81,9 +83,10 @@ class ListenerSummaryTests {
                 PollGate.OPEN);
 
         assertThat(line.describe(orders, listener("special")))
-                .isEqualTo("queue orders.fifo (FIFO), key #payload.orderId, scope shop, window 1m never renewed,"
-                        + " lease 1m30s never renewed, timeout 2s500ms, in batches, whenInDoubt PARK,"
-                        + " dead-letter queue after 3 receives, claims on DynamoDB table claims in eu-central-1,"
-                        + " retention 1d12h");
+                .isEqualTo(
+                        "queue orders.fifo (FIFO), key #payload.orderId, fingerprint #payload.orderId.trim(), scope shop, window 1m never renewed,"
+                                + " lease 1m30s never renewed, timeout 2s500ms, in batches, whenInDoubt PARK,"
+                                + " dead-letter queue after 3 receives, claims on DynamoDB table claims in eu-central-1,"
+                                + " retention 1d12h, on-mismatch warn, retry after 2s to 10m");
     }
 }
