@@ -187,7 +187,7 @@ public final class ObservedCounts implements ObservationCounter {
         long now = clock.nanoTime();
         List<SeenKey> latestFirst = new ArrayList<>();
         counts.keys.forEach((hash, key) -> latestFirst.add(new SeenKey(
-                hash, key.latest().tag(), key.times(), (now - key.at()) / (double) TimeUnit.SECONDS.toNanos(1))));
+                hash, key.latest().tag(), key.times(), TimeUnit.NANOSECONDS.toMillis(now - key.at()) / 100 / 10.0)));
         Collections.reverse(latestFirst);
         return latestFirst;
     }

@@ -119,7 +119,7 @@ class ObservedCountsTests {
             counts.observed(ORDERS, key(number), ObservedOutcome.TAKEOVER);
         }
         counts.observed(ORDERS, key(10), ObservedOutcome.OVERLAP);
-        clock.advance(Duration.ofSeconds(3));
+        clock.advance(Duration.ofMillis(3_040));
 
         assertThat(only().keys())
                 .hasSize(ObservedCounts.MOST_KEYS)

@@ -39,6 +39,7 @@ public record ListenerDescription(
         @Nullable List<Finding> audit) {
 
     private static final double MILLIS_PER_SECOND = 1_000;
+    private static final int FEWEST = 20;
 
     /**
      * Measured latencies against the visibility timeout, and what it should be.
@@ -46,6 +47,7 @@ public record ListenerDescription(
      * @param deliveries that the percentiles are of
      * @param utilizationRatio p95 of the last minutes / visibility timeout
      * @param timeToBreachSeconds until p95 reaches the visibility timeout as it grows; 0 if it has; {@code null} if no growth is known
+     * @param overruns {@code null} if too few deliveries were measured to say how many in 1,000 there are
      */
     public record Window(
             long deliveries,
@@ -55,7 +57,7 @@ public record ListenerDescription(
             double recentP95Seconds,
             double utilizationRatio,
             @Nullable Double timeToBreachSeconds,
-            String overruns,
+            @Nullable String overruns,
             Advice advice) {}
 
     /** What visibility timeout the queue should have, and what sets it. */
@@ -95,9 +97,9 @@ public record ListenerDescription(
                 exact(forecast.latencies().p95()),
                 exact(forecast.latencies().p99()),
                 exact(forecast.recent().p95()),
-                forecast.utilization(),
+                Math.round(forecast.utilization() * 1_000) / 1_000.0,
                 seconds(forecast.timeToBreach().orElse(null)),
-                forecast.overruns(),
+                forecast.latencies().count() < FEWEST ? null : forecast.overruns(),
                 new Advice(
                         seconds(advice.recommended()),
                         advice.rule().formula(),
