@@ -1,6 +1,9 @@
 package io.exactlyonce.property;
 
 import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Whether values are within their bounds. What is refused names value, bound and remedy. */
@@ -48,7 +51,17 @@ public final class Bounds {
 
     private static String text(Object value) {
         if (value instanceof Duration duration) {
-            return duration.toNanosPart() == 0 ? duration.toSeconds() + "s" : duration.toMillis() + "ms";
+            if (duration.toNanosPart() != 0) {
+                return duration.toMillis() + "ms";
+            }
+            // The longest unit that fits: Spring reads a number with one unit.
+            long seconds = duration.toSeconds();
+            return Stream.of(TimeUnit.DAYS, TimeUnit.HOURS, TimeUnit.MINUTES)
+                    .filter(unit -> seconds != 0 && seconds % unit.toSeconds(1) == 0)
+                    .findFirst()
+                    .map(unit -> seconds / unit.toSeconds(1)
+                            + unit.name().substring(0, 1).toLowerCase(Locale.ROOT))
+                    .orElse(seconds + "s");
         }
         return String.valueOf(value);
     }

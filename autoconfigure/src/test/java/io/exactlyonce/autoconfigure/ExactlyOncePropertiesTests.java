@@ -57,23 +57,23 @@ class ExactlyOncePropertiesTests {
 
     @ParameterizedTest
     @CsvSource(textBlock = """
-            claim.lease,                     1s,    43200s,     999ms, 13h
-            claim.retention,                 60s,   315360000s, 59s,   3651d
-            claim.cleanup.interval,          1s,    86400s,     999ms, 25h
+            claim.lease,                     1s,    12h,  999ms, 13h
+            claim.retention,                 1m,    3650d, 59s,   3651d
+            claim.cleanup.interval,          1s,    1d,         999ms, 25h
             claim.max-result-size,           0B,    16777216B,  -1B,   17MB
             datasource.maximum-pool-size,    2,     1000,       1,     1001
-            datasource.connection-timeout,   1s,    60s,        999ms, 61s
-            datasource.replica-lag-interval, 1s,    3600s,      -1s,   2h
+            datasource.connection-timeout,   1s,    1m,         999ms, 61s
+            datasource.replica-lag-interval, 1s,    1h,         -1s,   2h
             renewal.at,                      0.1,   0.8,        0.09,  0.81
             renewal.at,                      0.1,   0.8,        NaN,   1
-            retry.initial-delay,             1s,    43200s,     500ms, 13h
-            retry.max-delay,                 1s,    43200s,     900ms, 13h
+            retry.initial-delay,             1s,    12h,  500ms, 13h
+            retry.max-delay,                 1s,    12h,  900ms, 13h
             retry.max-waiting,               0,     5000,       -1,    5001
-            listeners.Orders-1.lease,        1s,    43200s,     999ms, 13h
-            listeners.orders.retention,      60s,   315360000s, 59s,   3651d
-            listeners.orders.timeout,        1s,    43200s,     999ms, 13h
-            listeners.orders.retry.initial-delay, 1s, 43200s,   500ms, 13h
-            listeners.orders.retry.max-delay, 1s,   43200s,     900ms, 13h
+            listeners.Orders-1.lease,        1s,    12h,  999ms, 13h
+            listeners.orders.retention,      1m,    3650d, 59s,   3651d
+            listeners.orders.timeout,        1s,    12h,  999ms, 13h
+            listeners.orders.retry.initial-delay, 1s, 12h,  500ms, 13h
+            listeners.orders.retry.max-delay, 1s,   12h,  900ms, 13h
             """)
     void valueOutOfBoundsStopsTheStartWithValueAndBounds(
             String property, String least, String most, String less, String more) {

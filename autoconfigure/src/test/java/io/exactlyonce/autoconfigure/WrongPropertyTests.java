@@ -40,8 +40,8 @@ class WrongPropertyTests {
             delimiter = '|',
             value = {
                 // negative, too long, and a number that was meant to be seconds
-                "claim.lease=-5s | claim.lease (-5s) must be from 1s to 43200s | with its unit, such as 1s",
-                "claim.lease=30 | claim.lease (30ms) must be from 1s to 43200s | 30 alone is 30 ms",
+                "claim.lease=-5s | claim.lease (-5s) must be from 1s to 12h | with its unit, such as 1s",
+                "claim.lease=30 | claim.lease (30ms) must be from 1s to 12h | 30 alone is 30 ms",
                 "claim.lease=PT9223372036854775807S | claim.lease (9223372036854775807s) must be from | within these bounds",
                 "renewal.at=1 | renewal.at (1.0) must be from 0.1 to 0.8 | within these bounds",
                 "audit.silence=leases | audit.silence (leases) must name rules of the audit | choose among static-window",
@@ -51,15 +51,15 @@ class WrongPropertyTests {
                 "datasource.username=me | datasource.username and exactly-once.datasource.password are for exactly-once.datasource.url, which is missing | set it as well",
                 "claim.store=dynamodb | claim.store is dynamodb, and its module is not on the class path | add io.exactlyonce:exactly-once-dynamodb",
                 // what does not go together
-                "retry.initial-delay=10m | retry.max-delay (300s) must be at least exactly-once.retry.initial-delay (600s) | initial-delay to at most 300s",
-                "claim.retention=2m | claim.retention (120s) must be at least exactly-once.retry.max-delay (300s) | retry.max-delay to at most 120s",
-                "claim.retention=1h;claim.lease=2h | claim.retention (3600s) must be at least exactly-once.claim.lease (7200s) | to at least 7200s",
-                "listeners.orders.retention=1m | listeners.orders.retention (60s) must be at least exactly-once.listeners.orders.retry.max-delay (300s) | retry.max-delay to at most 60s",
+                "retry.initial-delay=10m | retry.max-delay (5m) must be at least exactly-once.retry.initial-delay (10m) | initial-delay to at most 5m",
+                "claim.retention=2m | claim.retention (2m) must be at least exactly-once.retry.max-delay (5m) | retry.max-delay to at most 2m",
+                "claim.retention=1h;claim.lease=2h | claim.retention (1h) must be at least exactly-once.claim.lease (2h) | to at least 2h",
+                "listeners.orders.retention=1m | listeners.orders.retention (1m) must be at least exactly-once.listeners.orders.retry.max-delay (5m) | retry.max-delay to at most 1m",
                 "listeners.orders.retry.max-delay=1s;retry.initial-delay=2s | listeners.orders.retry.max-delay (1s) must be at least exactly-once.listeners.orders.retry.initial-delay (2s) | initial-delay to at most 1s",
-                "listeners.[Orders#0].lease=30 | listeners.Orders#0.lease (30ms) must be from 1s to 43200s | 30 alone is 30 ms",
+                "listeners.[Orders#0].lease=30 | listeners.Orders#0.lease (30ms) must be from 1s to 12h | 30 alone is 30 ms",
                 "listeners.orders.lease=2s;datasource.connection-timeout=2s | listeners.orders.lease (2s) must be longer than exactly-once.datasource.connection-timeout (2s) | or raise the lease",
                 "listeners.orders.lease=1m;listeners.order.mode=observe | has settings for order, orders, and there is no such @ExactlyOnceListener; the ids that exist are: none | give the listener this id",
-                "claim.retention=1h;claim.cleanup.interval=2h | claim.retention (3600s) must be at least exactly-once.claim.cleanup.interval (7200s) | cleanup.interval to at most 3600s",
+                "claim.retention=1h;claim.cleanup.interval=2h | claim.retention (1h) must be at least exactly-once.claim.cleanup.interval (2h) | cleanup.interval to at most 1h",
             })
     void wrongValueIsExplainedWithBoundAndRemedy(String properties, String description, String action) {
         FailureAnalysis analysis = startWith(properties.split(";"));

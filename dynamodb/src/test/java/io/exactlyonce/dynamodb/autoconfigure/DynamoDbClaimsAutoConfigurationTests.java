@@ -136,9 +136,9 @@ class DynamoDbClaimsAutoConfigurationTests {
 
     @ParameterizedTest
     @CsvSource({
-        "clock-error=1499ms, clock-error (1499ms) must be from 1500ms to 60s",
-        "clock-error=61s, clock-error (61s) must be from 1500ms to 60s",
-        "clock-error=2, clock-error (2ms) must be from 1500ms to 60s",
+        "clock-error=1499ms, clock-error (1499ms) must be from 1500ms to 1m",
+        "clock-error=61s, clock-error (61s) must be from 1500ms to 1m",
+        "clock-error=2, clock-error (2ms) must be from 1500ms to 1m",
         "table-name=a, table-name (a) must have 3 to 255 characters",
         "table-name=arn:aws:dynamodb:eu-west-1:1:table/claims, not its ARN"
     })
