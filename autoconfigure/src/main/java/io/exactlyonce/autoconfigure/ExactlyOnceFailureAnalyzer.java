@@ -5,6 +5,7 @@ import io.exactlyonce.property.InvalidPropertyException;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySource;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.boot.context.properties.source.IterableConfigurationPropertySource;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.origin.Origin;
@@ -15,6 +16,8 @@ import org.springframework.core.env.Environment;
 /** Explains an {@link ExactlyOnceSetupException}; before Spring Boot's own analyzers, which know no remedy for it. */
 @Order(0)
 final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOnceSetupException> {
+
+    private static final ConfigurationPropertyName LISTENERS = ConfigurationPropertyName.of("exactly-once.listeners");
 
     private final ConfigurableEnvironment environment;
 
@@ -32,11 +35,20 @@ final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOn
         // A listener's id may be what a name may not.
         ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
         for (ConfigurationPropertySource source : ConfigurationPropertySources.from(environment.getPropertySources())) {
-            Origin origin = Origin.from(source.getConfigurationProperty(name));
+            ConfigurationPropertyName set = LISTENERS.isParentOf(name) ? firstWithin(name, source) : name;
+            Origin origin = Origin.from(source.getConfigurationProperty(set));
             if (origin != null) {
                 return " (set by %s)".formatted(origin);
             }
         }
         return "";
+    }
+
+    /** A listener's id is not set itself, but its settings are. */
+    private static ConfigurationPropertyName firstWithin(
+            ConfigurationPropertyName group, ConfigurationPropertySource source) {
+        return source instanceof IterableConfigurationPropertySource names
+                ? names.stream().filter(group::isAncestorOf).findFirst().orElse(group)
+                : group;
     }
 }

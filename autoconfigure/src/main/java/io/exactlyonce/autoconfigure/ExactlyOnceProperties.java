@@ -94,12 +94,12 @@ public record ExactlyOnceProperties(
             UnknownProperties.report(
                     unknownProperties,
                     new InvalidPropertyException(
-                            LISTENERS,
-                            "%s has settings for %s, and there is no such @ExactlyOnceListener; the ids that exist are: %s"
+                            LISTENERS + "." + unknown.iterator().next(),
+                            "%s has settings for ids that no @ExactlyOnceListener has (existing ids: %s): %s"
                                     .formatted(
                                             LISTENERS,
-                                            String.join(", ", unknown),
-                                            known.isEmpty() ? "none" : String.join(", ", known)),
+                                            known.isEmpty() ? "none" : String.join(", ", known),
+                                            String.join(", ", unknown)),
                             "correct the id, give the listener this id, or remove the settings (of a configuration that several"
                                     + " applications share: exactly-once.unknown-properties=warn)"));
         }

@@ -58,7 +58,7 @@ class WrongPropertyTests {
                 "listeners.orders.retry.max-delay=1s;retry.initial-delay=2s | listeners.orders.retry.max-delay (1s) must be at least exactly-once.listeners.orders.retry.initial-delay (2s) | initial-delay to at most 1s",
                 "listeners.[Orders#0].lease=30 | listeners.Orders#0.lease (30ms) must be from 1s to 12h | 30 alone is 30 ms",
                 "listeners.orders.lease=2s;datasource.connection-timeout=2s | listeners.orders.lease (2s) must be longer than exactly-once.datasource.connection-timeout (2s) | or raise the lease",
-                "listeners.orders.lease=1m;listeners.order.mode=observe | has settings for order, orders, and there is no such @ExactlyOnceListener; the ids that exist are: none | give the listener this id",
+                "listeners.orders.lease=1m;listeners.order.mode=observe | has settings for ids that no @ExactlyOnceListener has (existing ids: none): order, orders (set by \"exactly-once.listeners.order.mode\" from property source \"test\") | give the listener this id",
                 "claim.retention=1h;claim.cleanup.interval=2h | claim.retention (1h) must be at least exactly-once.claim.cleanup.interval (2h) | cleanup.interval to at most 1h",
             })
     void wrongValueIsExplainedWithBoundAndRemedy(String properties, String description, String action) {
@@ -140,7 +140,9 @@ class WrongPropertyTests {
                         "exactly-once.unknown-properties=warn", "exactly-once.listeners.orders.retention=30d")
                 .run(context -> assertThat(context).hasNotFailed());
 
-        assertThat(output).contains("exactly-once.listeners has settings for orders, and there is no such");
+        assertThat(output)
+                .contains(
+                        "exactly-once.listeners has settings for ids that no @ExactlyOnceListener has (existing ids: none): orders");
     }
 
     /** Kubernetes sets the first for a service named {@code exactly-once}. */

@@ -178,7 +178,7 @@ class StartUpIT {
                 output,
                 Good.class,
                 Map.of("exactly-once.listeners.order.retention", "30d"),
-                "exactly-once.listeners has settings for order, and there is no such @ExactlyOnceListener; the ids that exist are: orders",
+                "exactly-once.listeners has settings for ids that no @ExactlyOnceListener has (existing ids: orders): order (set by ",
                 "correct the id, give the listener this id, or remove the settings");
     }
 
