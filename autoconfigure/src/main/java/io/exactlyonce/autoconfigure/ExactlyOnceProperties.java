@@ -309,7 +309,7 @@ public record ExactlyOnceProperties(
      * Redelivery of messages that were not completed.
      *
      * @param initialDelay Delay before a message is visible again after its first failure, from 1s to 12h. The delay doubles
-     *     with each receive.
+     *     with each receive; each is between half and all of that, at random.
      * @param maxDelay Longest such delay, from 1s to 12h.
      * @param maxWaiting Advanced: largest number of deliveries that wait in memory, invisible, for the owner of their key or for
      *     the claim store, from 0 to 5000. Further ones are returned to the queue.
