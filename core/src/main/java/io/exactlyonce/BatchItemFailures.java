@@ -6,8 +6,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown by a batch handler that failed for some of its items only: those are released and come again with backoff, all
- * other items are completed and their messages deleted. Any other exception fails the whole batch.
+ * Reports the failed items of a batch. Those are released and redelivered with backoff; all other items are completed
+ * and their messages deleted. Any other exception fails the whole batch.
  *
  * <pre>{@code
  * BatchItemFailures failures = new BatchItemFailures();
@@ -21,11 +21,11 @@ import org.jspecify.annotations.Nullable;
  * failures.throwIfAny();
  * }</pre>
  *
- * <p>It is a checked exception, for which Spring's transactions commit by default: what a {@code @Transactional}
- * handler wrote for the other items must not be rolled back, since they do not come again. What it wrote for the failed
- * ones is left to it.
+ * <p>A checked exception, because Spring's transactions commit on it by default: writes of a {@code @Transactional}
+ * handler for the other items must not be rolled back, since those are not redelivered. Undoing writes for the failed
+ * items is the handler's task.
  *
- * <p>Not safe for use by many threads at a time.
+ * <p>Not thread-safe.
  */
 public final class BatchItemFailures extends Exception {
 
@@ -34,13 +34,13 @@ public final class BatchItemFailures extends Exception {
     @SuppressWarnings("serial") // A sorted map of integers and throwables is serializable.
     private final Map<Integer, Throwable> failures = new TreeMap<>();
 
-    /** Makes an exception that names no items yet. Thrown as it is, it fails the whole batch. */
+    /** Creates an exception without items. If it is thrown without any, it fails the whole batch. */
     public BatchItemFailures() {
         super(null, null);
     }
 
     /**
-     * Names items that failed.
+     * Adds failed items.
      *
      * @param indexes positions in the list that the handler got, from 0
      * @throws IndexOutOfBoundsException if one is negative
@@ -54,11 +54,11 @@ public final class BatchItemFailures extends Exception {
     }
 
     /**
-     * Names an item that failed.
+     * Adds a failed item.
      *
      * @param index its position in the list that the handler got, from 0. One beyond the list's end fails the whole
      *     batch
-     * @param cause why it failed, if that is known: kept with the claim as a text, and compared with {@link
+     * @param cause the failure, if known: stored with the claim as text, and compared with {@link
      *     ExactlyOnceListener#parkFor()}
      * @throws IndexOutOfBoundsException if the index is negative
      */
@@ -72,19 +72,19 @@ public final class BatchItemFailures extends Exception {
         }
     }
 
-    /** Throws this exception if it names an item. */
+    /** Throws this exception if it has items. */
     public void throwIfAny() throws BatchItemFailures {
         if (!failures.isEmpty()) {
             throw this;
         }
     }
 
-    /** Returns the failed items' indexes in their order, each with its cause; with this exception if it has none. */
+    /** Returns the failed indexes in order, each with its cause, or with this exception if it has none. */
     public Map<Integer, Throwable> failures() {
         return Collections.unmodifiableMap(failures);
     }
 
-    /** Names the indexes only: what a cause says may be personal data. */
+    /** Contains only the indexes: causes may quote personal data. */
     @Override
     public String getMessage() {
         return "%d items of the batch failed, at %s".formatted(failures.size(), failures.keySet());

@@ -4,20 +4,20 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of a key's claim until now, for operators: neither what was asked for nor what came of it. All times are by the
- * store's clock; a store that could not tell the time, or does not keep one of them, leaves it out.
+ * The current state of a key's claim, for operators. Contains neither the payload nor the result. Timestamps are the
+ * store's; {@code null} if the store does not keep them.
  *
  * @param status {@code HELD}, {@code COMPLETED}, {@code RELEASED} or {@code PARKED}
- * @param attempt how many attempts there were at the key
+ * @param attempt the number of attempts at the key
  * @param fencingToken of the last one
  * @param inDoubt whether an attempt may have had effects that are not recorded
  * @param owner the process that claimed it last
  * @param firstClaimedAt when the key was claimed for the first time; {@code null} if that is not known
  * @param claimedAt when it was claimed last; {@code null} if that is not known
- * @param leaseUntil until when the last claim holds, or held, unless it was renewed or ended; {@code null} if that is not known
- * @param isLeaseOver whether that has passed
+ * @param leaseUntil when the last claim's lease ends, or ended; {@code null} if that is not known
+ * @param isLeaseOver whether that time has passed
  * @param completedAt when the effect was recorded; {@code null} if it was not
- * @param parkedAt when it was set aside for a person; {@code null} if it is not
+ * @param parkedAt when it was parked; {@code null} if it is not parked
  * @param expiresAt when the row may be deleted; {@code null} if it is kept
  * @param error why the last attempt failed, or was parked; {@code null} if neither
  */

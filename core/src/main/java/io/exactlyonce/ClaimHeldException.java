@@ -2,10 +2,10 @@ package io.exactlyonce;
 
 import java.time.Duration;
 
-/** Another call, or a delivery, holds the key. */
+/** Thrown if another call or delivery owns the key. */
 public final class ClaimHeldException extends RuntimeException {
 
-    /** A lease may be over, and its holder still be writing. */
+    /** The owner may still write after its lease has expired. */
     private static final Duration SHORTEST = Duration.ofSeconds(1);
 
     private final Duration retryAfter;
@@ -13,10 +13,10 @@ public final class ClaimHeldException extends RuntimeException {
     /**
      * @param scope the key's scope
      * @param keyHash a hash of the key, since keys may be personal data
-     * @param leaseRemaining how long the holder's lease lasts unless it is renewed
+     * @param leaseRemaining how long the owner's lease lasts unless it is renewed
      */
     public ClaimHeldException(String scope, String keyHash, Duration leaseRemaining) {
-        super("Key %s of scope '%s' is held by another call; try again, after %d ms at the latest"
+        super("Key %s of scope '%s' is owned by another call; try again after at most %d ms"
                 .formatted(keyHash, scope, atLeastShortest(leaseRemaining).toMillis()));
         this.retryAfter = atLeastShortest(leaseRemaining);
     }
@@ -26,8 +26,8 @@ public final class ClaimHeldException extends RuntimeException {
     }
 
     /**
-     * Returns how long the holder's lease lasts unless it is renewed, and 1 s at least: by then the key is completed or
-     * free, or its holder is alive and still at work.
+     * Returns how long the owner's lease lasts unless it is renewed, at least 1 s. By then the key is completed or
+     * free, or its owner is alive and still works.
      */
     public Duration retryAfter() {
         return retryAfter;

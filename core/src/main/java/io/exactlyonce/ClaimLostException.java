@@ -1,8 +1,8 @@
 package io.exactlyonce;
 
 /**
- * A worker lost its claim: the lease ran out before it could be renewed, or another worker took the key over. What the
- * handler does from here on may happen twice, so it should stop.
+ * Thrown if a claim is lost: its lease expired before it was renewed, or another worker took the key over. Later
+ * effects of the handler may happen twice, so it should stop.
  */
 public final class ClaimLostException extends RuntimeException {
 

@@ -1,21 +1,20 @@
 package io.exactlyonce;
 
-/** Where a handler's effects happen; it decides what can be guaranteed for them. */
+/** The place of a handler's effects, which determines their guarantees. */
 public enum Effects {
 
     /**
      * The handler calls other systems. The key is claimed and completed in short transactions of their own, before and
-     * after the handler. A worker that dies in between leaves a doubt, which the next attempt learns of by {@link
-     * Claim#isInDoubt()}.
+     * after the handler. If a worker dies in between, the next attempt sees {@link Claim#isInDoubt()}.
      */
     EXTERNAL,
 
     /**
-     * All of the handler's effects are writes to the PostgreSQL database that keeps the claims. Claim, handler and
-     * completion are one transaction, so that all of it happens, once, or nothing.
+     * All of the handler's effects are writes to the PostgreSQL database that stores the claims. Claim, handler and
+     * completion are one transaction, which commits once or not at all.
      *
-     * <p>Not covered: what the handler does outside of that transaction, such as calls of other systems, messages that it
-     * sends, writes through another DataSource, in another thread, or in a transaction of its own ({@code REQUIRES_NEW}).
+     * <p>Not covered: actions outside of that transaction, such as calls of other systems, sent messages, and writes
+     * through another DataSource, on another thread, or in a separate transaction ({@code REQUIRES_NEW}).
      */
     DATABASE
 }

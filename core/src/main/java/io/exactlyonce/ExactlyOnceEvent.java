@@ -3,12 +3,12 @@ package io.exactlyonce;
 import java.time.Duration;
 
 /**
- * What the application may want to react to; published as an application event, so that {@code @EventListener} methods get it.
- * They are called on one thread of ours, one event after the other: a listener that blocks delays the other events, and no
- * delivery; beyond a thousand that wait, events are dropped. Hand longer work to a thread of your own.
+ * An application event for {@code @EventListener} methods. One thread of the library publishes the events in sequence:
+ * a listener that blocks delays other events, but no delivery. If a thousand events wait, further ones are dropped. Run
+ * longer work on your own thread.
  *
- * <p>Keys may be personal data: events have the first 16 digits of the SHA-256 of scope and key, as the engine's log lines and
- * the MDC do.
+ * <p>Keys may be personal data, so events contain the first 16 digits of the SHA-256 of scope and key, like log lines
+ * and the MDC.
  */
 public sealed interface ExactlyOnceEvent {
 
@@ -26,7 +26,7 @@ public sealed interface ExactlyOnceEvent {
     record DuplicateSuppressed(String listener, String queue, String key) implements ExactlyOnceEvent {}
 
     /**
-     * A key was claimed in doubt: its earlier attempt vanished, or was stopped, and may have had effects.
+     * A key was claimed in doubt: an earlier attempt died or was stopped, and may have had effects.
      *
      * @param key hashed
      * @param attempt the number of this attempt, from 2
@@ -34,35 +34,35 @@ public sealed interface ExactlyOnceEvent {
     record TakenOver(String listener, String queue, String key, int attempt) implements ExactlyOnceEvent {}
 
     /**
-     * A lease ended while its handler ran, and is renewed no more: the handler was stopped, its effect is in doubt.
+     * A lease expired while its handler ran: the handler was stopped, and its effect is in doubt.
      *
      * @param key hashed
      */
     record ClaimLost(String listener, String queue, String key) implements ExactlyOnceEvent {}
 
     /**
-     * A key waits for a person's decision: it was parked just now, or another message has met it.
+     * A key waits for an operator's decision: it was just parked, or another of its messages arrived.
      *
      * @param key hashed
      */
     record KeyParked(String listener, String queue, String key) implements ExactlyOnceEvent {}
 
     /**
-     * Latency grows, and p95 is expected to reach the window. Published at most twice until there was a recovery: when that is less
-     * than 12 minutes ahead, and when p95 is above 80 % of the window.
+     * Latency grows, and p95 is expected to reach the visibility timeout. Published at most twice before a recovery:
+     * when that is less than 12 minutes ahead, and when p95 exceeds 80 % of the timeout.
      *
      * @param p95 of recent deliveries
      * @param window the visibility timeout
-     * @param timeToBreach until p95 reaches it, if it goes on to grow as it does
+     * @param timeToBreach until p95 reaches it, if growth continues
      */
     record WindowBreachAhead(String listener, String queue, Duration p95, Duration window, Duration timeToBreach)
             implements ExactlyOnceEvent {}
 
     /**
-     * Deliveries outlast their window; told once, and again only after a recovery.
+     * Deliveries take longer than their visibility timeout. Published once before a recovery.
      *
      * @param p95 of recent deliveries
-     * @param window the visibility window
+     * @param window the visibility timeout
      */
     record WindowBreached(String listener, String queue, Duration p95, Duration window) implements ExactlyOnceEvent {}
 }

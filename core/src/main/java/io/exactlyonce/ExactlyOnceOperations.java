@@ -5,78 +5,78 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Exactly-once effects for code that is no listener, such as an HTTP request with an {@code Idempotency-Key}; and the
- * decisions that parked keys wait for. Safe for use by many threads.
+ * Exactly-once effects for code outside a listener, such as an HTTP request with an {@code Idempotency-Key}, and
+ * decisions on parked keys. Thread-safe.
  *
- * <p>Keys follow the rules of listeners: blank ones and ones with a NUL are refused, longer ones than 512 characters
- * are kept by their SHA-256. Keys of a scope are shared with listeners of the same scope.
+ * <p>Keys follow the rules of listeners: blank keys and keys with a NUL are rejected, and keys longer than 512
+ * characters are replaced by their SHA-256. Keys of a scope are shared with listeners of the same scope.
  */
 public interface ExactlyOnceOperations {
 
     /**
      * Work under a claim.
      *
-     * @param <T> what it returns
-     * @param <X> what it may throw
+     * @param <T> type of its result
+     * @param <X> type of its exception
      */
     @FunctionalInterface
     interface Action<T, X extends Throwable> {
 
-        /** Does the work; returns its result. */
+        /** Does the work and returns its result. */
         @Nullable T run(Claim claim) throws X;
     }
 
     /**
-     * Runs an action once for its key, whatever payload it is asked for with.
+     * Runs an action once per key, without comparing payloads.
      *
      * @see #execute(String, String, String, Class, Action)
      */
     <T, X extends Throwable> @Nullable T execute(String scope, String key, Class<T> type, Action<T, X> action) throws X;
 
     /**
-     * Runs an action once for its key, and replays its result later. The claim's lease is renewed while the action
-     * runs; if it is lost, the thread is interrupted. Its length is {@code exactly-once.claim.lease}, else 30 s.
+     * Runs an action once per key and returns its result. Later calls with the same key return the stored result,
+     * deserialized from JSON, without running the action.
      *
-     * <p>The first call returns what the action returned; later ones what was stored of it as JSON, read as the type.
-     * An action that throws gives the key up, so that the next call runs it again. A call that dies, or loses its
-     * claim, leaves a doubt, which the next one sees by {@link Claim#isInDoubt()}:
-     * {@link #whenInDoubt(InDoubtPolicy)} parks the key instead.
+     * <p>The lease, {@code exactly-once.claim.lease} or else 30 s, is renewed while the action runs. If it is lost, the
+     * thread is interrupted and {@link ClaimLostException} is thrown. If the action throws, the key is released and the
+     * next call runs it again. If the process dies, the next call runs it again with {@link Claim#isInDoubt()}, or
+     * parks the key if {@link #whenInDoubt} says so.
      *
-     * <p>If the database is away when the action has ended, its completion is repeated for as long as the lease lasts;
-     * what the database threw then means that the effect has happened and is not on record.
+     * <p>If the store is unavailable when the action ends, completion is retried until the lease expires. An exception
+     * from the store then means: the effect happened, but is not recorded.
      *
      * @param scope the key's namespace, 1 to 512 characters
-     * @param key names what is to happen once
-     * @param payload what is asked for, such as a request's body; only its SHA-256 is kept. {@code null} compares
+     * @param key the key of the action
+     * @param payload content to compare, such as a request's body; only its SHA-256 is stored. {@code null} compares
      *     nothing
      * @param type of the result; {@link Void} if there is none
      * @param action the work
      * @return the action's result, or the stored one
-     * @throws InvalidKeyException if the key cannot be one
-     * @throws ClaimHeldException if another call holds the key
-     * @throws ParkedException if the key waits for a person's decision
+     * @throws InvalidKeyException if the key is not usable
+     * @throws ClaimHeldException if another call or delivery owns the key
+     * @throws ParkedException if the key waits for an operator's decision
      * @throws KeyReusedException if the key is completed for another payload
-     * @throws StoredResultException if the key is completed, but has no result of this type to replay
+     * @throws StoredResultException if the key is completed, but has no stored result of this type
      * @throws ClaimLostException if the claim was lost; the result is discarded
-     * @throws X what the action threw
+     * @throws X if the action throws it
      */
     <T, X extends Throwable> @Nullable T execute(
             String scope, String key, @Nullable String payload, Class<T> type, Action<T, X> action) throws X;
 
     /**
-     * Returns these operations with another policy for keys whose earlier attempt was abandoned, by a call or by a
-     * listener of the same scope: {@link InDoubtPolicy#RERUN} without one. A scope's calls and listeners should
-     * agree, since whichever comes first to a key in doubt decides by its own policy.
+     * Returns these operations with another policy for keys in doubt; the default is {@link InDoubtPolicy#RERUN}. Calls
+     * and listeners of a scope should have the same policy, because the first that claims a key in doubt applies its
+     * own.
      *
-     * @param policy {@link InDoubtPolicy#PARK} parks the key: {@code execute} throws {@link ParkedException}, and so
-     *     does each later one until a person has decided
-     * @throws IllegalArgumentException for {@link InDoubtPolicy#RECONCILE}: an action can look for itself what was
-     *     done, where {@link Claim#isInDoubt()}
+     * @param policy {@link InDoubtPolicy#PARK} parks the key: {@code execute} throws {@link ParkedException} until an
+     *     operator decides
+     * @throws IllegalArgumentException for {@link InDoubtPolicy#RECONCILE}: an action can check {@link
+     *     Claim#isInDoubt()} and reconcile by itself
      */
     ExactlyOnceOperations whenInDoubt(InDoubtPolicy policy);
 
     /**
-     * Lists parked claims, those first that have waited longest.
+     * Lists parked claims, the oldest first.
      *
      * @param limit at most so many, from 1 to 1000
      */
@@ -85,18 +85,18 @@ public interface ExactlyOnceOperations {
     /**
      * Lists further parked claims.
      *
-     * @param last where to go on: the last of the claims listed before, whether it is parked still or not
+     * @param last the last claim of the previous list, whether it is still parked or not
      * @param limit at most so many, from 1 to 1000
      */
     List<ParkedClaim> parkedAfter(ParkedClaim last, int limit);
 
-    /** Looks a key up; empty if it is not parked. */
+    /** Returns a parked key; empty if it is not parked. */
     Optional<ParkedClaim> findParked(String scope, String key);
 
     /**
-     * Decides that a parked key may be run again: the next delivery or call acquires it, also under {@link
-     * InDoubtPolicy#PARK}. It keeps its count of attempts and its doubt. A call that throws may have decided it, or not: look
-     * the key up.
+     * Releases a parked key: the next delivery or call acquires it, also under {@link InDoubtPolicy#PARK}. The key
+     * keeps its number of attempts, and whether it is in doubt. If the call throws, look the key up: the decision may
+     * or may not be stored.
      *
      * @param claim the claim as it was seen
      * @return whether this decided it; {@code false} if another decision came first
@@ -104,13 +104,13 @@ public interface ExactlyOnceOperations {
     boolean releaseParked(ParkedClaim claim);
 
     /**
-     * Decides that a parked key's effect has happened: its further deliveries are acknowledged, its further calls get
-     * the result. A call that throws may have decided it, or not: look the key up.
+     * Completes a parked key: its later deliveries are acknowledged, and its later calls get the result. If the call
+     * throws, look the key up: the decision may or may not be stored.
      *
      * @param claim the claim as it was seen
-     * @param result what the handler or action would have returned, or {@code null} if there is nothing to replay
+     * @param result the result of the handler or action, or {@code null} if there is nothing to replay
      * @return whether this decided it; {@code false} if another decision came first
-     * @throws IllegalArgumentException if the result cannot be kept
+     * @throws IllegalArgumentException if the result cannot be stored
      */
     boolean completeParked(ParkedClaim claim, @Nullable Object result);
 }

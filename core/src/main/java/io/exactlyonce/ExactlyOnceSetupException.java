@@ -3,8 +3,8 @@ package io.exactlyonce;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The application, its database or its queues are set up in a way in which keys cannot be claimed. It tells what was
- * observed, and what to do; at start-up, it is reported with both.
+ * Thrown if settings of the application, its database or its queues prevent claims. Reports the problem and its remedy,
+ * also when startup fails.
  */
 public abstract class ExactlyOnceSetupException extends RuntimeException {
 
@@ -12,11 +12,11 @@ public abstract class ExactlyOnceSetupException extends RuntimeException {
     private final String remedy;
 
     /**
-     * Makes an exception.
+     * Creates an exception.
      *
      * @param problem what is wrong, with the value
      * @param remedy what to do about it
-     * @param cause why it is wrong, if something else failed
+     * @param cause the failure behind it, if any
      */
     protected ExactlyOnceSetupException(String problem, String remedy, @Nullable Throwable cause) {
         super(problem + "; " + remedy, cause);
@@ -24,12 +24,12 @@ public abstract class ExactlyOnceSetupException extends RuntimeException {
         this.remedy = remedy;
     }
 
-    /** Returns what is wrong, with the value. */
+    /** Returns the problem, with the value. */
     public final String problem() {
         return problem;
     }
 
-    /** Returns what to do about it. */
+    /** Returns the remedy. */
     public final String remedy() {
         return remedy;
     }

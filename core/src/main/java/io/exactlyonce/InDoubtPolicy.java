@@ -1,21 +1,21 @@
 package io.exactlyonce;
 
 /**
- * What becomes of a key whose earlier attempt was abandoned: its worker died, or it was stopped from outside (its claim
- * was lost, its time was over, its listener stopped), so that it is unknown whether its effect has happened. A handler
- * that failed with an exception of its own has reported, and leaves no such doubt.
+ * Policy for a key whose previous attempt ended without reporting an outcome: its process died, its claim was lost, its
+ * timeout expired, or its listener was stopped. Its effect may or may not have happened. An attempt that throws its own
+ * exception has reported an outcome, and this policy does not apply.
  */
 public enum InDoubtPolicy {
 
     /**
-     * The next delivery calls the handler again, which sees {@link Claim#isInDoubt()}. Right for handlers that
-     * pass {@link Claim#downstreamKey()} to all that they call, or whose effects may happen twice.
+     * The next delivery calls the handler again, which sees {@link Claim#isInDoubt()}. Right for handlers that pass
+     * {@link Claim#downstreamKey()} to every system that they call, or whose effects may happen twice.
      */
     RERUN,
 
-    /** The key is parked: no handler is called until a person has decided, through {@link ExactlyOnceOperations}. */
+    /** The key is parked: no handler is called until an operator decides, through {@link ExactlyOnceOperations}. */
     PARK,
 
-    /** The next delivery asks a {@link Reconciler}, under the renewed claim, before it calls the handler. */
+    /** The next delivery calls a {@link Reconciler} under its claim, before it calls the handler. */
     RECONCILE
 }

@@ -1,9 +1,9 @@
 package io.exactlyonce;
 
 /**
- * A call of {@link ExactlyOnceOperations} has no usable idempotency key. A delivery that has none is logged with the same
- * message, and throws nothing: its handler is not called and its message not deleted, so that it comes again, and ends in the
- * dead-letter queue if there is one.
+ * Thrown if a call of {@link ExactlyOnceOperations} has no usable idempotency key. For a delivery, the same message is
+ * logged instead: its handler is not called, and SQS redelivers the message until it ends in the dead-letter queue, if
+ * there is one.
  */
 public final class InvalidKeyException extends RuntimeException {
 

@@ -1,6 +1,6 @@
 package io.exactlyonce;
 
-/** The key is completed, for another payload: its sender has used one key for two things. */
+/** Thrown if the key is completed for another payload: its sender used one key for two actions. */
 public final class KeyReusedException extends RuntimeException {
 
     /**
@@ -8,7 +8,7 @@ public final class KeyReusedException extends RuntimeException {
      * @param keyHash a hash of the key, since keys may be personal data
      */
     public KeyReusedException(String scope, String keyHash) {
-        super("Key %s of scope '%s' is completed, for another payload; send each payload under a key of its own"
+        super("Key %s of scope '%s' is completed for another payload; use a separate key for each payload"
                 .formatted(keyHash, scope));
     }
 }

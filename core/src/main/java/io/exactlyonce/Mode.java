@@ -1,9 +1,9 @@
 package io.exactlyonce;
 
-/** Whether keys are claimed before handlers run, or only beside them. */
+/** How a listener uses claims. */
 public enum Mode {
     /** A handler runs only under a claim of its key. */
     ENFORCE,
-    /** Handlers run as they would without this library; what enforcing would have prevented is counted and told. */
+    /** Handlers run as without this library; duplicates that enforcing would prevent are counted. */
     OBSERVE
 }

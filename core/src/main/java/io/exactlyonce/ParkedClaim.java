@@ -5,12 +5,12 @@ import java.time.temporal.ChronoUnit;
 import java.util.UUID;
 
 /**
- * A key that waits for a person's decision, as it was seen.
+ * A snapshot of a key that waits for an operator's decision.
  *
  * @param scope the key's namespace
  * @param key the key as it is stored
- * @param claimId names the claim that was parked: a decision holds for this one only
- * @param attempt which attempt at the key was parked, counted from 1
+ * @param claimId id of the parked claim: a decision applies only to this one
+ * @param attempt the number of the parked attempt, from 1
  * @param inDoubt whether an attempt may have had effects that are not recorded
  * @param reason why it was parked
  * @param parkedAtMicros when it was parked, by the store's clock, in microseconds since 1970
@@ -23,7 +23,7 @@ public record ParkedClaim(
         return Instant.EPOCH.plus(parkedAtMicros, ChronoUnit.MICROS);
     }
 
-    /** Leaves the key out: it may be personal data. */
+    /** Leaves out the key, which may be personal data. */
     @Override
     public String toString() {
         return "claim %s of scope '%s', attempt %d, parked at %s: %s"

@@ -1,6 +1,6 @@
 package io.exactlyonce;
 
-/** The key is parked: nothing runs it until a person has decided, through {@link ExactlyOnceOperations}. */
+/** Thrown if the key is parked, until an operator decides through {@link ExactlyOnceOperations}. */
 public final class ParkedException extends RuntimeException {
 
     /**

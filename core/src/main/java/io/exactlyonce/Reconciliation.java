@@ -3,7 +3,7 @@ package io.exactlyonce;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What a {@link Reconciler} found out about an abandoned attempt. */
+/** The decision of a {@link Reconciler} on an attempt in doubt. */
 public sealed interface Reconciliation {
 
     /**
@@ -21,9 +21,9 @@ public sealed interface Reconciliation {
     }
 
     /**
-     * Only a person can tell: the key is parked.
+     * Only an operator can decide: the key is parked.
      *
-     * @param reason why, for that person; it is kept in the database, so it should name no personal data
+     * @param reason the reason, for the operator; it is stored, so it should contain no personal data
      */
     static Reconciliation park(String reason) {
         return new Park(reason);
@@ -32,7 +32,7 @@ public sealed interface Reconciliation {
     /**
      * Handles every case.
      *
-     * @return what the function that fits returned
+     * @return the result of the matching function
      */
     default <R extends @Nullable Object> R match(
             Function<Done, R> done, Function<RunAgain, R> runAgain, Function<Park, R> park) {
@@ -56,9 +56,9 @@ public sealed interface Reconciliation {
     record RunAgain() implements Reconciliation {}
 
     /**
-     * Only a person can tell.
+     * Only an operator can decide.
      *
-     * @param reason why, for that person
+     * @param reason the reason, for the operator
      */
     record Park(String reason) implements Reconciliation {}
 }

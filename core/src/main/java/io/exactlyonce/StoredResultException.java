@@ -2,7 +2,7 @@ package io.exactlyonce;
 
 import org.jspecify.annotations.Nullable;
 
-/** The key is completed, so its effect has happened; but there is no result of the wanted type to replay. */
+/** Thrown if the key is completed, so its effect has happened, but no result of the requested type can be replayed. */
 public final class StoredResultException extends RuntimeException {
 
     /**

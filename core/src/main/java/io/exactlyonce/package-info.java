@@ -1,6 +1,5 @@
 /**
- * What applications touch: the annotation, the claim that a handler may ask for, and the exceptions. It uses nothing else
- * of this library.
+ * The API for applications: the annotation, the handler's claim, operations and exceptions. It uses no other package.
  */
 @NullMarked
 package io.exactlyonce;

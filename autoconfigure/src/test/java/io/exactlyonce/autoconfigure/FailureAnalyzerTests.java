@@ -60,7 +60,7 @@ class FailureAnalyzerTests {
         assertThat(analysis.getDescription())
                 .isEqualTo("Queue 'orders' of listener 'fulfilment' is not available: there is no such queue (region"
                         + " eu-central-1, endpoint of AWS for that region, as none is set)."
-                        + " The look-up ended with: no such queue");
+                        + " The lookup failed with: no such queue");
         assertThat(analysis.getAction())
                 .contains("Create the queue 'orders' with a dead-letter queue")
                 .contains("queueNames of the listener 'fulfilment'")
@@ -100,7 +100,7 @@ class FailureAnalyzerTests {
     void refusedCredentialsAreExplainedByTheRightsThatTheyNeed() {
         FailureAnalysis analysis = ofQueue(null, refusal("The security token included in the request is invalid."));
 
-        assertThat(analysis.getDescription()).contains("SQS refuses the credentials", "security token");
+        assertThat(analysis.getDescription()).contains("SQS rejects the credentials", "security token");
         assertThat(analysis.getAction()).contains("sqs:GetQueueUrl and sqs:GetQueueAttributes on the queue 'orders'");
     }
 
@@ -119,7 +119,7 @@ class FailureAnalyzerTests {
     void failureOfAnotherKindNamesAllThatMayBeWrong() {
         FailureAnalysis analysis = ofQueue(null, new IllegalArgumentException("no idea"));
 
-        assertThat(analysis.getDescription()).endsWith("The look-up ended with: no idea");
+        assertThat(analysis.getDescription()).endsWith("The lookup failed with: no idea");
         assertThat(analysis.getAction()).contains("region, endpoint and credentials", "queue 'orders'", "'fulfilment'");
     }
 

@@ -6,7 +6,7 @@ import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What lies behind a failure. */
+/** The causes of a failure. */
 public final class Causes {
 
     /** Bounds the causes, since they may form a circle. */
@@ -24,7 +24,7 @@ public final class Causes {
         return of(failure).reduce(failure, (outer, inner) -> inner);
     }
 
-    /** Takes a failure out of what a future made of it. */
+    /** Unwraps a failure from a future's exceptions. */
     public static Throwable unwrap(Throwable failure) {
         return of(failure)
                 .dropWhile(CompletionException.class::isInstance)

@@ -1,4 +1,7 @@
-/** Where threads that are not the engine's own enter it, what a crash does there, and what lies behind a failure. It uses no other package of ours. */
+/**
+ * The entry of foreign threads into the engine, the handling of crashes there, and causes of failures. It uses no other
+ * package of ours.
+ */
 @NullMarked
 package io.exactlyonce.boundary;
 

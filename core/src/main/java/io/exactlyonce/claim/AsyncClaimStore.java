@@ -5,11 +5,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Claims keys and ends claims as a {@link ClaimStore} does, without making the caller wait. No call throws: whatever the
- * store would throw, the future fails with.
+ * Claims keys and resolves claims like a {@link ClaimStore}, without blocking the caller. No call throws: its future
+ * fails with the store's exception.
  *
- * <p>A future ends only when nothing of its call is on its way to the store any more, so that no release that follows it can be
- * overtaken by the claim that it gives up. It may end on a thread that all calls share: what depends on it must not block.
+ * <p>A future completes only when no part of its call is on its way to the store, so that the claim cannot overtake a
+ * later release of it. It may complete on a thread that all calls share: dependent actions must not block.
  */
 public interface AsyncClaimStore {
 
@@ -24,10 +24,10 @@ public interface AsyncClaimStore {
     /**
      * Does what {@link ClaimStore#resolve} does.
      *
-     * @param resolutions at least one, and no claim is ended in two ways
-     * @param isAwaited whether a caller, or the next message of a group, waits for the answer; ends that are not awaited may be
-     *     kept back for a moment, so that they share a transaction
-     * @return the claims whose end is recorded
+     * @param resolutions at least one, and one per claim
+     * @param isAwaited whether a caller, or the next message of a group, waits for the answer; other resolutions may be
+     *     delayed for a moment to share a transaction
+     * @return the claims whose resolution is recorded
      */
     CompletableFuture<Set<ClaimId>> resolveAsync(List<? extends ClaimResolution> resolutions, boolean isAwaited);
 }

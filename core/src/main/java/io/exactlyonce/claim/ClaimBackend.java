@@ -4,24 +4,24 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-/** What keeps claims, as operators see it: a database, or a table of a service. */
+/** The store of claims, as operators see it: a database, or a table of a service. */
 public interface ClaimBackend {
 
     /** Returns server and database, or service and table; no user, no password. */
     String description();
 
     /**
-     * Proves that claims can be kept at this moment.
+     * Checks that claims can be stored now.
      *
-     * @return details of how, by their names
-     * @throws RuntimeException if it is away, takes no writes, or has no table that fits
+     * @return details, by their names
+     * @throws RuntimeException if it is unavailable, rejects writes, or has no suitable table
      */
     Map<String, Object> prove();
 
-    /** Begins to find out whether claims can be kept, unless that is known or under way, and does not wait. */
+    /** Starts checking whether claims can be stored, unless that is known or under way; does not wait. */
     default void beginCheck() {}
 
-    /** Returns when claims can be kept, or throws why they cannot. */
+    /** Waits until claims can be stored, or throws why they cannot. */
     default void requireReady() {}
 
     /** Returns how long claims may wait for a connection, where the application chose that. */

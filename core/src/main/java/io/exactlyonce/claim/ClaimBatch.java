@@ -4,9 +4,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What many callers want of a store at the same time: ends of claims, and new claims.
+ * Resolutions and requests of many callers, in one call of a store.
  *
- * @param resolutions of claims that were made before, none of them ended in two ways
+ * @param resolutions of earlier claims, one per claim
  * @param claims requests to hold a key
  */
 public record ClaimBatch(List<ClaimResolution> resolutions, List<ClaimRequest> claims) {
@@ -17,13 +17,13 @@ public record ClaimBatch(List<ClaimResolution> resolutions, List<ClaimRequest> c
     }
 
     /**
-     * What a store answers to a batch.
+     * A store's answer to a batch.
      *
-     * @param recorded the claims whose end is recorded; the ones that are missing were not held any more, unless they got no
+     * @param recorded the claims whose resolution is recorded; missing ones were no longer held, unless they got no
      *     answer
      * @param claimed one outcome for each request, in the same order
-     * @param unanswered claims whose end could not be written, as where another transaction keeps their rows locked; whether they
-     *     hold their keys is not known, and they can be tried again
+     * @param unanswered claims whose resolution could not be written, for example because another transaction locks
+     *     their rows; they may still hold their keys, and can be retried
      */
     public record Result(Set<ClaimId> recorded, List<ClaimOutcome> claimed, Set<ClaimId> unanswered) {}
 }

@@ -8,10 +8,10 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Makes identities for claims. {@link UUID#randomUUID()} would have all threads wait for one lock.
  *
- * <p>Guaranteed: none twice in a process, by a counter; nor in two processes, by random bits of each process. The clock
- * is in them, too, for the sake of processes that were restored from one image and have the same counter and random bits.
+ * <p>Guaranteed: unique in a process, by a counter, and between processes, by random bits. The clock is included for
+ * processes that were restored from one image and have the same counter and random bits.
  *
- * <p>Not guaranteed: that one cannot be guessed. It says which claim is meant, and protects nothing.
+ * <p>Not guaranteed: that ids cannot be guessed. They identify claims, and protect nothing.
  */
 public final class ClaimIdGenerator {
 
@@ -34,7 +34,7 @@ public final class ClaimIdGenerator {
         this.clock = clock;
     }
 
-    /** Returns an identity that no other claim has: a UUID of version 8, which leaves the making to its maker. */
+    /** Returns a unique identity: a UUID of version 8, whose content is up to its creator. */
     public UUID next() {
         long random = PROCESS ^ (clock.nanoTime() * SPREAD);
         return new UUID((random & ~VERSION_BITS) | VERSION_8, (COUNTER.incrementAndGet() & COUNTED) | VARIANT);

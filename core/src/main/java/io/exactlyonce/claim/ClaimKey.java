@@ -56,7 +56,7 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
         return ORDER.compare(this, other);
     }
 
-    /** Names the hash only: a key may be personal data. */
+    /** Contains only the hash: a key may be personal data. */
     @Override
     public String toString() {
         return scope + "/" + shortHash();

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What a store answers to a {@link ClaimRequest}. */
+/** A store's answer to a {@link ClaimRequest}. */
 public sealed interface ClaimOutcome {
 
     /**
@@ -32,7 +32,7 @@ public sealed interface ClaimOutcome {
     /**
      * Handles every case.
      *
-     * @return what the function that fits returned
+     * @return the result of the matching function
      */
     default <R extends @Nullable Object> R match(
             Function<Acquired, R> acquired,
@@ -68,7 +68,7 @@ public sealed interface ClaimOutcome {
     /**
      * The key is the caller's until the lease ends.
      *
-     * @param attempt which attempt at this key this is, counted from 1
+     * @param attempt the number of this attempt at the key, from 1
      * @param fencingToken grows with each claim of the key
      * @param inDoubt whether an earlier attempt ended without reporting an outcome
      */
@@ -82,7 +82,7 @@ public sealed interface ClaimOutcome {
     record AlreadyCompleted(@Nullable String result) implements ClaimOutcome {}
 
     /**
-     * The key's effect has happened, for a payload with another fingerprint: the sender has used one key for two things.
+     * The key's effect has happened, for a payload with another fingerprint: the sender used one key for two actions.
      *
      * @param result the stored result as JSON, or {@code null} if there is none
      */
@@ -96,12 +96,12 @@ public sealed interface ClaimOutcome {
      */
     record HeldElsewhere(Duration leaseRemaining, boolean isForOtherPayload) implements ClaimOutcome {
 
-        /** The payload that the key is held for is the same, or is not known. */
+        /** The payload of the held key is the same, or unknown. */
         public HeldElsewhere(Duration leaseRemaining) {
             this(leaseRemaining, false);
         }
     }
 
-    /** The key waits for a person's decision; no attempt may run it. */
+    /** The key waits for an operator's decision; no attempt may run it. */
     record Parked() implements ClaimOutcome {}
 }

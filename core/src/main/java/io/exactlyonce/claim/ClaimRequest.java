@@ -9,10 +9,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param id the key, and the claim's identity, made by the client: new for each request and the same for its retries. A retry after
  *     a lost reply finds its own claim by it, and every later write names it
- * @param owner who asks, for people who read the table
+ * @param owner the process that claims, for operators who read the table
  * @param lease how long the claim holds unless it is renewed, counted by the store's clock
  * @param inDoubt what to do with a key whose earlier attempt may have had effects that are not recorded
- * @param fingerprint tells this payload from others: 64 hexadecimal digits, or {@code null} not to compare payloads
+ * @param fingerprint of the payload: 64 hexadecimal digits, or {@code null} not to compare payloads
  * @param retention how long the key is remembered once it is completed; {@code null} for as long as the store's other keys
  */
 public record ClaimRequest(
@@ -25,11 +25,11 @@ public record ClaimRequest(
 
     private static final int FINGERPRINT_LENGTH = 64;
 
-    /** What becomes of a key whose holder vanished, or was stopped from outside. */
+    /** Policy for a key whose owner died or was stopped. */
     public enum InDoubt {
-        /** The request acquires it, and is told that it is in doubt. */
+        /** The request acquires it, and the outcome says that it is in doubt. */
         TAKE_OVER,
-        /** It is parked: a person decides. */
+        /** It is parked: an operator decides. */
         PARK
     }
 
@@ -46,7 +46,7 @@ public record ClaimRequest(
         this(id, owner, lease, inDoubt, fingerprint, null);
     }
 
-    /** A request that takes over what is in doubt, and compares no payloads. */
+    /** A request that takes over keys in doubt, and compares no payloads. */
     public ClaimRequest(ClaimKey key, UUID claimId, String owner, Duration lease) {
         this(new ClaimId(key, claimId), owner, lease, InDoubt.TAKE_OVER, null);
     }
@@ -59,7 +59,7 @@ public record ClaimRequest(
         return id.value();
     }
 
-    /** Returns how long the key is remembered by a store that remembers its other keys for so long. */
+    /** Returns the key's retention in a store with this default. */
     public Duration retentionOr(Duration others) {
         return retention == null ? others : retention;
     }

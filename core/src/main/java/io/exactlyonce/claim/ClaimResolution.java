@@ -2,7 +2,7 @@ package io.exactlyonce.claim;
 
 import org.jspecify.annotations.Nullable;
 
-/** How a claim ends, unless its lease does it. */
+/** The end of a claim, unless its lease expires. */
 public sealed interface ClaimResolution {
 
     /** Longest error or reason that is kept, in characters: it is for people, and every write of a claim may copy it. */
@@ -17,7 +17,7 @@ public sealed interface ClaimResolution {
     }
 
     /**
-     * A claim's good end: its effect has happened.
+     * Completes a claim: its effect has happened.
      *
      * @param claim the claim
      * @param result the handler's result as JSON, or {@code null} if it has none
@@ -25,10 +25,11 @@ public sealed interface ClaimResolution {
     record Completed(ClaimId claim, @Nullable String result) implements ClaimResolution {}
 
     /**
-     * A claim given up after its handler failed, so that the next attempt need not wait for the lease to end.
+     * Releases a claim after its handler failed, so that the next attempt need not wait for the lease to end.
      *
      * @param claim the claim
-     * @param error why, for people who read the table; kept as one line of at most {@value #MAX_ERROR_LENGTH} characters
+     * @param error the reason, for operators who read the table; kept as one line of at most {@value #MAX_ERROR_LENGTH}
+     *     characters
      * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that it could not
      *     report
      */
@@ -40,10 +41,10 @@ public sealed interface ClaimResolution {
     }
 
     /**
-     * A claim set aside for a person's decision: its key is run by no attempt until then.
+     * Parks a claim until an operator decides: no attempt runs its key until then.
      *
      * @param claim the claim
-     * @param reason why, for that person; kept as one line of at most {@value #MAX_ERROR_LENGTH} characters
+     * @param reason the reason, for the operator; kept as one line of at most {@value #MAX_ERROR_LENGTH} characters
      * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that it could not
      *     report
      */
@@ -55,9 +56,9 @@ public sealed interface ClaimResolution {
     }
 
     /**
-     * Makes one line of what a handler has thrown, which may quote all of a message: without what a store's text does not take, such
-     * as half a surrogate pair, what moves a terminal's cursor, begins a line of its own or reverses what follows, and what is too
-     * long. An error must not cost the write that records it.
+     * Makes one line of a handler's exception, which may quote the whole message. Removes text that a store rejects,
+     * such as half a surrogate pair; control characters that move a terminal's cursor, begin a line or reverse text;
+     * and excess length. An error must not cost the write that records it.
      */
     private static String line(String text) {
         return cut(text.replace("\0", ""))

@@ -1,6 +1,6 @@
 package io.exactlyonce.claim;
 
-/** A call that never reached the store: nothing of what it asked for has happened, and it can be made again. */
+/** Thrown if a call never reached the store: it had no effect, and can be repeated. */
 public final class ClaimStoreBusyException extends RuntimeException {
 
     public ClaimStoreBusyException(String message) {

@@ -3,8 +3,8 @@ package io.exactlyonce.claim;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call that the store did not answer: each thing that it asked for may or may not have happened, and it can be made
- * again. The cause is the store's failure, if it could be kept.
+ * Thrown if the store did not answer a call: each of its changes may or may not have happened, and it can be repeated.
+ * The cause is the store's failure, if it could be kept.
  */
 public final class ClaimStoreUnavailableException extends RuntimeException {
 

@@ -7,19 +7,19 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Claims keys, does the work, and completes the claims, all in one transaction of the application's own, for work whose
- * effects are all in the database that keeps the claims.
+ * Claims keys, does the work, and completes the claims in one application transaction, for work whose effects are all
+ * in the database that stores the claims.
  *
  * <p>Guaranteed: the work's effects and all completions are committed together, or none is. At most one transaction works
  * on a key at any time; it needs no lease, since the database ends the claims together with the transaction.
  *
- * <p>Not guaranteed: effects elsewhere; nor that a claim of another kind, by the store, is kept from a key meanwhile: then all is
- * rolled back. A commit whose reply is lost may look like a failure: the next claim of a key finds out which it was.
+ * <p>Not guaranteed: effects elsewhere. A claim through the store can take a key meanwhile; then all is rolled back. A
+ * commit whose reply is lost may look like a failure: the next claim of a key finds out which it was.
  */
 @FunctionalInterface
 public interface ClaimTransaction {
 
-    /** What is to be done under the claims. */
+    /** The work under the claims. */
     @FunctionalInterface
     interface BatchWork {
         /**
@@ -31,7 +31,7 @@ public interface ClaimTransaction {
         Map<ClaimId, String> run(List<ClaimOutcome> outcomes) throws Exception;
     }
 
-    /** What is to be done under a claim that comes alone. */
+    /** The work under a single claim. */
     @FunctionalInterface
     interface Work {
         /**
@@ -52,20 +52,20 @@ public interface ClaimTransaction {
          * @param manager the application's transaction manager
          * @param named whether the handler names its manager; if not, it is presumed to write through the application's only
          *     or primary DataSource, which must join the manager's transactions then
-         * @throws UnsupportedTransactionException if claims cannot be kept in this manager's transactions
+         * @throws UnsupportedTransactionException if this manager's transactions cannot hold claims
          */
         ClaimTransaction create(PlatformTransactionManager manager, boolean named);
     }
 
     /**
-     * Claims the keys, and works if any of them is free. It is tried once: work is never repeated.
+     * Claims the keys, and does the work if any of them is free. It is tried once: work is never repeated.
      *
      * @param requests at least one; of several for one key the later ones are held elsewhere
      * @return one outcome for each request, in their order: {@link Acquired} if the work is done and committed; any other one
      *     means that nothing was completed for that key
-     * @throws ClaimStoreUnavailableException if the claims got no answer, or, once the work has begun, if the connection was lost.
-     *     The cause tells what the work threw, if it did
-     * @throws Exception what the work threw, or why it could not be committed
+     * @throws ClaimStoreUnavailableException if the claims got no answer, or, once the work has begun, if the
+     *     connection was lost. The cause is the work's exception, if it threw one
+     * @throws Exception the work's exception, or the failure of its commit
      */
     List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception;
 

@@ -3,7 +3,7 @@ package io.exactlyonce.claim;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A call of which the store answered a part. The claims without an answer can be tried again. */
+/** Thrown if the store answered only a part of a call. The claims without an answer can be retried. */
 public final class ClaimsPartlyAnsweredException extends RuntimeException {
 
     private final transient Set<ClaimId> unanswered;
@@ -12,8 +12,8 @@ public final class ClaimsPartlyAnsweredException extends RuntimeException {
     /**
      * Makes an exception.
      *
-     * @param unanswered nothing is known of these
-     * @param granted what the call would have returned, had it been asked without the unanswered ones
+     * @param unanswered claims whose state is unknown
+     * @param granted the call's result without the unanswered claims
      * @param cause why the first of them got no answer, if that is a failure
      */
     public ClaimsPartlyAnsweredException(
@@ -24,15 +24,15 @@ public final class ClaimsPartlyAnsweredException extends RuntimeException {
     }
 
     /**
-     * Returns what was granted if all were answered.
+     * Returns the granted claims if all were answered.
      *
-     * @throws ClaimsPartlyAnsweredException if some were not: another transaction keeps their rows locked
+     * @throws ClaimsPartlyAnsweredException if some were not: another transaction locks their rows
      */
     public static Set<ClaimId> requireAll(Set<ClaimId> unanswered, Set<ClaimId> granted) {
         if (!unanswered.isEmpty()) {
             throw new ClaimsPartlyAnsweredException(
-                    ("%d claims were not written, since a transaction keeps their rows locked: try them again, and keep "
-                                    + "transactions short")
+                    ("%d claims were not written, because a transaction locks their rows: retry them, and "
+                                    + "keep transactions short")
                             .formatted(unanswered.size()),
                     unanswered,
                     granted,
@@ -41,12 +41,12 @@ public final class ClaimsPartlyAnsweredException extends RuntimeException {
         return granted;
     }
 
-    /** Returns the claims of which nothing is known. */
+    /** Returns the claims whose state is unknown. */
     public Set<ClaimId> unanswered() {
         return unanswered;
     }
 
-    /** Returns what the call would have returned, had it been asked without the unanswered ones. */
+    /** Returns the call's result without the unanswered claims. */
     public Set<ClaimId> granted() {
         return granted;
     }

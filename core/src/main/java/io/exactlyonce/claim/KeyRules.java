@@ -8,8 +8,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a value must be to serve as an idempotency key. The rules fail a delivery rather than let two messages share a
- * key by accident, or one message have two.
+ * Rules for idempotency keys. They fail a delivery rather than let two messages share a key by accident, or one message
+ * have two.
  */
 public final class KeyRules {
 
@@ -23,11 +23,11 @@ public final class KeyRules {
      */
     public static String toKey(String source, @Nullable Object value) {
         if (value == null) {
-            throw new InvalidKeyException("%s is null; every message needs a key of its own".formatted(source));
+            throw new InvalidKeyException("%s is null; every message needs its own key".formatted(source));
         }
         String key = text(source, value);
         if (key.isBlank()) {
-            throw new InvalidKeyException("%s is blank; every message needs a key of its own".formatted(source));
+            throw new InvalidKeyException("%s is blank; every message needs its own key".formatted(source));
         }
         unstorable(key).ifPresent(what -> {
             throw new InvalidKeyException("%s contains %s; send a key without it".formatted(source, what));
@@ -39,7 +39,7 @@ public final class KeyRules {
      * Returns a value's text, by which two messages of one key are compared. A list's entries may be {@code null}.
      *
      * @param source where the value comes from, for the message
-     * @throws InvalidKeyException if the value's text does not tell what it is
+     * @throws InvalidKeyException if the value's text does not identify it
      */
     public static String toFingerprint(String source, @Nullable Object value) {
         if (value == null) {
@@ -58,10 +58,10 @@ public final class KeyRules {
     }
 
     /**
-     * Returns the key of a scope, as a program or a person gives them.
+     * Returns the key of a scope, as a program or an operator gives them.
      *
-     * @throws IllegalArgumentException if the scope cannot be one
-     * @throws InvalidKeyException if the key cannot be one
+     * @throws IllegalArgumentException if the scope is not usable
+     * @throws InvalidKeyException if the key is not usable
      */
     public static ClaimKey key(String scope, String key) {
         unstorable(scope).ifPresent(what -> {
@@ -70,12 +70,12 @@ public final class KeyRules {
         return new ClaimKey(scope, toKey("The key", key));
     }
 
-    /** Returns what a text has that stores do not keep as it is, so that two scopes or keys could become one. */
+    /** Returns a description of characters that stores would change, so that two scopes or keys could become one. */
     public static Optional<String> unstorable(String text) {
         if (text.indexOf('\0') >= 0) {
             return Optional.of("a NUL character, which PostgreSQL cannot store");
         }
-        return isText(text) ? Optional.empty() : Optional.of("half of a surrogate pair, which is no text");
+        return isText(text) ? Optional.empty() : Optional.of("half of a surrogate pair, which is not text");
     }
 
     /** Only a text with surrogates needs an encoder's judgement. */

@@ -3,7 +3,7 @@ package io.exactlyonce.claim;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a key stands, for deliveries that wait for it.
+ * The state of a key, for deliveries that wait for it.
  *
  * @param fingerprint of the payload that a completed key was claimed for; {@code null} if it is not known, and for all others
  */
@@ -20,7 +20,7 @@ public record KeyState(Status status, @Nullable String fingerprint) {
         HELD,
         /** Its effect has happened. */
         COMPLETED,
-        /** It waits for a person's decision. */
+        /** It waits for an operator's decision. */
         PARKED
     }
 

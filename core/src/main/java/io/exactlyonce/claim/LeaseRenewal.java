@@ -16,7 +16,7 @@ public record LeaseRenewal(ClaimId claim, Duration lease) {
         requireValid(lease);
     }
 
-    /** What every lease must satisfy, of a renewal or of a request. */
+    /** Checks the lease of a renewal or of a request. */
     static void requireValid(Duration lease) {
         if (lease.compareTo(SHORTEST) < 0) {
             throw new IllegalArgumentException("lease (%s) must be at least %s".formatted(lease, SHORTEST));

@@ -7,10 +7,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parked claims of a {@link ClaimStore}, for the people who decide on them. Safe for use by many threads.
+ * The parked claims of a {@link ClaimStore}, for operators who decide on them. Thread-safe.
  *
- * <p>A decision names the claim that was seen, and only the first one changes anything. One that throws may or may not have
- * happened: look the key up.
+ * <p>A decision names the claim that was read, and only the first one changes anything. If a call throws, look the key
+ * up: the decision may or may not be stored.
  */
 public interface ParkedClaims {
 
@@ -18,24 +18,25 @@ public interface ParkedClaims {
      * Lists parked claims by the time at which they were parked, oldest first; then by scope and key.
      *
      * @param after the claim after which the list begins, parked still or not; {@code null} for its start
-     * @param limit at most so many
+     * @param limit maximum number of claims
      */
     List<ParkedClaim> list(@Nullable ParkedClaim after, int limit);
 
-    /** Looks a key up; empty if it is not parked. */
+    /** Returns a parked key; empty if it is not parked. */
     Optional<ParkedClaim> find(ClaimKey key);
 
     /**
-     * Looks any key's claim up, parked or not; empty if there is none, or the store does not show it. A store that can find a key by
-     * the hash that logs show, {@link ClaimKey#shortHash()}, takes that in the key's place, if no key is like it.
+     * Returns any key's claim, parked or not; empty if there is none, or the store does not show it. A store that can
+     * find a key by the hash in the logs, {@link ClaimKey#shortHash()}, accepts that instead of the key, if no key is
+     * equal to it.
      */
     default Optional<ClaimDetails> details(ClaimKey key) {
         return Optional.empty();
     }
 
     /**
-     * Gives a parked key free: the next request acquires it, also one that leaves doubt to a person. It is told of the
-     * key's doubt, and counts as the next attempt.
+     * Releases a parked key: the next request acquires it, also one that leaves keys in doubt to an operator. Its
+     * outcome says whether the key is in doubt, and it counts as the next attempt.
      *
      * @return whether the claim was parked until now
      */

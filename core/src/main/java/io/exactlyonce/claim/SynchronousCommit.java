@@ -3,18 +3,18 @@ package io.exactlyonce.claim;
 import java.util.Locale;
 
 /**
- * What a commit of claims waits for: PostgreSQL's {@code synchronous_commit}. There is no {@code off} here. With it a server
- * that crashes forgets completions that were reported, and their effects happen again.
+ * PostgreSQL's {@code synchronous_commit} for claims. {@code off} is not supported: a server that crashes would forget
+ * reported completions, and their effects would happen again.
  */
 public enum SynchronousCommit {
 
-    /** The primary's disk, and the disks of synchronous replicas where there are any. */
+    /** Waits for the primary's disk, and the disks of synchronous replicas, if any. */
     ON,
     /** As {@link #ON}, and until synchronous replicas show it to their readers. */
     REMOTE_APPLY,
-    /** The primary's disk, and the memory of synchronous replicas. */
+    /** Waits for the primary's disk, and the memory of synchronous replicas. */
     REMOTE_WRITE,
-    /** The primary's disk alone: a failover to any replica may forget claims. */
+    /** Waits only for the primary's disk: a failover to any replica may forget claims. */
     LOCAL;
 
     /** Returns PostgreSQL's name for it. */

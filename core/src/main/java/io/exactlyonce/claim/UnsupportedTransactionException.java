@@ -3,7 +3,7 @@ package io.exactlyonce.claim;
 import io.exactlyonce.ExactlyOnceSetupException;
 import org.jspecify.annotations.Nullable;
 
-/** The application's transactions cannot hold claims: they are not transactions of the database that keeps them. */
+/** Thrown if the application's transactions do not use the database that stores the claims. */
 public final class UnsupportedTransactionException extends ExactlyOnceSetupException {
 
     /**

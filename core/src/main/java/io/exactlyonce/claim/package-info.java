@@ -1,5 +1,5 @@
 /**
- * Claims on idempotency keys: the contract of their store, and its values. It uses only the API package, and knows neither
+ * Claims on idempotency keys: the contract of their store, and its values. It uses only the API package, and neither
  * Spring nor JDBC.
  */
 @NullMarked

@@ -10,12 +10,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What stops one call of a handler: first on the thread that made this, then by the future that goes on after the handler's method.
- * The deliveries of a batch share it. Thread-safe: run by one thread, stopped by any.
+ * Stops one call of a handler: first its thread, then the future that continues after its method. The deliveries of a
+ * batch share it. Thread-safe: run by one thread, stopped by any.
  *
- * <p>An interrupt reaches the thread once at most, and only while it is inside the handler: afterwards the thread completes claims
- * or belongs to another delivery. The future is cancelled once at most. That completes an ordinary {@link CompletableFuture} at
- * once, whether or not the work heeds it: that such a future has ended says nothing about the work behind it.
+ * <p>An interrupt reaches the thread at most once, and only while it is inside the handler: afterwards the thread
+ * completes claims or belongs to another delivery. The future is cancelled once at most. That completes an ordinary
+ * {@link CompletableFuture} at once, whether or not the work heeds it: that such a future has ended says nothing about
+ * the work behind it.
  */
 public final class Cancellation implements AutoCloseable {
 
@@ -29,7 +30,7 @@ public final class Cancellation implements AutoCloseable {
     private @Nullable CompletableFuture<?> future;
     private Executor cancellations = Runnable::run;
 
-    /** Stops the call: interrupts the thread if it is inside, and cancels the future that goes on now or later. */
+    /** Stops the call: interrupts the thread if it is inside, and cancels the future that continues now or later. */
     public void stop() {
         synchronized (this) {
             stopRequested = true;
@@ -50,7 +51,7 @@ public final class Cancellation implements AutoCloseable {
         return interrupted || cancelled;
     }
 
-    /** Leaves the handler, and takes back our own interrupt in case the handler did not notice it. */
+    /** Leaves the handler, and clears our interrupt if the handler did not notice it. */
     @Override
     public synchronized void close() {
         inside = false;
@@ -60,12 +61,12 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * The handler's method has returned, and its work goes on, perhaps.
+     * The handler's method has returned; its work may continue.
      *
      * @param returned ends when the work does
      * @param cancellations cancels it, which calls back the code that waits for it
      * @param ended is called with the result or the failure, on whatever thread completes the future
-     * @return ends when it has been called; fails with what it throws
+     * @return ends when it has been called; fails with its exception
      */
     public CompletableFuture<Void> continueWith(
             CompletableFuture<?> returned,
@@ -82,15 +83,18 @@ public final class Cancellation implements AutoCloseable {
         });
     }
 
-    /** Nothing can cancel the work, nor tell when it ends; returns why, as a cancellation that it may not have heeded. */
+    /**
+     * Nothing can cancel the work or detect its end; returns the reason, as a cancellation that the work may have
+     * ignored.
+     */
     public synchronized CancellationException cancelled(Throwable why) {
         cancelled = true;
-        CancellationException unknown = new CancellationException("The handler's stage becomes no future: " + why);
+        CancellationException unknown = new CancellationException("The handler's stage cannot become a future: " + why);
         unknown.initCause(why);
         return unknown;
     }
 
-    /** Returns whether the work may go on although its future has failed: all that is known is that we cancelled it. */
+    /** Returns whether the work may continue although its future has failed, because we cancelled it. */
     public synchronized boolean mayStillRun(Throwable failure) {
         return cancelled && failure instanceof CancellationException;
     }
@@ -114,7 +118,7 @@ public final class Cancellation implements AutoCloseable {
         try {
             future.cancel(true);
         } catch (RuntimeException failure) {
-            log.warn("Cancelling a handler's future failed; its work goes on until it ends by itself", failure);
+            log.warn("Cancelling a handler's future failed; its work continues until it ends by itself", failure);
         }
     }
 }

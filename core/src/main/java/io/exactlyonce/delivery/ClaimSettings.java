@@ -10,13 +10,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * On what terms this application claims keys.
+ * The application's settings for claims.
  *
- * @param owner names this application's process in the claim table
- * @param lease how long a claim holds unless it is renewed; {@code null} for as long as the delivery's visibility window,
- *     so that a dead worker's key is free when its message comes again, and for 30 s where there is no delivery
+ * @param owner name of this process in the claim table
+ * @param lease how long a claim holds unless it is renewed; {@code null} for the delivery's visibility timeout, so that
+ *     a dead worker's key is free when its message is redelivered, or 30 s without a delivery
  * @param retention how long a completed key is remembered; {@code null} for as long as the store remembers others
- * @param onMismatch what becomes of a delivery whose key is completed for another payload
+ * @param onMismatch policy for a delivery whose key is completed for another payload
  * @param ids makes an identity for each claim, never the same twice
  */
 public record ClaimSettings(
@@ -28,7 +28,7 @@ public record ClaimSettings(
 
     private static final Duration LEASE_WITHOUT_WINDOW = Duration.ofSeconds(30);
 
-    /** Terms that refuse mismatches, with random identities. */
+    /** Settings that reject mismatches, with random identities. */
     public ClaimSettings(String owner, @Nullable Duration lease) {
         this(owner, lease, null, MismatchPolicy.REFUSE, UUID::randomUUID);
     }

@@ -5,11 +5,11 @@ import io.exactlyonce.claim.ClaimTransaction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a listener asks for with a delivery.
+ * A listener's claim for a delivery.
  *
  * @param key the key to claim
- * @param payload what is compared with other messages of the key, such as the body; {@code null} for nothing
- * @param hasFingerprint whether that is what the listener's fingerprint names
+ * @param payload the content to compare with other messages of the key, such as the body; {@code null} for nothing
+ * @param hasFingerprint whether the listener's fingerprint names that content
  * @param doubt what to do with a key that must not simply be run again
  * @param transaction in which the handler runs together with its claim, if its effects are in the database
  */
@@ -25,7 +25,7 @@ public record ClaimSpec(
         this(key, payload, false, doubt, null);
     }
 
-    /** Names the key only: a payload is no business of a log's. */
+    /** Contains only the key: payloads must not be logged. */
     @Override
     public String toString() {
         return key.toString();

@@ -17,8 +17,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One receipt of a message: how far it has come, what holds its key, and how its attempt ended. It is received, perhaps handled,
- * then settled once: acknowledged, returned or abandoned; {@link DeliveryState} says in which steps.
+ * One receipt of a message: how far it has come, what holds its key, and how its attempt ended. It is received, perhaps
+ * handled, then settled once: acknowledged, returned or abandoned; {@link DeliveryState} has the steps.
  *
  * <p>Its state and all that a listener's stop, a renewal or an acknowledgement touches is thread-safe. The rest is of the thread that
  * processes it, then of the one that records it: the store's queue, the executor and futures hand it over.
@@ -30,7 +30,7 @@ public final class Delivery {
 
     private static final CompletableFuture<Void> PROCESSED = CompletableFuture.completedFuture(null);
 
-    /** What a message's sender said beside the payload: what continues its trace, for example. */
+    /** A message's metadata beside the payload, such as its trace context. */
     @FunctionalInterface
     public interface SenderHeaders {
 
@@ -57,7 +57,7 @@ public final class Delivery {
 
     private SenderHeaders sender = name -> null;
     private Runnable delete = () -> {
-        throw new IllegalStateException("It was not said how to delete message %s".formatted(messageId()));
+        throw new IllegalStateException("Message %s has no delete action".formatted(messageId()));
     };
     private String group = "";
     private @Nullable ClaimSpec spec;
@@ -93,7 +93,7 @@ public final class Delivery {
         return messageId;
     }
 
-    /** Returns what names this receipt towards SQS. */
+    /** Returns the receipt handle. */
     public String receiptHandle() {
         return receiptHandle;
     }
@@ -111,12 +111,12 @@ public final class Delivery {
         sender = headers;
     }
 
-    /** Returns what the sender said under a name; {@code null} if nothing, or if the message could not be read. */
+    /** Returns the sender's metadata of a name; {@code null} if there is none, or the message could not be read. */
     public @Nullable String sent(String name) {
         return sender.get(name);
     }
 
-    /** Says how to have the message deleted after its pipeline has ended; the queue's answer comes later. */
+    /** Sets how the message is deleted after its pipeline has ended; the queue answers later. */
     public void deleteBy(Runnable delete) {
         this.delete = delete;
     }
@@ -126,7 +126,7 @@ public final class Delivery {
     }
 
     /**
-     * Says what its listener asks for.
+     * Sets its listener's claim.
      *
      * @param wanted {@code null} if the message has no usable key: it is returned with backoff
      * @param group the message's group on a FIFO queue if it comes in a batch, else empty
@@ -142,7 +142,7 @@ public final class Delivery {
         return group;
     }
 
-    /** Returns what its listener asks for. Only if its message has a usable key. */
+    /** Returns its listener's claim. Only if its message has a usable key. */
     public ClaimSpec spec() {
         return Objects.requireNonNull(spec);
     }
@@ -164,11 +164,11 @@ public final class Delivery {
         return window != null;
     }
 
-    /** Returns what keeps this delivery ours. */
+    /** Returns its visibility timeout and lease. */
     public Window window() {
         Window renewed = window;
         if (renewed == null) {
-            throw new IllegalStateException("Delivery of message %s has not begun".formatted(messageId));
+            throw new IllegalStateException("Delivery of message %s has not started".formatted(messageId));
         }
         return renewed;
     }
@@ -185,7 +185,7 @@ public final class Delivery {
      */
     public boolean transition(DeliveryState from, DeliveryState to) {
         if (!from.mayBecome(to)) {
-            throw new IllegalArgumentException("A delivery that is %s does not become %s".formatted(from, to));
+            throw new IllegalArgumentException("A delivery cannot change from %s to %s".formatted(from, to));
         }
         return STATE.compareAndSet(this, from, to);
     }
@@ -193,7 +193,7 @@ public final class Delivery {
     /** Begins to be processed, unless its listener has stopped; returns whether it has begun, now or before. */
     public boolean beginProcessing() {
         if (!begun) {
-            // Before the step: a listener that stops must not take this delivery for one that is not processed.
+            // Before the step: a stopping listener must not treat this delivery as unprocessed.
             processed = new CompletableFuture<>();
             begun = transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
             if (!begun) {
@@ -203,7 +203,7 @@ public final class Delivery {
         return begun;
     }
 
-    /** Has been processed, and how that ended is on record as far as it was possible. */
+    /** Has been processed, and its outcome is recorded if that was possible. */
     public void finishProcessing() {
         processed.complete(null);
     }
@@ -218,7 +218,7 @@ public final class Delivery {
         return spec != null && request == null;
     }
 
-    /** Asks for its key on these terms. */
+    /** Requests its key with these settings. */
     public ClaimRequest makeRequest(ClaimSettings terms) {
         request = terms.request(spec(), subscription.window());
         return request;
@@ -251,7 +251,7 @@ public final class Delivery {
         claim = held;
     }
 
-    /** Says what becomes of this delivery, whose key is not held for it. */
+    /** Sets what to do with this delivery, which does not hold its key. */
     public void decide(Disposition decided) {
         disposition = decided;
         if (decided instanceof Disposition.Acknowledge) {
@@ -277,7 +277,7 @@ public final class Delivery {
         return mayHandlerBegin() && window().isInvisible();
     }
 
-    /** Returns whether the handler may begin, as far as nothing has stopped it. */
+    /** Returns whether the handler may begin, if nothing has stopped it. */
     public boolean mayHandlerBegin() {
         return !stopRequested && !heldBack;
     }
@@ -314,10 +314,10 @@ public final class Delivery {
     }
 
     /**
-     * Its attempt has ended; the store is told how. An effect that has happened is recorded by a completion: from here on the message
-     * is deleted or abandoned, but not returned.
+     * Its attempt has ended, and is to be recorded. An effect that has happened is recorded by a completion: from here
+     * on the message is deleted or abandoned, but not returned.
      *
-     * @return whether that is how it ended: its listener's stop may give its claim up meanwhile
+     * @return whether that is how it ended: its listener's stop may release its claim meanwhile
      */
     public boolean resolve(ClaimResolution ended) {
         resolution = ended;
@@ -329,7 +329,7 @@ public final class Delivery {
         return hadNoEffect();
     }
 
-    /** Gives its claim up before its handler was called, without a doubt, unless its listener's stop does. */
+    /** Releases its claim, not in doubt, before its handler was called, unless its listener's stop does. */
     public void release(String reason) {
         claim = null;
         if (resolve(new ClaimResolution.Released(id(), reason, false))) {
@@ -345,7 +345,7 @@ public final class Delivery {
                 || transition(DeliveryState.HANDLING, DeliveryState.FAILED);
     }
 
-    /** Notes with what its attempt failed. The first note counts: the handler's own failure comes before what others make of it. */
+    /** Records the failure of its attempt. The first one counts: the handler's own failure precedes later ones. */
     public void failed(Throwable thrown) {
         if (failure == null && spec != null) {
             String type = Causes.unwrap(thrown).getClass().getName();
@@ -355,7 +355,9 @@ public final class Delivery {
         }
     }
 
-    /** Returns with what its attempt failed, by class, attempt and key; {@code null} if it has not failed, or has no usable key. */
+    /**
+     * Returns the failure of its attempt, by class, attempt and key; {@code null} if there is none, or no usable key.
+     */
     public @Nullable String failure() {
         return failure;
     }
@@ -388,7 +390,10 @@ public final class Delivery {
         return transition(DeliveryState.CLAIMED, DeliveryState.HELD_BACK);
     }
 
-    /** Interrupts the handler if it is running, cancels what goes on after it, and keeps it from beginning: its claim is lost, or its time is up. */
+    /**
+     * Interrupts the handler if it is running, cancels its future, and prevents later calls: its claim is lost, or its
+     * timeout has expired.
+     */
     public void stopHandler() {
         stopRequested = true;
         Cancellation call = handler;
@@ -397,7 +402,7 @@ public final class Delivery {
         }
     }
 
-    /** Stops the handler, and has the record of its end given up soon: its listener has stopped. */
+    /** Stops the handler, and soon the recording of its outcome: its listener has stopped. */
     public void abandon() {
         abandoned = true;
         holdBack();
@@ -409,9 +414,10 @@ public final class Delivery {
     }
 
     /**
-     * A thread that had this delivery in hand has crashed: its handler is stopped, and nothing is released, returned or deleted.
+     * A thread that processed this delivery has crashed: its handler is stopped, and nothing is released, returned or
+     * deleted.
      *
-     * @return whether that settles it: it had not been settled before, and its effect is not on record
+     * @return whether that settles it: it was not settled before, and its effect is not recorded
      */
     public boolean crash() {
         abandon();
@@ -424,8 +430,8 @@ public final class Delivery {
     }
 
     /**
-     * Leaves its listener's pipeline: it is deleted if its effect is on record, abandoned if its effect may have happened
-     * without that, and waits or is returned otherwise.
+     * Leaves its listener's pipeline: it is deleted if its effect is recorded, abandoned if its effect may have
+     * happened unrecorded, and waits or is returned otherwise.
      *
      * @return the state after that; empty if it has left before
      */
@@ -460,8 +466,8 @@ public final class Delivery {
     }
 
     /**
-     * Returns, once it is settled, whether the message will not come again: it is deleted, or it failed on the last receive
-     * before the dead-letter queue.
+     * Returns, once it is settled, whether the message will not be redelivered: it is deleted, or it failed on the last
+     * receive before the dead-letter queue.
      */
     public boolean leavesItsQueue() {
         DeliveryState now = state;
@@ -474,7 +480,7 @@ public final class Delivery {
         return !isAcknowledged() && disposition instanceof Disposition.Wait && isOnItsLastReceive();
     }
 
-    /** Completes when nothing more is done with this delivery, with whether the message will not come again. */
+    /** Completes when nothing more is done with this delivery, with whether the message will not be redelivered. */
     public synchronized CompletableFuture<Boolean> finished() {
         finished = finished == null ? new CompletableFuture<>() : finished;
         return finished;
@@ -485,7 +491,10 @@ public final class Delivery {
         finished().complete(isOnItsLastReceive());
     }
 
-    /** Nothing more is done with this delivery, which was not returned; returns whether it held a claim that had not come to its handler. */
+    /**
+     * Nothing more is done with this delivery, which was not returned; returns whether it held a claim that did not
+     * reach its handler.
+     */
     public boolean finish() {
         DeliveryState now = state;
         while (!now.isFinal()
@@ -496,12 +505,12 @@ public final class Delivery {
         return now == DeliveryState.CLAIMED;
     }
 
-    /** Lets the handler change the message's visibility itself, as {@link Window#choose} says. */
+    /** Lets the handler change the message's visibility itself, like {@link Window#choose}. */
     public CompletableFuture<Void> chooseVisibility(Duration wanted, Supplier<CompletableFuture<Void>> request) {
         return window().choose(wanted, request);
     }
 
-    /** Names the delivery only: a payload is no business of a log's. */
+    /** Contains no payload, which must not be logged. */
     @Override
     public String toString() {
         return "message %s (receive %d) of %s".formatted(messageId, receiveCount, subscription);

@@ -8,14 +8,14 @@ import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** What has happened to deliveries. How many are in flight, wait or are being recorded is counted by {@link Subscription#levels}. */
+/** An event of deliveries. {@link Subscription#levels} counts those that are in flight, wait or are being recorded. */
 public sealed interface DeliveryEvent {
 
     /**
      * A message was received.
      *
      * @param receiveCount how often SQS has delivered it, from 1
-     * @param age since it was sent, both by the queue's clock, to the second; {@code null} if the queue did not say
+     * @param age since it was sent, both by the queue's clock, to the second; {@code null} if unknown
      */
     record Received(
             Subscription subscription,
@@ -31,7 +31,7 @@ public sealed interface DeliveryEvent {
     /** A handler succeeded, but another worker had taken its key over before that could be recorded. */
     record CompletionLost(Subscription subscription) implements DeliveryEvent {}
 
-    /** A key is parked from now on: its handler failed for good, or its reconciler has left it to a person. */
+    /** A key was parked: its handler failed for good, or its reconciler left it to an operator. */
     record Parked(Subscription subscription, ClaimKey key) implements DeliveryEvent {}
 
     /**
@@ -57,10 +57,10 @@ public sealed interface DeliveryEvent {
     /** A renewal of a delivery's visibility timeout or lease ended. */
     record Renewed(Subscription subscription, Target target, Result result) implements DeliveryEvent {}
 
-    /** A claim is held no more by its delivery, or by its time. */
+    /** A claim is no longer held by its delivery, or has expired. */
     record ClaimLost(Subscription subscription, ClaimKey key) implements DeliveryEvent {}
 
-    /** A handler ran longer than its listener's timeout, and was told to stop. */
+    /** A handler ran longer than its listener's timeout, and was interrupted. */
     record TimedOut(Subscription subscription) implements DeliveryEvent {}
 
     /** No renewal could be sent for a while: the JVM or its machine was paused. */

@@ -6,14 +6,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Learns which listeners receive from which queues, and what happens to deliveries. Called by the threads that do the work, most
- * of which are shared: the store's, which tell of claims and completions, the SQS client's, which tell of receives and deletes, and
- * those that renew. One that blocks delays all deliveries, and costs them their visibility timeouts and leases in the end: hand what
- * takes longer than microseconds to a thread of your own. What it throws is logged and disturbs nothing.
+ * Observes subscriptions and deliveries. Called by the threads that do the work, most of which are shared: the store's,
+ * which report claims and completions, the SQS client's, which report receives and deletes, and those that renew. An
+ * observer that blocks delays all deliveries until they lose their visibility timeouts and leases: run longer work on
+ * your own thread. Its exceptions are logged and have no other effect.
  */
 public interface DeliveryObserver {
 
-    /** What an observer has begun with a question for keys. */
+    /** An observation of a call that claims keys. */
     @FunctionalInterface
     interface ClaimScope {
 
@@ -29,7 +29,7 @@ public interface DeliveryObserver {
         void end(List<ClaimOutcome> outcomes, @Nullable Throwable failure);
     }
 
-    /** What an observer has begun on a handler's thread. */
+    /** An observation of a handler call. */
     @FunctionalInterface
     interface HandlerScope {
 
@@ -48,21 +48,21 @@ public interface DeliveryObserver {
         default void end(@Nullable Throwable failure) {}
     }
 
-    /** A listener begins to receive from a queue, or what it goes by there has changed. */
+    /** A listener begins to receive from a queue, or the queue's settings have changed. */
     default void subscribed(Subscription subscription) {}
 
-    /** A listener has stopped to receive from a queue. */
+    /** A listener has stopped receiving from a queue. */
     default void unsubscribed(Subscription subscription) {}
 
     /** Something has happened to a delivery. */
     default void on(DeliveryEvent event) {}
 
     /**
-     * The store is about to be asked for keys, in one call, perhaps before there are threads for their deliveries. What is asked
-     * again, since there was no answer, is not told again.
+     * The store is about to be called for keys, perhaps before there are threads for their deliveries. Repeated calls
+     * without an answer are not reported again.
      *
-     * @param deliveries whose keys are asked for; at least one
-     * @return is told how that ended
+     * @param deliveries whose keys are claimed; at least one
+     * @return observes the outcome
      */
     default ClaimScope claiming(List<Delivery> deliveries) {
         return ClaimScope.NONE;
@@ -72,7 +72,7 @@ public interface DeliveryObserver {
      * A handler is about to be called on this thread.
      *
      * @param deliveries that it is given, each under its claim; at least one
-     * @return is told when its method has returned, and when its work has ended
+     * @return observes the return of its method, and the end of its work
      */
     default HandlerScope handling(List<Delivery> deliveries) {
         return HandlerScope.NONE;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells all observers, and shields deliveries from whatever they throw. */
+/** Notifies all observers, and shields deliveries from their exceptions. */
 public final class DeliveryObservers implements DeliveryObserver, RenewalObserver {
 
     private static final Logger log = LoggerFactory.getLogger(DeliveryObservers.class);
@@ -74,7 +74,7 @@ public final class DeliveryObservers implements DeliveryObserver, RenewalObserve
         return scopes.isEmpty() ? HandlerScope.NONE : new Scopes(scopes);
     }
 
-    /** What several observers have begun, the last of them first. */
+    /** Observations of several observers, the last first. */
     private final class Scopes implements HandlerScope {
 
         private final List<HandlerScope> scopes;
@@ -129,6 +129,6 @@ public final class DeliveryObservers implements DeliveryObserver, RenewalObserve
 
     private void failed(Object told, Throwable failure) {
         failures.increment();
-        log.warn("{} failed; the delivery goes on", told.getClass().getName(), failure);
+        log.warn("{} failed; the delivery continues", told.getClass().getName(), failure);
     }
 }

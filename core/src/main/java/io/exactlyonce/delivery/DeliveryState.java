@@ -8,16 +8,16 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * How far a delivery has come. Each step is one compare-and-set, and a step without an arrow here is refused.
+ * How far a delivery has come. Each step is one compare-and-set, and a step without an arrow here is rejected.
  *
- * <p>What has happened to a message is read off its state: an effect that is not on record yet ({@link #HANDLED}) has no
- * arrow to {@link #RETURNED}, so that its message is not exposed to a second handler whose claim would be refused, or, once
- * the lease is over, repeat the effect.
+ * <p>The state shows what happened to a message: an effect that is not recorded yet ({@link #HANDLED}) has no arrow to
+ * {@link #RETURNED}, so that its message is not exposed to a second handler whose claim would be refused, or, once the
+ * lease is over, repeat the effect.
  */
 public enum DeliveryState {
     /** Renewed; nothing else has been done. */
     RECEIVED,
-    /** Kept from its handler before that was called, since its listener stops. A claim that it has is given up first. */
+    /** Kept from its handler before that was called, since its listener stops. Its claim, if any, is released first. */
     HELD_BACK,
     /** Its key is asked for; once more if its transaction was rolled back since other deliveries of its batch failed. */
     CLAIMING,
@@ -25,19 +25,19 @@ public enum DeliveryState {
     CLAIMED,
     /** Its reconciler or handler has been called. */
     HANDLING,
-    /** Its effect has happened, or may have, and is not on record. */
+    /** Its effect has happened, or may have, and is not recorded. */
     HANDLED,
-    /** It had no effect, or one that its key's next claim is told of; its claim is given up. */
+    /** It had no effect, or its key is in doubt; its claim is released. */
     FAILED,
-    /** Its effect is on record, by this delivery or an earlier one: the message is to be deleted. */
+    /** Its effect is recorded, by this delivery or an earlier one: the message is to be deleted. */
     RECORDED,
-    /** It waits, invisible, for the holder of its key. */
+    /** It waits, invisible, for the owner of its key. */
     WAITING,
     /** The queue is asked to delete the message. */
     DELETING,
     /** The message has been made visible again. */
     RETURNED,
-    /** Neither deleted nor returned: its window ends by itself. */
+    /** Neither deleted nor returned: its visibility timeout expires. */
     ABANDONED,
     /** The queue has answered the delete, or its listener has stopped before that. */
     GONE;

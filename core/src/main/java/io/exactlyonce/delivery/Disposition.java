@@ -2,7 +2,7 @@ package io.exactlyonce.delivery;
 
 import java.time.Duration;
 
-/** What is to become of a delivery whose effect this delivery has not recorded. */
+/** The next step of a delivery that has not recorded an effect. */
 public sealed interface Disposition {
 
     /** The key is completed already: the message is to be deleted. */
@@ -16,9 +16,9 @@ public sealed interface Disposition {
     record Return(Duration delay) implements Disposition {}
 
     /**
-     * The message is to wait, invisible, for the holder of its key, and then to be returned or deleted.
+     * The message waits, invisible, for the owner of its key, and is then returned or deleted.
      *
-     * @param leastDelay for how long the message stays away at least if there is no room to wait
+     * @param leastDelay minimum delay of the message if it cannot wait
      */
     record Wait(Duration leastDelay) implements Disposition {}
 }

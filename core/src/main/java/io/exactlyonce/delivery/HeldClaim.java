@@ -10,7 +10,7 @@ import java.util.function.BooleanSupplier;
  * The claim that a handler or an action sees.
  *
  * @param acquired how it was acquired
- * @param held whether it is held by its lease or transaction, as far as this JVM knows
+ * @param held whether it is held by its lease or transaction, by this JVM's clock
  * @param fencing ties the caller's own transaction to it, and returns whether it is held
  */
 public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, BooleanSupplier fencing) implements Claim {
@@ -43,15 +43,15 @@ public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, Boo
     @Override
     public void ensureHeld() {
         if (!held.getAsBoolean()) {
-            throw lost("its lease is over, its listener has stopped, or its handler has ended");
+            throw lost("its lease has expired, its listener has stopped, or its handler has ended");
         }
     }
 
-    /** Asks the database only: it knows better than this JVM's clock whether another worker has taken the key over. */
+    /** Asks only the database, which decides whether another worker has taken the key over, not this JVM's clock. */
     @Override
     public void fence() {
         if (!fencing.getAsBoolean()) {
-            throw lost("it does not hold its key any more, or this transaction cannot see that it does");
+            throw lost("it no longer holds its key, or this transaction cannot see that it does");
         }
     }
 

@@ -9,11 +9,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a listener does with keys that must not simply be run again.
+ * A listener's policy for keys that must not simply run again.
  *
- * @param whenInDoubt for keys whose earlier attempt was abandoned
+ * @param whenInDoubt for keys in doubt
  * @param reconciler decides on those; with {@link InDoubtPolicy#RECONCILE}, and only then
- * @param parkFor types of handlers' exceptions for which trying again is of no use
+ * @param parkFor types of handlers' exceptions for which a retry is useless
  */
 public record InDoubtSettings(
         InDoubtPolicy whenInDoubt, @Nullable Reconciler reconciler, List<Class<? extends Throwable>> parkFor) {
@@ -32,18 +32,18 @@ public record InDoubtSettings(
         return whenInDoubt == InDoubtPolicy.PARK ? InDoubt.PARK : InDoubt.TAKE_OVER;
     }
 
-    /** Returns whether a handler that was stopped from outside leaves its key to a person. */
+    /** Returns whether the key of a stopped handler is left to an operator. */
     public boolean parksStopped() {
         return whenInDoubt == InDoubtPolicy.PARK;
     }
 
-    /** Returns whether trying again is of no use after what a handler threw. Its causes are its own business. */
+    /** Returns whether a retry is useless after a handler's exception. Its causes do not count. */
     public boolean parksFor(Throwable thrown) {
         Throwable failure = unwrap(thrown);
         return parkFor.stream().anyMatch(type -> type.isInstance(failure));
     }
 
-    /** Takes an exception out of what a proxy around the handler made of it. */
+    /** Unwraps an exception from that of a proxy around the handler. */
     public static Throwable unwrap(Throwable thrown) {
         boolean wrapper = thrown instanceof UndeclaredThrowableException || thrown instanceof InvocationTargetException;
         Throwable cause = wrapper ? thrown.getCause() : null;

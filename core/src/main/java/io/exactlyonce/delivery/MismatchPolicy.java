@@ -1,8 +1,8 @@
 package io.exactlyonce.delivery;
 
-/** What becomes of a message whose key is completed for another payload, or for other content that its fingerprint names. */
+/** Policy for a message whose key is completed for another payload or fingerprint. */
 public enum MismatchPolicy {
-    /** It is returned, and ends in the dead-letter queue: its sender has used one key for two things. */
+    /** It is returned, and ends in the dead-letter queue: its sender used one key for two actions. */
     REFUSE,
     /** It is acknowledged as a duplicate, with a warning. */
     WARN,

@@ -8,10 +8,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides what becomes of deliveries whose key is not to be handled: the only place that does.
+ * Decides what to do with deliveries whose key is not to be handled: the only place that does.
  *
- * @param terms say what becomes of one whose key is completed for another payload
- * @param backoff how long one stays away that comes again
+ * @param terms have the policy for a key that is completed for another payload
+ * @param backoff the delay of a returned delivery
  * @param own the policies of listeners that have their own settings, by the listener's id
  */
 public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<String, OutcomePolicy> own) {
@@ -35,7 +35,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return of(delivery.subscription().listener());
     }
 
-    /** Returns what becomes of a delivery whose claim was answered; of one that acquired its key, unless it is recorded. */
+    /** Returns what to do with a delivery whose claim was answered; if it acquired its key, unless it is recorded. */
     public Disposition decide(Delivery delivery, ClaimOutcome outcome) {
         return outcome.match(
                 acquired -> retry(delivery),
@@ -60,13 +60,13 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
     private Disposition mismatch(Delivery delivery) {
         ClaimSpec spec = delivery.spec();
         if (terms.onMismatch() == MismatchPolicy.WARN) {
-            log.warn("{} is taken for a duplicate: {} is completed with other content", delivery, spec);
+            log.warn("{} is treated as a duplicate, although {} is completed with other content", delivery, spec);
             return DUPLICATE;
         }
         log.error(
-                "{} is returned: {} is completed with other content. If one key stands for two things, correct the key; if the"
-                        + " sender repeats one thing with another timestamp, for example, {} fingerprint of"
-                        + " @ExactlyOnceListener, or set exactly-once.listeners.{}.on-mismatch",
+                "{} is returned: {} is completed with other content. Correct the key if it names two actions. If the sender"
+                        + " repeats one action with another timestamp, {} fingerprint of @ExactlyOnceListener, or set"
+                        + " exactly-once.listeners.{}.on-mismatch",
                 delivery,
                 spec,
                 spec.hasFingerprint() ? "leave content that changes out of" : "name the content to compare in",
@@ -75,8 +75,8 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
     }
 
     /**
-     * If it cannot wait, the holder's lease is the least delay, so that a dead holder's key can be taken over at the next
-     * attempt, but no more than a window: the holder may end long before a long lease does.
+     * If it cannot wait, the owner's lease is the least delay, so that a dead owner's key can be taken over at the next
+     * attempt, but at most a visibility timeout: the owner may end long before a long lease does.
      */
     private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
         Duration window = delivery.subscription().window().length();
@@ -85,8 +85,8 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return new Disposition.Wait(lease.isNegative() ? Duration.ZERO : lease);
     }
 
-    /** Tells of a key that only a person can decide on. */
+    /** Logs a key on which only an operator can decide. */
     public static void parked(Delivery delivery) {
-        log.warn("{} is returned: {} is parked and waits for a person's decision", delivery, delivery.spec());
+        log.warn("{} is returned: {} is parked until an operator decides", delivery, delivery.spec());
     }
 }

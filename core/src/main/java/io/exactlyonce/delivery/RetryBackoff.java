@@ -6,7 +6,7 @@ import java.time.Duration;
 
 /**
  * How long a delivery that did not succeed stays invisible before the next attempt: doubled with each receive, with
- * jitter, so that messages which failed together do not come back together. Pure arithmetic.
+ * jitter, so that messages that failed together are not redelivered together. Pure arithmetic.
  *
  * @param initial after the first receive
  * @param longest the bound, at most SQS's 12 h
@@ -42,8 +42,8 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
 
     /**
      * Returns the delay of a delivery that was not tried: a message must not end in the dead-letter queue only because
-     * another delivery holds its key, or the store does not answer. The last receives that it has are kept as far apart as the bound
-     * allows, and all of them last for as long as the holder's handler may run, if the listener has a timeout.
+     * another delivery owns its key, or the store does not answer. Its last receives are as far apart as the bound
+     * allows, and all of them last as long as the owner's handler may run, if the listener has a timeout.
      */
     public Duration sparing(Delivery delivery) {
         Subscription subscription = delivery.subscription();

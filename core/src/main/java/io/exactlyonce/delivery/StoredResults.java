@@ -21,8 +21,8 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     private static final Logger log = LoggerFactory.getLogger(StoredResults.class);
 
     /**
-     * Half a surrogate pair, which a sender's JSON may bring in, and NUL, which raw values may. No store takes them as they are; JSON
-     * has a way to write them in ASCII.
+     * Half a surrogate pair, which a sender's JSON may contain, and NUL, which raw values may. Stores reject both; JSON
+     * can escape them in ASCII.
      */
     private static final Pattern UNSTORABLE = Pattern.compile("[\\p{Cs}\\x00]");
 
@@ -56,7 +56,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     }
 
     /**
-     * Returns a stored result as what the next caller wants it to be.
+     * Returns a stored result as the type that the caller requests.
      *
      * @throws StoredResultException if there is none, or none of this type
      */

@@ -2,14 +2,14 @@ package io.exactlyonce.delivery;
 
 import io.exactlyonce.visibility.Subscription;
 
-/** Is asked before a listener receives anything. */
+/** Checks a subscription before its listener receives anything. */
 @FunctionalInterface
 public interface SubscriptionCheck {
 
     /**
      * Returns if the listener may begin.
      *
-     * @throws RuntimeException if the queue is not to be received from: the listener, and so the application, does not start
+     * @throws RuntimeException if the queue must not be received from; the listener fails startup
      */
     void require(Subscription subscription);
 }

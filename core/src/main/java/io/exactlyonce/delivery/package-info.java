@@ -1,6 +1,6 @@
 /**
- * A delivery: its state, what was decided on it, and the policies that decide. It uses {@code claim} and {@code renewal}, and
- * knows neither awspring nor SQL.
+ * A delivery: its state, its decisions, and the policies that decide. It uses {@code claim} and {@code renewal}, and
+ * depends on neither Spring Cloud AWS nor SQL.
  */
 @NullMarked
 package io.exactlyonce.delivery;

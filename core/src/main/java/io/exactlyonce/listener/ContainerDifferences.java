@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells at start-up, in one line for each listener, what of the application's container factory does not apply to messages whose
- * keys are claimed, or means something else. A factory that has nothing of that kind is not mentioned.
+ * Logs at startup, in one line for each listener, the settings of the application's container factory that are ignored
+ * or behave differently for claimed messages. Nothing is logged if there are none.
  */
 final class ContainerDifferences {
 
@@ -24,7 +24,7 @@ final class ContainerDifferences {
     private ContainerDifferences() {}
 
     /**
-     * Logs a listener's differences: as a warning if it does without something.
+     * Logs a listener's differences: as a warning if a setting is ignored.
      *
      * @param container as the application's factory has made it
      * @param isTransactional whether keys are claimed in the handler's transaction, so after interceptors
@@ -33,11 +33,12 @@ final class ContainerDifferences {
         AcknowledgementMode mode = container.getContainerOptions().getAcknowledgementMode();
         var factories = container.getContainerComponentFactories();
         int interceptors = container.getMessageInterceptors().size();
-        // What the application asks for and does not get.
+        // Settings that are ignored.
         List<String> overridden = all(
                 mode == AcknowledgementMode.ON_SUCCESS
                         ? null
-                        : "its acknowledgement mode %s does not apply: each message is deleted when the completion of its key is recorded, and not before"
+                        : ("its acknowledgement mode %s does not apply: each message is deleted after the "
+                                        + "completion of its key is recorded")
                                 .formatted(mode),
                 factories.isEmpty()
                         ? null
@@ -45,22 +46,24 @@ final class ContainerDifferences {
                                 .formatted(factories.stream()
                                         .map(factory -> factory.getClass().getName())
                                         .collect(Collectors.joining(", "))));
-        // What it gets, with another meaning.
+        // Settings with another meaning.
         List<String> changed = all(
                 interceptors == 0
                         ? null
-                        : "its interceptors (%d) %s, and change no message's key: that is made of the message as it was polled"
+                        : ("its interceptors (%d) %s, and cannot change a key: it is evaluated on the message "
+                                        + "as polled")
                                 .formatted(
                                         interceptors,
                                         isTransactional
-                                                ? "see duplicates, too, for which the handler is not called then"
-                                                : "see no message whose key is completed, held elsewhere, refused or missing"),
+                                                ? "also see duplicates, for which the handler is not called"
+                                                : "do not see messages whose key is completed, held, refused or missing"),
                 container.getErrorHandler() == null
                         ? null
-                        : "its error handler deletes nothing: a message whose failure it hides comes again all the same",
+                        : "its error handler deletes nothing: SQS redelivers a message even if it hides the failure",
                 container.getContainerOptions().getComponentsTaskExecutor() == null
                         ? null
-                        : "with its own task executor keys are claimed when there is a thread, not with the poll");
+                        : "with its own task executor, keys are claimed when a thread is assigned, not with "
+                                + "the poll");
         String told = Stream.of(overridden, changed).flatMap(List::stream).collect(Collectors.joining("; "));
         if (!overridden.isEmpty()) {
             log.warn(DIFFERENCES, listener, told);

@@ -27,8 +27,8 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * Prepares containers for exactly-once handling. A container is made by the application's own factory, so that it is
- * configured like every other; only then are its components exchanged.
+ * Prepares containers for exactly-once handling. The application's own factory creates the container, so that it is
+ * configured like every other; then its components are replaced.
  *
  * <p>The starter has one for the application's default container factory; {@link ExactlyOnceContainerFactoryConfigurer}
  * makes others.
@@ -39,7 +39,7 @@ public final class ExactlyOnceContainerFactory
     private final Supplier<SqsMessageListenerContainerFactory<Object>> original;
     private final ExactlyOnceContainerFactoryConfigurer with;
 
-    /** @param original makes the containers */
+    /** @param original creates the containers */
     ExactlyOnceContainerFactory(
             Supplier<SqsMessageListenerContainerFactory<Object>> original, ExactlyOnceContainerFactoryConfigurer with) {
         this.original = original;
@@ -64,7 +64,7 @@ public final class ExactlyOnceContainerFactory
             throw new InvalidListenerException(
                     "Listener '%s' names the container factory '%s', which claims keys, and has no key to claim"
                             .formatted(id, endpoint.getListenerContainerFactoryName()),
-                    "use @ExactlyOnceListener in the place of @SqsListener, or name another factory");
+                    "use @ExactlyOnceListener instead of @SqsListener, or name another factory");
         }
         with.queues.add(id, endpoint.getLogicalNames(), settings.listener());
         if (!settings.isObserved()) {
@@ -82,13 +82,13 @@ public final class ExactlyOnceContainerFactory
         container.configure(options -> configure(id, container.getContainerOptions(), options, settings));
         container.setComponentFactories(List.of(new ConsumerComponents(with.engine, id, settings)));
         if (!container.isAutoStartup()) {
-            // Its message source will not wait for the check at the start, and a database that cannot keep claims must
+            // Its message source will not wait for the check at startup, and a database that cannot store claims must
             // stop it.
             with.engine.readiness().run();
         }
     }
 
-    /** Adds what the engine needs to what the application has configured. */
+    /** Adds the engine's settings to those of the application. */
     private void configure(
             String id, SqsContainerOptions configured, SqsContainerOptionsBuilder options, ContainerSettings settings) {
         options.acknowledgementMode(AcknowledgementMode.ON_SUCCESS)
@@ -112,7 +112,7 @@ public final class ExactlyOnceContainerFactory
         if (configured.getComponentsTaskExecutor() != null) {
             settings.ownExecutor();
         } else if (with.virtualThreads) {
-            // Awspring itself knows nothing of the property. The number of messages bounds the threads'.
+            // Spring Cloud AWS ignores the property. The number of messages bounds the number of threads.
             SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor(id + "-");
             threads.setVirtualThreads(true);
             options.componentsTaskExecutor(threads);

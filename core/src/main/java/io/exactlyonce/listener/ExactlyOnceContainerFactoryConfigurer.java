@@ -35,11 +35,11 @@ public final class ExactlyOnceContainerFactoryConfigurer {
     /**
      * Makes a configurer.
      *
-     * @param environment says whether the application asks for missing queues to be created. Awspring creates queues by default,
-     *     with a window of 30 s and no dead-letter queue; here a missing queue stops the start
+     * @param environment has the property that creates missing queues. Spring Cloud AWS creates queues by default, with
+     *     a timeout of 30 s and no dead-letter queue; here a missing queue fails startup
      * @param virtualThreads whether handlers run on virtual threads where the application names no executor
-     * @param engine begins with each container to prove the database ready; each message source awaits that before it polls
-     * @param observing for listeners that are only observed, whose containers stay as they are made
+     * @param engine checks the claim store with each container; each message source awaits that before it polls
+     * @param observing for listeners that are only observed, whose containers are not changed
      */
     public ExactlyOnceContainerFactoryConfigurer(
             Environment environment,
@@ -56,11 +56,11 @@ public final class ExactlyOnceContainerFactoryConfigurer {
     }
 
     /**
-     * Prepares a factory. Its containers keep their client, options, interceptors, error handler and converter; only their
-     * component factories and their acknowledgement mode are exchanged; of listeners that are only observed, nothing is.
+     * Prepares a factory. Its containers keep their client, options, interceptors, error handler and converter; only
+     * their component factories and acknowledgement mode are replaced, and nothing for listeners in observe mode.
      *
      * @param original makes the containers
-     * @return what is to be a bean
+     * @return the bean
      */
     public ExactlyOnceContainerFactory prepare(SqsMessageListenerContainerFactory<?> original) {
         @SuppressWarnings("unchecked") // A factory's type parameter is that of payloads, which are converted later.
@@ -73,7 +73,7 @@ public final class ExactlyOnceContainerFactoryConfigurer {
         return new ExactlyOnceContainerFactory(() -> original(beans), this);
     }
 
-    /** Returns awspring's default factory, or the application's own. */
+    /** Returns the default factory, or the application's own. */
     @SuppressWarnings("unchecked") // A factory's type parameter is that of payloads, which are converted later.
     static SqsMessageListenerContainerFactory<Object> original(BeanFactory beans) {
         String usual = EndpointRegistrar.DEFAULT_LISTENER_CONTAINER_FACTORY_BEAN_NAME;

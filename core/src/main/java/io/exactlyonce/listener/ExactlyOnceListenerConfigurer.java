@@ -19,7 +19,7 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
      * Makes a configurer.
      *
      * @param beans where container factories and reconcilers are
-     * @param modes say which listeners are only observed, and resolve {@code ${...}} in the annotation's text attributes
+     * @param modes the listeners' modes; resolves {@code ${...}} in the annotation's text attributes
      * @param results reads stored results
      * @param transactions makes claim transactions for handlers whose effects are in the database
      */
@@ -30,7 +30,7 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
 
     @Override
     public void configure(EndpointRegistrar registrar) {
-        // First in the list: awspring's last resolver takes every parameter for the payload.
+        // First in the list: Spring Cloud AWS's last resolver treats every parameter as the payload.
         registrar.manageMethodArgumentResolvers(registrar
                 .getMethodArgumentResolversConsumer()
                 .andThen(resolvers -> resolvers.add(0, new ClaimArgumentResolver())));

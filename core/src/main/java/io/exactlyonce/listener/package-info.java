@@ -1,5 +1,6 @@
 /**
- * What configures awspring's containers for annotated methods. With its sub-packages, the only place that knows awspring.
+ * Configures Spring Cloud AWS's containers for annotated methods. Only this package and its sub-packages depend on
+ * Spring Cloud AWS.
  */
 @NullMarked
 package io.exactlyonce.listener;

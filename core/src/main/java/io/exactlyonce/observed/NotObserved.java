@@ -2,18 +2,20 @@ package io.exactlyonce.observed;
 
 import java.util.Locale;
 
-/** Why nothing, or not all, is known of a delivery whose handler ran. */
+/** The reason why a handled delivery was not, or not completely, observed. */
 public enum NotObserved {
     /** The message has no usable key. Enforcing would have returned it. */
     KEY("has no usable key; enforcing would return it, and let it end in the dead-letter queue"),
     /** A header that Spring Cloud AWS sets is missing or replaced. */
-    MESSAGE("does not carry what SQS said of it: an interceptor, a converter or its sender replaced headers"),
+    MESSAGE("lacks its SQS headers: an interceptor, a converter or its sender replaced them"),
     /** The claim got no answer. */
-    STORE("got no answer from the claims' database"),
-    /** The claim was answered, but the handler's outcome is not on record: the key's next handler counts as a takeover. */
-    OUTCOME("is observed, but how its handler ended could not be recorded"),
-    /** Too many observations were under way. */
-    OVERLOAD("came while as many observations were under way as there may be");
+    STORE("got no answer from the claim store"),
+    /**
+     * The claim was answered, but the handler's outcome is not recorded: the key's next handler counts as a takeover.
+     */
+    OUTCOME("is observed, but its handler's outcome could not be recorded"),
+    /** Too many observations were pending. */
+    OVERLOAD("arrived while the maximum number of observations was pending");
 
     private final String story;
 
@@ -26,7 +28,7 @@ public enum NotObserved {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns why, as the rest of a sentence about a delivery. */
+    /** Returns the reason, as the rest of a sentence about a delivery. */
     String story() {
         return story;
     }

@@ -4,8 +4,8 @@ import io.exactlyonce.claim.ClaimKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts what is observed of listeners. {@link #notObserved} may be called on handlers' threads, so it must not block. An exception
- * is logged and disturbs nothing.
+ * Counts observations of listeners. {@link #notObserved} may be called on handlers' threads, so it must not block. An
+ * exception is logged and disturbs nothing.
  */
 public interface ObservationCounter {
 
@@ -22,6 +22,6 @@ public interface ObservationCounter {
      */
     default void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {}
 
-    /** Claims cannot be kept at this moment. */
+    /** Claims cannot be stored now. */
     default void unavailable(RuntimeException failure) {}
 }

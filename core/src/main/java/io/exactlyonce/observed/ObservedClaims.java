@@ -26,11 +26,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Claims beside handlers that run anyway. Handlers put their begins and ends into one queue, and one thread asks the store, in that
- * order and for many at a time.
+ * Claims beside handlers that run anyway. Handlers put their begins and ends into one queue, and one thread calls the
+ * store, in that order and in batches.
  *
- * <p>Guaranteed: no call on a handler's thread waits or throws; at most a fixed number of observations is under way, and others are
- * counted as not observed; a key is recorded as completed only if its handler succeeded while it had the claim.
+ * <p>Guaranteed: no call on a handler's thread waits or throws; at most a fixed number of observations is pending, and
+ * others are counted as not observed; a key is recorded as completed only if its handler succeeded while it had the
+ * claim.
  *
  * <p>Not guaranteed: that everything is observed. Leases are not renewed: a handler that outlives its lease on another instance is reported by
  * that instance when it ends.
@@ -65,12 +66,12 @@ public final class ObservedClaims implements AutoCloseable {
     private record Step(ObservedRun run, boolean isEnd) {}
 
     /**
-     * @param store keeps the claims; asked on the thread only
-     * @param policy on what terms keys are claimed where listeners are enforced
-     * @param readiness proves that the store can be used, or throws
-     * @param counters are told what is observed
-     * @param thread one thread, which takes everything that it is given, in order
-     * @param most observations under way, from 1
+     * @param store stores the claims; called only on the thread
+     * @param policy settings for claims in enforce mode
+     * @param readiness checks that the store can be used, or throws
+     * @param counters count observations
+     * @param thread one thread, which runs all tasks in order
+     * @param most maximum number of pending observations, from 1
      */
     public ObservedClaims(
             ClaimStore store,
@@ -128,7 +129,7 @@ public final class ObservedClaims implements AutoCloseable {
         Boundary.notifySafely(counters, counter -> counter.observed(run.queue, run.key, outcome));
     }
 
-    /** Returns how much room observations take. */
+    /** Returns the number of pending observations. */
     int inFlight() {
         return inFlight.get();
     }
@@ -200,7 +201,7 @@ public final class ObservedClaims implements AutoCloseable {
                 parked -> ObservedOutcome.PARKED);
     }
 
-    /** A claim that was held, and is no more, was taken over while its handler ran. */
+    /** A claim that is no longer held was taken over while its handler ran. */
     private void end(List<ObservedRun> ended) {
         List<ObservedRun> open = ended.stream().filter(run -> run.claim != null).toList();
         ClaimBatch.Result ends = open.isEmpty()
@@ -216,7 +217,9 @@ public final class ObservedClaims implements AutoCloseable {
         }
     }
 
-    /** Asks twice, since a claim whose reply was lost is found by its id. Returns {@code null} if there is no answer. */
+    /**
+     * Calls twice, because a claim whose reply was lost is found by its id. Returns {@code null} if there is no answer.
+     */
     private <T> @Nullable T ask(Supplier<T> question) {
         try {
             return question.get();
@@ -238,7 +241,7 @@ public final class ObservedClaims implements AutoCloseable {
         });
     }
 
-    /** Waits, 2 s at most, until it is on record how handlers have ended; handlers that still run are not waited for. */
+    /** Waits, at most 2 s, until the outcomes of ended handlers are recorded; running handlers are not awaited. */
     @Override
     public void close() {
         close(LONGEST_STOP);
@@ -250,7 +253,8 @@ public final class ObservedClaims implements AutoCloseable {
         try {
             if (!recorded.await(longest.toMillis(), TimeUnit.MILLISECONDS)) {
                 log.warn(
-                        "The claims' database does not answer; how up to {} observed handlers ended is not on record",
+                        "The claim store does not answer; the outcomes of up to {} observed handlers are not "
+                                + "recorded",
                         inFlight.get());
             }
         } catch (InterruptedException hurried) {

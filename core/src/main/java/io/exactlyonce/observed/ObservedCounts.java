@@ -19,8 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts of this instance since its start, for the endpoint, and lines in the log: each kind once an hour for each listener, and an
- * unavailable store once an hour in all.
+ * Counts of this instance since startup, for the endpoint, and log lines: each kind once an hour per listener, and an
+ * unavailable store once an hour.
  */
 public final class ObservedCounts implements ObservationCounter {
 
@@ -42,10 +42,10 @@ public final class ObservedCounts implements ObservationCounter {
     /**
      * One listener on one queue, as the endpoint shows it: of this instance alone, since its start.
      *
-     * @param summary what enforcing would have prevented, as a sentence
+     * @param summary a sentence about the effects that enforcing would have prevented
      * @param sinceStart how often, by {@link ObservedOutcome#tag()}
-     * @param unobserved what was not observed, by {@link NotObserved#tag()}
-     * @param keys what enforcing would have handled in another way, the latest first
+     * @param unobserved how often a delivery was not observed, by {@link NotObserved#tag()}
+     * @param keys keys that enforcing would have handled in another way, the latest first
      */
     public record Seen(
             String listener,
@@ -60,7 +60,7 @@ public final class ObservedCounts implements ObservationCounter {
      *
      * @param key its hash, as logs have it
      * @param outcome the latest {@link ObservedOutcome#tag()}
-     * @param times how often, as far back as it is remembered
+     * @param times how often, while it is remembered
      * @param secondsAgo since the latest
      */
     public record SeenKey(String key, String outcome, long times, double secondsAgo) {}
@@ -87,8 +87,9 @@ public final class ObservedCounts implements ObservationCounter {
     public void observing(ObservedQueue queue) {
         counts(queue);
         log.info(
-                "Only observed: {}. Its handlers run as they would without claims, and claims are recorded beside them; with "
-                        + "exactly-once.mode=enforce what is told of it from now on would be prevented",
+                "Only observed: {}. Its handlers run as they would without claims, and claims are "
+                        + "recorded beside them; with exactly-once.mode=enforce, the library would prevent "
+                        + "what it reports from now on",
                 queue);
     }
 
@@ -99,8 +100,8 @@ public final class ObservedCounts implements ObservationCounter {
             remember(queue, key.shortHash(), outcome);
             if (isDue(List.of(queue, outcome))) {
                 log.warn(
-                        "The handler of {} for {} {} (exactly-once.mode=observe). Said once an hour of this listener; meters "
-                                + "count all, and the endpoint shows their keys",
+                        "The handler of {} for {} {} (exactly-once.mode=observe). Logged once an hour for "
+                                + "this listener; meters count all, and the endpoint shows their keys",
                         queue,
                         key,
                         outcome.story());
@@ -114,7 +115,8 @@ public final class ObservedCounts implements ObservationCounter {
         boolean isOfTheStore = reason == NotObserved.STORE || reason == NotObserved.OUTCOME;
         if (!isOfTheStore && isDue(List.of(queue, reason))) {
             log.warn(
-                    "A message of {} {}: {}. It is handled as always, but not observed. Said once an hour; meters count all",
+                    "A message of {} {}: {}. It is handled as usual, but not observed. Logged once an "
+                            + "hour; meters count all",
                     queue,
                     reason.story(),
                     failure == null ? "wait, or run more instances" : failure.getMessage());
@@ -125,8 +127,8 @@ public final class ObservedCounts implements ObservationCounter {
     public void unavailable(RuntimeException failure) {
         if (isDue(List.of(NotObserved.STORE))) {
             log.warn(
-                    "The claims' database cannot be asked: what listeners would be spared is not observed until it can. Their "
-                            + "handlers run as always. Said once an hour; meters count what is not observed",
+                    "The claim store does not answer: listeners are not observed until it does. Their "
+                            + "handlers run as usual. Logged once an hour; meters count unobserved deliveries",
                     failure);
         }
     }
@@ -158,7 +160,7 @@ public final class ObservedCounts implements ObservationCounter {
         }
     }
 
-    /** Returns what was observed of each listener, by listener and queue. */
+    /** Returns the observations of each listener, by listener and queue. */
     public synchronized List<Seen> all() {
         return listeners.entrySet().stream()
                 .map(listener -> seen(listener.getKey(), listener.getValue()))
@@ -170,7 +172,7 @@ public final class ObservedCounts implements ObservationCounter {
         return new Seen(
                 queue.listener(),
                 queue.queue(),
-                "would have prevented %d double %s since the start"
+                "would have prevented %d double %s since startup"
                         .formatted(prevented, prevented == 1 ? "effect" : "effects"),
                 byTag(ObservedOutcome.values(), ObservedOutcome::tag, counts),
                 byTag(NotObserved.values(), NotObserved::tag, counts),

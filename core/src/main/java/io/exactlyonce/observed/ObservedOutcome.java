@@ -2,18 +2,19 @@ package io.exactlyonce.observed;
 
 import java.util.Locale;
 
-/** What the claim beside a handler has met. Each delivery that can be observed is counted as one of these. */
+/** The outcome of a claim beside a handler. Each observable delivery counts as one of these. */
 public enum ObservedOutcome {
-    /** Nothing: enforcing would have called the handler as well, without a doubt. */
+    /** Acquired: enforcing would also have called the handler, not in doubt. */
     ALONE("ran alone"),
     /** The key was completed: the handler would not have been called. */
     DUPLICATE("ran although its effect had happened: it would not have been called"),
     /** Another handler of the key was running: this one would have waited for it. */
     OVERLAP("ran beside another handler of its key: one of them would have waited for the other"),
-    /** An earlier handler of the key had vanished: the key would have been in doubt, or parked or reconciled. */
+    /** An earlier handler of the key had died: the key would have been in doubt, or parked or reconciled. */
     TAKEOVER("ran after a handler that never reported an outcome: its claim would have been in doubt"),
     /** The key was completed for another payload, or a handler was running for it: the message would have been refused. */
-    MISMATCH("ran although its key is another payload's: it would have been refused, as on-mismatch says"),
+    MISMATCH("ran although its key belongs to another payload: it would have been refused, unless "
+            + "on-mismatch allows it"),
     /** The key was parked: the message would have been returned. */
     PARKED("ran although its key is parked: it would not have been called");
 
@@ -28,7 +29,7 @@ public enum ObservedOutcome {
         return name().toLowerCase(Locale.ROOT);
     }
 
-    /** Returns what happened, and what would have happened otherwise, as the rest of a sentence about a handler. */
+    /** Returns the observation, and the outcome in enforce mode, as the rest of a sentence about a handler. */
     String story() {
         return story;
     }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** A run of a handler, and the claim beside it. {@link ObservedClaims} begins and ends it. */
 public final class ObservedRun {
 
-    /** A body may have 1 MiB: one that waits for its claim takes the room of one more run for each of so many characters. */
+    /** A body may have 1 MiB: a waiting one counts as one more run per this number of characters. */
     private static final int CHARACTERS_OF_A_RUN = 8_192;
 
     final ObservedQueue queue;
@@ -25,22 +25,22 @@ public final class ObservedRun {
     private final VisibilityWindow lease;
     private Supplier<String> payload;
 
-    /** Whether there was room for it. */
+    /** True if the limit allowed it. */
     boolean isBegun;
 
-    /** Why its handler failed; {@code null} if it has not. */
+    /** The failure of its handler; {@code null} if there is none. */
     @Nullable Throwable failure;
 
     /** The claim to end: one that is held, or got no answer. */
     @Nullable ClaimId claim;
 
-    /** Tells its payload from others; {@code null} if payloads are not compared. */
+    /** The fingerprint of its payload; {@code null} if payloads are not compared. */
     private @Nullable String fingerprint;
 
-    /** Whether the store has answered that the claim is held. */
+    /** True if the store has answered that the claim is held. */
     boolean isHeld;
 
-    /** Whether another run of this instance has acquired the key since, and was counted for it. */
+    /** True if another run of this instance has acquired the key since, and was counted for it. */
     boolean isTakenOverHere;
 
     /**
@@ -59,8 +59,8 @@ public final class ObservedRun {
     }
 
     /**
-     * Returns the request for its key, once. Doubts are run again, whatever the listener says of them: the handler runs, so its key
-     * must not be parked.
+     * Returns the request for its key, once. Keys in doubt run again, independent of the listener's policy: the handler
+     * runs, so its key must not be parked.
      */
     ClaimRequest request(OutcomePolicy policy) {
         ClaimSpec spec = new ClaimSpec(key, payload.get(), InDoubtSettings.RERUN);

@@ -1,6 +1,6 @@
 /**
- * Claims beside handlers of listeners that are only observed, and what enforcing would have prevented. No handler waits for anything
- * in here. It knows neither Spring Cloud AWS nor meters.
+ * Claims beside handlers in observe mode, and counts of prevented duplicates. No handler waits here. It depends on
+ * neither Spring Cloud AWS nor meters.
  */
 @NullMarked
 package io.exactlyonce.observed;

@@ -31,11 +31,11 @@ import org.slf4j.LoggerFactory;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Runs actions under claims that no message stands behind. What {@link DeliveryPipeline} guarantees of handlers holds for
- * actions, too; only their completion is given up when the lease ends, since a caller waits for it.
+ * Runs actions under claims without messages. The guarantees of {@link DeliveryPipeline} also hold for actions, but
+ * completion is retried only until the lease ends, because a caller waits for it.
  *
- * @param claims claims keys, and ends claims
- * @param terms on which keys are claimed
+ * @param claims claims keys, and resolves claims
+ * @param terms settings for claims
  * @param renewer renews leases
  * @param results writes and reads results
  * @param clock monotonic, in nanoseconds
@@ -45,7 +45,7 @@ public record ActionExecutor(
 
     private static final Logger log = LoggerFactory.getLogger(ActionExecutor.class);
 
-    /** A JSON text, which tells a result that is null from one that could not be kept. */
+    /** A JSON text, which distinguishes a null result from one that could not be stored. */
     private static final String NULL = "null";
 
     <T, X extends Throwable> @Nullable T execute(ClaimSpec wanted, Class<T> type, Action<T, X> action) throws X {
@@ -68,7 +68,7 @@ public record ActionExecutor(
                 : new ParkedException(key.scope(), key.hash());
     }
 
-    /** What the action writes there would be committed, or rolled back, after its key is completed. */
+    /** The action's writes there would be committed, or rolled back, after its key is completed. */
     private static void requireNoTransaction() {
         if (TransactionSynchronizationManager.isActualTransactionActive()) {
             throw new IllegalStateException(
@@ -109,7 +109,7 @@ public record ActionExecutor(
         }
     }
 
-    /** The action's failure is what the caller is told. */
+    /** The caller gets the action's failure. */
     private void end(ClaimResolution resolution) {
         try {
             claims.awaitResolution(resolution, () -> false);

@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
  * @param executions run actions
  * @param claims the parked ones
  * @param results writes the results that operators give
- * @param store makes sure that claims can be kept; called before each operation, and does nothing once they can
- * @param doubt what becomes of keys in doubt
+ * @param store checks that claims can be stored; called before each operation, and does nothing once they can
+ * @param doubt policy for keys in doubt
  */
 public record DefaultExactlyOnceOperations(
         ActionExecutor executions, ParkedClaims claims, StoredResults results, Runnable store, InDoubtSettings doubt)
@@ -34,8 +34,8 @@ public record DefaultExactlyOnceOperations(
     public ExactlyOnceOperations whenInDoubt(InDoubtPolicy policy) {
         if (policy == InDoubtPolicy.RECONCILE) {
             throw new IllegalArgumentException(
-                    "whenInDoubt (RECONCILE) must be RERUN or PARK: with RERUN, an action can look"
-                            + " for itself what was done, where claim.isInDoubt()");
+                    "whenInDoubt (RECONCILE) must be RERUN or PARK: with RERUN, an action can check "
+                            + "claim.isInDoubt() and reconcile by itself");
         }
         return new DefaultExactlyOnceOperations(
                 executions, claims, results, store, new InDoubtSettings(policy, null, List.of()));

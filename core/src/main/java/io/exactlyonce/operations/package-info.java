@@ -1,5 +1,5 @@
 /**
- * Code that is no listener, run once per key: {@link io.exactlyonce.ExactlyOnceOperations}. It uses {@code claim},
+ * Code outside a listener, run once per key: {@link io.exactlyonce.ExactlyOnceOperations}. It uses {@code claim},
  * {@code delivery} and {@code renewal}.
  */
 @NullMarked

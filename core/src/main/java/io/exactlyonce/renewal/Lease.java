@@ -10,10 +10,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One claim's lease. It is renewed until {@link #stopRenewal}, and not beyond SQS's ceiling: a handler that hangs must not hold its key
- * for ever. Its loss stops the handler once, at the latest when it ends by this JVM's monotonic clock and its renewal is failing
- * or unanswered. A lease that is over is asked for all the same: only the store knows whether another worker has taken the key
- * over since.
+ * One claim's lease. It is renewed until {@link #stopRenewal}, and not beyond SQS's ceiling: a handler that hangs must
+ * not hold its key forever. Its loss stops the handler once, at the latest when it ends by this JVM's monotonic clock
+ * and its renewal is failing or unanswered. An expired lease is also renewed: only the store decides whether another
+ * worker has taken the key over since.
  *
  * <p>Not guaranteed: that the lease is still held when the caller acts on {@link #isHeld()}; a pause may lie between.
  */
@@ -42,14 +42,14 @@ public final class Lease extends Renewable {
     }
 
     /**
-     * The completion has begun. The lease is renewed on, since that may take long; but a renewal that finds the claim no longer held
-     * may have come after the completion, which tells.
+     * The completion has begun. The lease is renewed on, since that may take long; but a renewal that finds the claim
+     * no longer held may have come after the completion, which decides.
      */
     public void completing() {
         ending = true;
     }
 
-    /** Renews the lease no more: the claim has been completed, released or lost. */
+    /** Stops renewal of the lease: the claim has been completed, released or lost. */
     public void stopRenewal() {
         renewer.leases.remove(this);
         end();
@@ -67,8 +67,8 @@ public final class Lease extends Renewable {
         Object whose = subscription == null ? "a call of ExactlyOnceOperations" : subscription;
         if (result == Result.LOST && ending) {
             log.warn(
-                    "The lease on {} of {} is over, and the completion of its claim is not answered yet. It is recorded unless"
-                            + " another worker has taken the key over",
+                    "The lease on {} of {} has expired before its completion was answered. The "
+                            + "completion is recorded unless another worker has taken the key over",
                     claim.key(),
                     whose);
             return;

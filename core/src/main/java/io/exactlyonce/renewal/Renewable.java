@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>WAITING for the moment when its renewal is due;
- *   <li>UNDER_WAY: a renewal was asked for, and is not answered yet;
- *   <li>OVER: it is lost, or needed no more.
+ *   <li>UNDER_WAY: a renewal was requested, and is not answered yet;
+ *   <li>OVER: it is lost, or no longer needed.
  * </ul>
  *
  * <p>Its end is counted on this JVM's monotonic clock, from before the request that began or renewed it, so that it never
@@ -50,12 +50,12 @@ abstract class Renewable {
     private boolean failing;
     private boolean chosenByHandler;
 
-    /** It is about to be ended by us: a renewal that is refused may come after that. */
+    /** We are about to end it: a later renewal may be rejected. */
     volatile boolean ending;
 
     /**
      * @param begun when the message was received, from which SQS's ceiling is counted
-     * @param askedAt when it was asked for
+     * @param askedAt when it was requested
      */
     Renewable(Renewer renewer, Duration length, long begun, long askedAt) {
         this.renewer = renewer;
@@ -75,12 +75,12 @@ abstract class Renewable {
     /** Returns whether it is renewed, or left to its end. */
     abstract boolean isKept();
 
-    /** Logs how an attempt ended, or that it is lost without one, and tells the observer. */
+    /** Logs the result of an attempt, or its loss without one, and notifies the observer. */
     abstract void report(Result result);
 
     /**
-     * Gives it up if its renewal stays unanswered, or in its last moment if that is failing or not wanted: nothing can save it then,
-     * and an interrupted handler has that moment to stop in.
+     * Ends it if its renewal stays unanswered, or in its last moment if that is failing or not wanted: nothing can save
+     * it then, and an interrupted handler has that time to stop.
      */
     void expire(long now) {
         synchronized (this) {
@@ -107,7 +107,7 @@ abstract class Renewable {
         return end - now <= 0;
     }
 
-    /** Returns whether it goes on: it is not lost, not stopped, and not over by this JVM's clock. */
+    /** Returns whether it lasts: it is not lost, not stopped, and not over by this JVM's clock. */
     synchronized boolean isOn() {
         return state != State.OVER && !isOver(renewer.now());
     }
@@ -132,7 +132,7 @@ abstract class Renewable {
         return true;
     }
 
-    /** Returns whether an attempt waits for its answer: not if it was given up since. */
+    /** Returns whether an attempt waits for its answer: not if it was ended since. */
     synchronized boolean isUnderWay() {
         return state == State.UNDER_WAY;
     }
@@ -148,7 +148,7 @@ abstract class Renewable {
         return Math.max(0, VisibilityWindow.CEILING.minusNanos(now - begun).toSeconds());
     }
 
-    /** An attempt is answered, which tells nothing any more if it was lost or stopped meanwhile. */
+    /** An attempt is answered, which is irrelevant if it was lost or stopped meanwhile. */
     void answered(Result answer, long askedAt) {
         synchronized (this) {
             if (state != State.UNDER_WAY) {
@@ -168,16 +168,16 @@ abstract class Renewable {
                                 .toNanos();
             }
         }
-        // One that we have just ended ourselves is no loss.
+        // Our own end of it is not a loss.
         if (answer != Result.LOST || !ending) {
             report(answer);
         }
     }
 
     /**
-     * It lasts anew, for a time that the handler chose, also if the handler has ended since. A longer one than ours is kept
-     * until it is about to end, with the lead that every renewal has; a shorter one is renewed at its half; zero ends it, for the
-     * handler has made the message visible.
+     * It lasts anew, for a time that the handler chose, also if the handler has ended since. A longer one than ours is
+     * kept until it is about to end, with the lead that every renewal has; a shorter one is renewed at its half; zero
+     * ends it, because the handler has made the message visible.
      *
      * @param wanted {@code null} if the handler's own request failed: everything stays as it was planned
      */

@@ -4,10 +4,10 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 
-/** Learns of renewals. Called by the threads that renew: it must not block. */
+/** Observes renewals. Called by the threads that renew: it must not block. */
 public interface RenewalObserver {
 
-    /** What is renewed. */
+    /** The renewed resource. */
     enum Target {
         WINDOW,
         LEASE
@@ -25,10 +25,10 @@ public interface RenewalObserver {
     /** Called after each attempt at each delivery. */
     default void renewed(Subscription subscription, Target target, Result result) {}
 
-    /** A claim is held no more by its delivery, or by its time: told after {@link Result#LOST} of its lease. */
+    /** A claim is no longer held by its delivery, or has expired: called after {@link Result#LOST} of its lease. */
     default void claimLost(Subscription subscription, ClaimKey key) {}
 
-    /** A handler ran longer than its listener's timeout, and was told to stop. */
+    /** A handler ran longer than its listener's timeout, and was interrupted. */
     default void timedOut(Subscription subscription) {}
 
     /** No renewal could be sent for a while: the JVM or its machine was paused. */

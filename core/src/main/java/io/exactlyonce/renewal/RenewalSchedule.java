@@ -9,7 +9,7 @@ import java.time.Duration;
  * @param at the part of a visibility timeout after which it is renewed, from 0.05 to 0.9; half of it by default, so that a
  *     renewal that fails leaves as much time again for further attempts
  * @param jitter the part of that interval by which each delivery renews earlier, from 0 to 0.5, so that deliveries
- *     received together are not renewed in one burst for ever
+ *     received together are not renewed in one burst forever
  */
 public record RenewalSchedule(boolean enabled, double at, double jitter) {
 

@@ -57,12 +57,12 @@ public final class Renewer {
     final Set<Lease> leases = ConcurrentHashMap.newKeySet();
     private volatile long lastTick;
 
-    /** Whether the failure of an outage is told, so that its further ones take a line each. */
+    /** True if an outage's first failure is logged, so that further ones take a line each. */
     private volatile boolean isTold;
 
     /**
-     * @param store where leases are kept
-     * @param observer learns of every attempt
+     * @param store stores the leases
+     * @param observer is notified of every attempt
      * @param leaseThread calls the store; a single thread
      * @param clock monotonic, in nanoseconds
      * @param random from 0 inclusive to 1 exclusive
@@ -114,7 +114,7 @@ public final class Renewer {
         return windows.size();
     }
 
-    /** Returns how long ago it was looked for what is due: a tenth of a second while all is well. */
+    /** Returns the time since the last check for due renewals: normally at most a tenth of a second. */
     public Duration sinceLastTick() {
         return Duration.ofNanos(now() - lastTick);
     }
@@ -124,7 +124,7 @@ public final class Renewer {
     }
 
     /**
-     * Looks for what is due from now on, ten times a second.
+     * Checks for due renewals from now on, ten times a second.
      *
      * @param scheduler calls {@link #tick()}
      * @param thread names the thread
@@ -163,15 +163,16 @@ public final class Renewer {
         if (late >= ALWAYS_LATE.toNanos()
                 || windows.stream().anyMatch(window -> late >= window.length.toNanos() / PART)) {
             log.warn(
-                    "Renewals were paused for {} ms, with {} deliveries in flight; those whose windows have ended since "
-                            + "are not renewed. Look for long garbage collections, a starved CPU or a suspended machine",
+                    "Renewals were paused for {} ms, with {} deliveries in flight; those whose "
+                            + "visibility timeouts have expired are not renewed. Look for long garbage "
+                            + "collections, a starved CPU or a suspended machine",
                     late / 1_000_000,
                     windows.size());
             observer.paused(Duration.ofNanos(late));
         }
     }
 
-    /** Gives up what has expired; begins to renew what is due, and with it what is nearly due, and returns that. */
+    /** Ends expired ones; starts to renew due and nearly due ones, and returns those. */
     private static <R extends Renewable> List<R> due(Collection<R> renewed, long now) {
         boolean anyDue = false;
         for (R each : renewed) {
@@ -187,7 +188,7 @@ public final class Renewer {
                         window.receiptHandle, (int) window.granted(askedAt).toSeconds()))
                 .toList();
         var unused = queue.change(changes)
-                .whenComplete((answers, failure) -> Boundary.guard("A renewal of windows", () -> {
+                .whenComplete((answers, failure) -> Boundary.guard("A renewal of visibility timeouts", () -> {
                     Map<String, QueueVisibility.Result> known = failure == null ? answers : Map.of();
                     for (Window window : due) {
                         window.answered(result(known.get(window.receiptHandle)), askedAt);
@@ -224,7 +225,7 @@ public final class Renewer {
         }
         if (failure != null) {
             log.warn(
-                    "Renewing {} leases failed; they are tried again while they last: {}",
+                    "Renewing {} leases failed; renewals are retried until they expire: {}",
                     unanswered.size(),
                     NestedExceptionUtils.getMostSpecificCause(failure).toString(),
                     isTold ? null : failure);

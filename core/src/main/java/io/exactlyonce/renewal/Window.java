@@ -20,8 +20,9 @@ import org.slf4j.LoggerFactory;
  * The visibility timeout of one delivery, renewed from the receive until {@link #stop()}, and with it the lease of the delivery's
  * claim and the time of its handler.
  *
- * <p>Losing the visibility timeout is survivable, since the claim still protects the key. Once it is over, the message may be another
- * consumer's, and on a standard queue our old receipt handle would still act on it: nothing is asked of the queue any more.
+ * <p>Losing the visibility timeout is harmless, because the claim still protects the key. Once it has expired, another
+ * consumer may have the message, and on a standard queue our old receipt handle would still act on it: the queue is no
+ * longer called.
  */
 public final class Window extends Renewable {
 
@@ -44,7 +45,7 @@ public final class Window extends Renewable {
     }
 
     /**
-     * Renews a claim's lease, too, from now on.
+     * Also renews a claim's lease from now on.
      *
      * @param askedAt when the claim was asked for, by the monotonic clock
      * @param holder is stopped if the lease is lost; must not block
@@ -54,8 +55,8 @@ public final class Window extends Renewable {
     }
 
     /**
-     * The handler begins. If it is still running at its listener's timeout, it is told to stop, and nothing is renewed any more: one
-     * that goes on keeps its claim until the lease ends.
+     * The handler begins. If it is still running at its listener's timeout, it is interrupted, and renewals stop: a
+     * handler that continues keeps its claim until the lease ends.
      *
      * @param running is stopped at the timeout; must not block
      */
@@ -67,12 +68,12 @@ public final class Window extends Renewable {
         }
     }
 
-    /** Returns whether the handler's time is up, also if it has not been told yet. */
+    /** Returns whether the handler's timeout has expired, even before it is interrupted. */
     public boolean isPastTimeout() {
         return handler != null && timeIsUp - renewer.now() <= 0;
     }
 
-    /** Stops handler and renewals if the handler's time is up. */
+    /** Stops handler and renewals if the handler's timeout has expired. */
     void timeOut() {
         Duration timeout = subscription.timeout();
         Runnable running;
@@ -85,8 +86,8 @@ public final class Window extends Renewable {
             timedOut = true;
         }
         log.warn(
-                "A handler of {} runs longer than its timeout of {} ms: it is interrupted, and its message and claim are "
-                        + "renewed no more",
+                "A handler of {} runs longer than its timeout of {} ms: it is interrupted, and its "
+                        + "message and claim are no longer renewed",
                 subscription,
                 timeout.toMillis());
         running.run();
@@ -98,7 +99,7 @@ public final class Window extends Renewable {
         return renewer.schedule.enabled() && !timedOut;
     }
 
-    /** The handler has ended. What is left to do is done under renewal again, even if it ended too late. */
+    /** The handler has ended. Remaining steps run under renewal again, even if it ended too late. */
     public synchronized void cancelTimeout() {
         handler = null;
         timedOut = false;
@@ -113,7 +114,7 @@ public final class Window extends Renewable {
         }
     }
 
-    /** Renews the lease no more: the claim has been completed, released or lost. */
+    /** Stops renewal of the lease: the claim has been completed, released or lost. */
     public void stopLeaseRenewal() {
         cancelTimeout();
         Lease held = lease;
@@ -135,8 +136,8 @@ public final class Window extends Renewable {
     }
 
     /**
-     * The message's delete begins. The visibility timeout is renewed on until that is confirmed; but a renewal that is refused may
-     * have come after the delete, which is no loss.
+     * The message's delete begins. The visibility timeout is renewed until that is confirmed; but a rejected renewal
+     * may have come after the delete, which is not a loss.
      *
      * @return completes when no renewal is under way that began before
      */
@@ -145,13 +146,13 @@ public final class Window extends Renewable {
         return underWay;
     }
 
-    /** Its message may be another consumer's. */
+    /** Another consumer may have its message. */
     @Override
     boolean isOverForGood(long now) {
         return isOver(now) || super.isOverForGood(now);
     }
 
-    /** Asks for no window that is over: {@link #expire} has given it up at the same tick. */
+    /** Never renews an expired one: {@link #expire} has ended it at the same tick. */
     @Override
     synchronized boolean attempt(long now) {
         boolean begins = super.attempt(now);
@@ -172,11 +173,11 @@ public final class Window extends Renewable {
     @Override
     void report(Result result) {
         switch (result) {
-            case SUCCEEDED -> log.trace("Renewed a visibility window of {}", subscription);
-            case FAILED -> log.warn("Renewing a visibility window of {} failed and will be retried", subscription);
+            case SUCCEEDED -> log.trace("Renewed a visibility timeout of {}", subscription);
+            case FAILED -> log.warn("Renewing a visibility timeout of {} failed and will be retried", subscription);
             case LOST ->
                 log.warn(
-                        "A visibility window of {} is lost: the message may be delivered again; its claim protects it",
+                        "A visibility timeout of {} is lost: the message may be redelivered; its claim protects it",
                         subscription);
         }
         renewer.observer.renewed(subscription, Target.WINDOW, result);
@@ -184,8 +185,8 @@ public final class Window extends Renewable {
 
     /**
      * Lets the handler change the message's visibility itself. A longer one than ours is not shortened, neither by a
-     * renewal nor by a return; a shorter one lasts until the next renewal, and zero gives the visibility timeout up. The change waits
-     * for a renewal that is under way, which would overwrite it.
+     * renewal nor by a return; a shorter one lasts until the next renewal, and zero ends the visibility timeout. The
+     * change waits for a renewal that is under way, which would overwrite it.
      *
      * @param wanted the visibility, from now on
      * @param request sends the change
@@ -200,7 +201,8 @@ public final class Window extends Renewable {
             }
             if (isOver(askedAt) || !take(askedAt)) {
                 return CompletableFuture.failedFuture(new IllegalStateException(
-                        "The visibility of a message of %s cannot be changed any more: its window is over, and it may be another consumer's"
+                        ("The visibility of a message of %s cannot be changed: its visibility timeout has "
+                                        + "expired, and another consumer may own it")
                                 .formatted(subscription)));
             }
             underWay = chosen;
@@ -211,7 +213,7 @@ public final class Window extends Renewable {
         });
     }
 
-    /** Renews nothing any more. A renewal that is under way is not awaited. */
+    /** Stops all renewals. A pending renewal is not awaited. */
     public void stop() {
         var unused = ended();
     }
@@ -263,7 +265,8 @@ public final class Window extends Renewable {
                 .thenAccept(answers -> answers.forEach((handle, answer) -> {
                     if (answer != QueueVisibility.Result.CHANGED) {
                         log.warn(
-                                "Returning a message of {} was answered with {}; it will be visible when its window ends",
+                                "Returning a message of {} was answered with {}; it becomes visible when its "
+                                        + "visibility timeout ends",
                                 subscription,
                                 answer);
                     }

@@ -1,6 +1,6 @@
 /**
- * Keeps windows and leases alive while deliveries are in flight. It uses {@code visibility}, and of {@code claim} the
- * contract.
+ * Renews visibility timeouts and leases while deliveries are in flight. It uses {@code visibility}, and of {@code
+ * claim} the contract.
  */
 @NullMarked
 package io.exactlyonce.renewal;

@@ -2,7 +2,7 @@ package io.exactlyonce.time;
 
 import java.util.concurrent.ThreadLocalRandom;
 
-/** What spreads delays and renewals of many workers, so that they do not all come at once. */
+/** A source of random numbers that spread delays and renewals of many workers. */
 @FunctionalInterface
 public interface Jitter {
 

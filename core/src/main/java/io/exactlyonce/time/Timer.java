@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Runs what is due later, so that no thread has to sleep for it. */
+/** Runs tasks later, without a sleeping thread. */
 @FunctionalInterface
 public interface Timer {
 

@@ -1,4 +1,4 @@
-/** The clock and the chance that the engine is given, so that tests can decide both. It uses the boundary, and no other package of ours. */
+/** The engine's clock and random numbers, which tests can control. It uses only the package {@code boundary}. */
 @NullMarked
 package io.exactlyonce.time;
 

@@ -2,14 +2,14 @@ package io.exactlyonce.visibility;
 
 import java.time.Duration;
 
-/** Says whether a listener may poll, by what became of claims on its claim path. By default it may, whatever becomes of them. */
+/** Decides whether a listener may poll, by the outcomes of claims on its claim path. By default it always may. */
 @FunctionalInterface
 public interface PollGate {
 
     /** Always open. */
     PollGate OPEN = () -> "claims";
 
-    /** Returns the path by which the listener's claims are made: {@code claims}, or the name of a transaction manager. */
+    /** Returns the listener's claim path: {@code claims}, or the name of a transaction manager. */
     String claimPath();
 
     /** A claim was answered on this path. */

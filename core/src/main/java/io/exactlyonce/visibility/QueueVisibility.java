@@ -8,11 +8,11 @@ import java.util.concurrent.CompletableFuture;
 @FunctionalInterface
 public interface QueueVisibility {
 
-    /** What happened to one change. */
+    /** The result of one change. */
     enum Result {
-        /** The queue accepted it; this does not prove that the message is still ours. */
+        /** The queue accepted it; another consumer may still have the message. */
         CHANGED,
-        /** The queue will never accept it: the receipt handle has no effect any more. */
+        /** The queue will never accept it: the receipt handle has expired. */
         REFUSED,
         /** It may work when it is tried again. */
         FAILED

@@ -26,7 +26,7 @@ public final class SqsQueue implements QueueVisibility {
     /** SQS's limit on entries in a batch request. */
     private static final int BATCH_SIZE = 10;
 
-    /** What follows it fails with whatever a client throws instead of a future. */
+    /** Dependent stages fail with exceptions that a client throws instead of returning a future. */
     private static final CompletableFuture<Void> READY = CompletableFuture.completedFuture(null);
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(500);
@@ -43,8 +43,8 @@ public final class SqsQueue implements QueueVisibility {
      *
      * @param client the listener's own client
      * @param queueUrl the queue's URL
-     * @param window of the queue's messages. A request may take a sixth of it, but half a second at least and ten at
-     *     most, the SDK's own retries included, so that one that hangs leaves time for another
+     * @param window the messages' visibility timeout. A request may take a sixth of it, but half a second at least and
+     *     ten at most, the SDK's own retries included, so that one that hangs leaves time for another
      */
     public SqsQueue(SqsAsyncClient client, String queueUrl, VisibilityWindow window) {
         this.client = client;
@@ -52,13 +52,13 @@ public final class SqsQueue implements QueueVisibility {
         this.timeout = timeoutFor(window);
     }
 
-    /** The window of the queue's messages is another one from now on. */
+    /** Changes the visibility timeout of the queue's messages from now on. */
     public void adapt(VisibilityWindow window) {
         timeout = timeoutFor(window);
     }
 
     /**
-     * Begins to keep the queue's attributes.
+     * Starts keeping the queue's attributes.
      *
      * @param begun as they were read when the listener started
      * @param reader is called with each later response before anything else uses it; a response that it throws at counts as unread
@@ -127,7 +127,8 @@ public final class SqsQueue implements QueueVisibility {
                 .thenApply(response -> results(handles, response.failed()))
                 .exceptionally(failure -> {
                     log.warn(
-                            "Changing the visibility of {} messages of {} failed; renewals are tried again while their windows last",
+                            "Changing the visibility of {} messages of {} failed; renewals are retried until "
+                                    + "their visibility timeouts end",
                             batch.size(),
                             queueUrl,
                             failure.getCause());
@@ -164,14 +165,16 @@ public final class SqsQueue implements QueueVisibility {
     private Map<String, Result> results(List<String> handles, List<BatchResultErrorEntry> failed) {
         Map<String, Result> results = all(handles, Result.CHANGED);
         for (BatchResultErrorEntry entry : failed) {
-            log.debug("Refused on {}: {} {}", queueUrl, entry.code(), entry.message());
+            log.debug("Rejected on {}: {} {}", queueUrl, entry.code(), entry.message());
             String handle = handles.get(Integer.parseInt(entry.id()));
             results.put(handle, isFinal(entry) ? Result.REFUSED : Result.FAILED);
         }
         return results;
     }
 
-    /** Returns whether an entry of a batch would fail again. Being throttled is the sender's fault, too, but may pass. */
+    /**
+     * Returns whether an entry of a batch would fail again. Throttling also counts as the sender's fault, but may pass.
+     */
     private static boolean isFinal(BatchResultErrorEntry entry) {
         return Boolean.TRUE.equals(entry.senderFault())
                 && !(entry.code() != null && entry.code().contains("Throttl"));

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * @param visibility changes the visibility of the queue's messages
  * @param maxReceiveCount after how many receives SQS moves a message to the dead-letter queue; {@code null} if the queue
  *     has none
- * @param gate says whether the listener may poll
- * @param levels what it is doing
+ * @param gate decides whether the listener may poll
+ * @param levels its current state
  */
 public record Subscription(
         String listener,
@@ -32,11 +32,11 @@ public record Subscription(
     private static final String FIFO = ".fifo";
 
     /**
-     * What the subscription is doing, read by gauges, and whether it is stopping.
+     * The current state of the subscription, read by gauges, and whether it is stopping.
      *
-     * @param inFlight deliveries that are neither deleted nor returned nor abandoned yet; those that wait, too
-     * @param waiting deliveries that wait for the holder of their key, or for the store
-     * @param recording deliveries whose handlers have ended, and whose outcome is not on record yet
+     * @param inFlight deliveries that are neither deleted nor returned nor abandoned yet, including those that wait
+     * @param waiting deliveries that wait for the owner of their key, or for the store
+     * @param recording deliveries whose handlers have ended, and whose outcome is not recorded yet
      * @param stopping 1 from the beginning of its stop
      */
     public record Levels(
@@ -63,12 +63,12 @@ public record Subscription(
         this(listener, queue, window, timeout, visibility, maxReceiveCount, gate, new Levels());
     }
 
-    /** Returns the same subscription with what has been read of the queue since. */
+    /** Returns the same subscription with newer queue settings. */
     public Subscription revised(VisibilityWindow window, @Nullable Integer maxReceiveCount) {
         return new Subscription(listener, queue, window, timeout, visibility, maxReceiveCount, gate, levels);
     }
 
-    /** Its listener begins to stop: none of its handlers begins any more. */
+    /** Its listener begins to stop: no further handler begins. */
     public void stop() {
         levels.stopping.set(1);
     }
@@ -77,7 +77,7 @@ public record Subscription(
         return levels.stopping.get() > 0;
     }
 
-    /** Returns whether the queue keeps the order of its groups, which its name tells. */
+    /** Returns whether the queue keeps the order of its groups, by its name. */
     public boolean isFifo() {
         return queue.endsWith(FIFO);
     }

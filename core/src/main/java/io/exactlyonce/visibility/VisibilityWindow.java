@@ -3,7 +3,7 @@ package io.exactlyonce.visibility;
 import java.time.Duration;
 
 /**
- * How long SQS hides a received message from other consumers.
+ * A visibility timeout: how long SQS hides a received message from other consumers.
  *
  * @param length whole seconds, from 1 s to 12 h, SQS's ceiling
  */
@@ -17,16 +17,17 @@ public record VisibilityWindow(Duration length) {
     public VisibilityWindow {
         if (length.compareTo(SHORTEST) < 0 || length.compareTo(CEILING) > 0) {
             throw new IllegalArgumentException(
-                    "visibility window (%d s) must be from 1 s to 43,200 s; set the queue's VisibilityTimeout or the listener's messageVisibilitySeconds"
+                    ("visibility timeout (%d s) must be from 1 s to 43,200 s; set the queue's "
+                                    + "VisibilityTimeout or the listener's messageVisibilitySeconds")
                             .formatted(length.toSeconds()));
         }
         if (length.toNanosPart() != 0) {
             // SQS would drop the fraction, and our deadline would be later than its own.
-            throw new IllegalArgumentException("visibility window (%s) must be whole seconds".formatted(length));
+            throw new IllegalArgumentException("visibility timeout (%s) must be whole seconds".formatted(length));
         }
     }
 
-    /** Returns a window of whole seconds, from 1 to 43,200. */
+    /** Returns a visibility timeout of whole seconds, from 1 to 43,200. */
     public static VisibilityWindow ofSeconds(long seconds) {
         return new VisibilityWindow(Duration.ofSeconds(seconds));
     }

@@ -77,7 +77,7 @@ class KeyRulesTests {
 
     static Stream<Arguments> valueThatIsNoKeyIsRefusedWithoutBeingShown() {
         return Stream.of(
-                Arguments.of(null, "is null; every message needs a key of its own"),
+                Arguments.of(null, "is null; every message needs its own key"),
                 Arguments.of("", "is blank"),
                 Arguments.of("\t\n\u2003", "is blank"),
                 Arguments.of("A\0secret", "NUL"),

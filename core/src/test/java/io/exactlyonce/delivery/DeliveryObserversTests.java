@@ -113,7 +113,7 @@ class DeliveryObserversTests {
                         "broken: unsubscribed",
                         "other: unsubscribed");
         assertThat(observers.failures()).isEqualTo(4);
-        assertThat(output).contains(Observer.class.getName(), "failed; the delivery goes on");
+        assertThat(output).contains(Observer.class.getName(), "failed; the delivery continues");
     }
 
     @Test

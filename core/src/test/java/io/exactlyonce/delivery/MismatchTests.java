@@ -90,7 +90,7 @@ class MismatchTests {
                 .extracting(ClaimRequest::lease)
                 .containsExactly(lease, Duration.ofSeconds(20), lease);
         assertThat(two.store.claims()).extracting(ClaimRequest::retention).containsExactly(retention, null, retention);
-        assertThat(output).contains("is taken for a duplicate").contains("fingerprint of @ExactlyOnceListener");
+        assertThat(output).contains("is treated as a duplicate").contains("fingerprint of @ExactlyOnceListener");
     }
 
     @Test

@@ -112,7 +112,7 @@ class ExactlyOnceContainerFactoryTests {
         queues.onApplicationEvent(new ContextRefreshedEvent(beans));
 
         assertThat(output)
-                .contains("Listener 'manual' on queue 'orders' claims no keys, and listener 'fulfilment' does");
+                .contains("Listener 'manual' on queue 'orders' claims no keys, but listener 'fulfilment' does");
     }
 
     @Test
@@ -164,8 +164,8 @@ class ExactlyOnceContainerFactoryTests {
         assertThat(container.getErrorHandler()).isNotNull();
         assertThat(output)
                 .containsPattern(
-                        "INFO .*'fulfilment' takes over the settings .* its interceptors \\(2\\) see no message "
-                                + "whose key is completed.*; its error handler deletes nothing.*; with its own task executor keys")
+                        "INFO .*'fulfilment' takes over the settings .* its interceptors \\(2\\) do not see messages "
+                                + "whose key is completed.*; its error handler deletes nothing.*; with its own task executor, keys")
                 .doesNotContain("acknowledgement mode", "component factories");
     }
 

@@ -524,8 +524,8 @@ class ObservedClaimsTests {
 
         busy.close(Duration.ofMillis(20));
 
-        assertThat(output).contains("how up to 2 observed handlers ended is not on record");
+        assertThat(output).contains("the outcomes of up to 2 observed handlers are not recorded");
         claims.close();
-        assertThat(output.getOut().split("is not on record", -1)).hasSize(2);
+        assertThat(output.getOut().split("are not recorded", -1)).hasSize(2);
     }
 }

@@ -69,7 +69,7 @@ class ObservedCountsTests {
         }
 
         assertThat(lines(output)).isOne();
-        assertThat(output).contains("The claims' database cannot be asked").contains("connection refused");
+        assertThat(output).contains("The claim store does not answer").contains("connection refused");
     }
 
     @Test
@@ -82,7 +82,7 @@ class ObservedCountsTests {
         assertThat(output)
                 .contains("A message of listener 'fulfilment' on queue 'orders' has no usable key")
                 .contains("The key expression '#o.id' is null")
-                .contains("as many observations were under way as there may be");
+                .contains("the maximum number of observations was pending");
     }
 
     @Test
@@ -97,13 +97,13 @@ class ObservedCountsTests {
     @Test
     void doubleEffectsAreCountedSinceTheStart() {
         counts.observed(ORDERS, key(1), ObservedOutcome.DUPLICATE);
-        assertThat(only().summary()).isEqualTo("would have prevented 1 double effect since the start");
+        assertThat(only().summary()).isEqualTo("would have prevented 1 double effect since startup");
         clock.advance(Duration.ofDays(400));
         counts.observed(ORDERS, key(2), ObservedOutcome.OVERLAP);
         counts.observed(ORDERS, key(3), ObservedOutcome.TAKEOVER);
         counts.notObserved(ORDERS, NotObserved.KEY, null);
 
-        assertThat(only().summary()).isEqualTo("would have prevented 2 double effects since the start");
+        assertThat(only().summary()).isEqualTo("would have prevented 2 double effects since startup");
         assertThat(only().sinceStart())
                 .containsEntry("duplicate", 1L)
                 .containsEntry("overlap", 1L)

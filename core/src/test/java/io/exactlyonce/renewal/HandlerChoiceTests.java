@@ -171,7 +171,7 @@ class HandlerChoiceTests {
     @Test
     void choiceIsRefusedPastTheDeadlineAndAfterTheDeliverysEnd() {
         rig.clock.advance(Duration.ofSeconds(30));
-        assertThatThrownBy(() -> choose(LONG).join()).hasMessageContaining("its window is over");
+        assertThatThrownBy(() -> choose(LONG).join()).hasMessageContaining("its visibility timeout has expired");
 
         Window ended = rig.start(30);
         ended.stop();

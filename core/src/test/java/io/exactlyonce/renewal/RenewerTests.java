@@ -474,7 +474,8 @@ class RenewerTests {
 
         assertThat(extensions()).containsExactly(0);
         assertThat(rig.renewer.inFlight()).isZero();
-        assertThat(output).containsOnlyOnce("was answered with FAILED; it will be visible when its window ends");
+        assertThat(output)
+                .containsOnlyOnce("was answered with FAILED; it becomes visible when its visibility timeout ends");
     }
 
     @Test

@@ -96,8 +96,8 @@ class SentencesTests {
     @MethodSource("userPages")
     void pagesHaveNoEvidence(Path page) throws IOException {
         assertThat(lines(page))
-                .filteredOn(line ->
-                        RUN.matcher(line.text()).find() || TEST.matcher(line.text()).find())
+                .filteredOn(line -> RUN.matcher(line.text()).find()
+                        || TEST.matcher(line.text()).find())
                 .isEmpty();
         assertThat(lines(page))
                 .filteredOn(line -> MONTH.matcher(line.text()).find())

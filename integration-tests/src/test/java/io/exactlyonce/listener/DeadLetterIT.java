@@ -97,7 +97,7 @@ class DeadLetterIT {
             assertThat(application.texts("SELECT extract(day FROM expires_at - claimed_at) FROM exactly_once_claim"))
                     .containsExactly("30");
             assertThat(output)
-                    .contains("is taken for a duplicate")
+                    .contains("is treated as a duplicate")
                     .contains("lease 2m renewed every 1m, timeout 1m30s,", "retention 30d");
         }
     }

@@ -176,7 +176,7 @@ class HandlerVisibilityIT {
                     .flatExtracting(ChangeMessageVisibilityBatchRequest::entries)
                     .noneMatch(entry -> entry.receiptHandle().equals(first));
             assertThat(application.renewals("window", "lost")).isZero();
-            assertThat(log.text()).doesNotContain("visibility window of");
+            assertThat(log.text()).doesNotContain("visibility timeout of");
         }
     }
 }

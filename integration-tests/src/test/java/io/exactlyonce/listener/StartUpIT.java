@@ -149,7 +149,7 @@ class StartUpIT {
                 Arguments.of(DoesNotParse.class, "'#order.orderId +' does not parse", "write SpEL"),
                 Arguments.of(
                         FinalClass.class,
-                        "StartUpIT$FinalClass is final, of which there can be no proxy that claims keys",
+                        "StartUpIT$FinalClass is final, which cannot have a proxy that claims keys",
                         "make the class non-final"),
                 Arguments.of(RecordListener.class, "RecordListener is a record", "make it an ordinary class"),
                 Arguments.of(

@@ -545,7 +545,7 @@ class QueueAuditTests {
         audit.subscribed(orders());
 
         assertThat(observed).hasSize(1);
-        assertThat(output).contains("failed; what it observes goes on").contains("broken");
+        assertThat(output).contains("failed; the observed work continues").contains("broken");
     }
 
     @Test

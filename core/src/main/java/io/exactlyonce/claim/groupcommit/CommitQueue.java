@@ -19,11 +19,12 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Calls that wait for the store, in the order in which they came. {@link #delay} decides when a flusher takes a batch; ends go before
- * claims. No call is divided: it goes when all of its keys may.
+ * Calls that wait for the store, in order of arrival. {@link #delay} decides when a flusher takes a batch; resolutions
+ * precede claims. No call is divided: it is sent when all of its keys may be.
  *
- * <p>Of one key there is one call on its way to the store at a time, or several calls for claims in one batch. So a release cannot
- * overtake the claim that it gives up, two flushers do not wait for each other's rows, and no batch ends a claim twice.
+ * <p>For each key, one call is on its way to the store at a time, or several claims in one batch. So a release cannot
+ * overtake the claim that it releases, two flushers do not wait for each other's rows, and no batch resolves a claim
+ * twice.
  */
 final class CommitQueue {
 
@@ -105,9 +106,9 @@ final class CommitQueue {
     }
 
     /**
-     * Returns for how many nanoseconds a flusher leaves what waits where it is; it takes a batch from zero on. While a batch is on
-     * its way, what comes shares the next one. While none is, completions for which no caller waits gather for a moment, since the
-     * quick handlers of one poll end together; anything else goes at once, and takes them along.
+     * Returns for how many nanoseconds a flusher delays its next batch; it takes a batch at zero. While a batch is on
+     * its way, what comes shares the next one. While none is, completions for which no caller waits gather for a
+     * moment, since the quick handlers of one poll end together; anything else goes at once, and takes them along.
      */
     long delay() {
         if (waiting.isEmpty()) {
@@ -180,7 +181,10 @@ final class CommitQueue {
         }
     }
 
-    /** Takes back what has waited for this long, to be refused. What is not among it is on its way to the store, or answered. */
+    /**
+     * Removes calls that have waited for this long, to be rejected. All others are on their way to the store, or
+     * answered.
+     */
     List<Call> removeOlderThan(long nanos) {
         lock.lock();
         try {
@@ -193,7 +197,7 @@ final class CommitQueue {
         }
     }
 
-    /** Takes no more calls; those that wait are still flushed. */
+    /** Rejects further calls; waiting ones are still flushed. */
     void close() {
         lock.lock();
         try {

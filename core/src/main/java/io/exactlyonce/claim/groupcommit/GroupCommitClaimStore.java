@@ -27,27 +27,28 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * Group commit: calls of many threads share the store's transactions, and no caller waits. Calls wait in a {@link CommitQueue};
  * flushers take them in batches, which grow with the load.
  *
- * <p>Guaranteed, besides what the store guarantees:
+ * <p>Guaranteed, in addition to the store's guarantees:
  *
  * <ul>
- *   <li>Ends go before claims.
+ *   <li>Resolutions precede claims.
  *   <li>Calls for one key reach the store one after the other, in no batch together but for claims.
- *   <li>A call that the store can never take fails alone, and so does an end whose row is locked.
- *   <li>A call is answered, or fails, only when nothing of it is on its way to the store any more, so that no release that a
- *       caller sends after that can be overtaken by its claim. What depends on the answer runs on a flusher, and must not block.
+ *   <li>A call that the store rejects fails alone, and so does a resolution whose row is locked.
+ *   <li>A call is answered, or fails, only when no part of it is on its way to the store, so that its claim cannot
+ *       overtake a release that the caller sends after that. Dependent actions run on a flusher, and must not block.
  * </ul>
  *
  * <p>Not guaranteed: the order of calls for different keys. When the store fails, it fails for a whole batch.
  *
- * <p>Renewals, looks and fences have no place here: their callers ask the store itself, so that no claim delays them.
+ * <p>Renewals, lookups and fences bypass the queue: their callers use the store itself, so that no claim delays them.
  */
 public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseable {
 
     private static final Duration SWEEP_INTERVAL = Duration.ofMillis(100);
-    private static final String CLOSED = "Nothing was asked of the store: claims have stopped with the application";
+    private static final String CLOSED = "The claim store was not called: claims have stopped with the application";
     private static final String BUSY =
-            "Nothing was asked of the store, for it was busy for %d ms: find out what slows the database"
-                    + " down, lower the concurrency of listeners, or raise exactly-once.datasource.connection-timeout if it is far away";
+            "The claim store was not called, because it was busy for %d ms: find out what slows "
+                    + "the database down, lower the concurrency of listeners, or raise "
+                    + "exactly-once.datasource.connection-timeout if it is far away";
 
     private final ClaimStore store;
     private final Duration queueTimeout;
@@ -58,7 +59,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     private volatile boolean isFlushed;
 
     /**
-     * @param store what answers; closing this does not close it
+     * @param store the store; closing this does not close it
      * @param settings how calls share batches
      * @param clock monotonic, in nanoseconds
      */
@@ -128,7 +129,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         }
         List<Runnable> answers = new ArrayList<>(batch.size());
         Boundary.guard("A batch of claims", () -> write(batch, answers), crash -> fail(batch, crash, answers));
-        // The batch's keys can go on before its callers are answered, since what depends on the answers runs here.
+        // Frees the batch's keys before its callers are answered, since their dependent actions run here.
         queue.returned(batch);
         answers.forEach(Runnable::run);
     }
@@ -176,7 +177,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         }
     }
 
-    /** A timer refuses what waits for too long, since flushers may be stuck just then. */
+    /** A timer rejects calls that wait too long, since flushers may be stuck. */
     private void sweep() {
         if (!isFlushed) {
             Timer.SYSTEM.after(SWEEP_INTERVAL, this::sweep);
@@ -190,7 +191,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         }
     }
 
-    /** Flushes what waits, for as long as a caller would wait for it, refuses the rest, and ends the flushers. */
+    /** Flushes waiting calls for as long as a caller would wait, rejects the others, and ends the flushers. */
     @Override
     public void close() {
         queue.close();

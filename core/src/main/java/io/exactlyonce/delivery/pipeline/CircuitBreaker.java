@@ -13,10 +13,10 @@ import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
 
 /**
- * Pauses the listeners that claim on one claim path, through the claim store or through a transaction manager of the application's, while
- * claims get no answer there: {@value #FAILURES} claims in a row without an answer open it, and the next one that is answered closes
- * it. Claims of deliveries in flight are repeated meanwhile, and are its probes. Where there are none left, a poll on trial finds
- * out, after a pause that doubles with each.
+ * Pauses the listeners that claim on one claim path, through the claim store or through a transaction manager of the
+ * application's, while claims get no answer there: {@value #FAILURES} claims in a row without an answer open it, and
+ * the next one that is answered closes it. Claims of deliveries in flight are repeated meanwhile, and are its probes.
+ * If there are none, a trial poll probes, after a pause that doubles each time.
  */
 public final class CircuitBreaker implements PollGate {
 
@@ -43,7 +43,7 @@ public final class CircuitBreaker implements PollGate {
         this.clock = clock;
     }
 
-    /** A listener begins to poll as the breaker permits. */
+    /** A listener begins to poll, controlled by the breaker. */
     public void subscribe(Subscription subscription) {
         subscriptions.add(subscription);
     }
@@ -88,8 +88,8 @@ public final class CircuitBreaker implements PollGate {
             if (opens) {
                 String reason = NestedExceptionUtils.getMostSpecificCause(why).toString();
                 subscriptions.forEach(paused -> log.warn(
-                        "{} is paused: {} claims in a row got no answer through {} ({}). It polls again, by itself, when a claim is "
-                                + "answered there",
+                        "{} is paused: {} claims in a row got no answer through {} ({}). It resumes "
+                                + "automatically when a claim is answered there",
                         paused,
                         FAILURES,
                         description,

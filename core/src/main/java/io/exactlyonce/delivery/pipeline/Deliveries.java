@@ -28,19 +28,19 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The deliveries in flight: renewed from their receive until they are deleted, returned or abandoned, so that none is
- * renewed for ever, whatever its way out.
+ * renewed forever.
  *
- * <p>A listener stops in three steps, each harmless if it is repeated: {@link #beginStop}, {@link #interruptHandlers}, {@link
- * #endStop}. Renewals go on until the last, so that nothing which is still being handled or deleted comes to another consumer. From
- * the first step on no handler of the listener begins any more, and what none has begun to process is visible to other
- * consumers at once. A delivery on its last receive is an exception: its queue would give it up, untried, rather than deliver
- * it again. It goes on as if nothing had happened, for as long as its listener waits for handlers.
+ * <p>A listener stops in three steps, each harmless if it is repeated: {@link #beginStop}, {@link #interruptHandlers},
+ * {@link #endStop}. Renewals continue until the last, so that no message that is still being handled or deleted is
+ * redelivered. From the first step on, no handler of the listener begins, and unprocessed messages are visible to other
+ * consumers at once. A delivery on its last receive is an exception, because its queue would not deliver it again: it
+ * continues while its listener waits for handlers.
  */
 public final class Deliveries {
 
     private static final Logger log = LoggerFactory.getLogger(Deliveries.class);
 
-    /** The moment that handlers have which were interrupted. */
+    /** The time that interrupted handlers have to end. */
     private static final Duration LAST_MOMENT = Duration.ofSeconds(2);
 
     private final Renewer renewer;
@@ -53,9 +53,9 @@ public final class Deliveries {
 
     /**
      * @param renewer renews visibility timeouts and leases
-     * @param claims where keys are looked up, and claims given up
-     * @param policy decides on duplicates, and how long a delivery stays away that comes again
-     * @param observer learns of the end of each delivery
+     * @param claims looks up keys and releases claims
+     * @param policy decides on duplicates, and on the delay of returned deliveries
+     * @param observer is notified of the end of each delivery
      * @param clock monotonic, in nanoseconds
      * @param mostWaiting how many deliveries may wait for a key at any time; more are returned
      */
@@ -101,8 +101,8 @@ public final class Deliveries {
     }
 
     /**
-     * Does what was decided on a delivery that has left its listener. One on which nothing was decided failed, or was not
-     * claimed: it is returned with backoff, or at once if it was held back, which has cost no other consumer anything.
+     * Does what was decided on a delivery that has left its listener. Without a decision it failed, or was not claimed:
+     * it is returned with backoff, or at once if it was held back.
      *
      * @return whether the message is to be deleted; it is renewed on until that is confirmed
      */
@@ -186,12 +186,12 @@ public final class Deliveries {
         try {
             delivery.delete();
         } catch (RuntimeException failure) {
-            log.warn("Deleting {} failed; it may be delivered again, as a duplicate", delivery, failure);
+            log.warn("Deleting {} failed; it may be redelivered as a duplicate", delivery, failure);
             finish(delivery);
         }
     }
 
-    /** Ends a delivery that was not returned. A claim that has not come to its handler is given up. */
+    /** Ends a delivery that was not returned. A claim that did not reach its handler is released. */
     void finish(Delivery delivery) {
         delivery.window().stop();
         // A delete may be confirmed after the listener has stopped.
@@ -219,15 +219,15 @@ public final class Deliveries {
         finish(delivery);
     }
 
-    /** The queue has refused the delete: the message will come again, as a duplicate. */
+    /** The queue has rejected the delete: the message will be redelivered as a duplicate. */
     public void acknowledgementFailed(Delivery delivery) {
-        log.warn("Deleting {} failed; it may be delivered again, as a duplicate", delivery);
+        log.warn("Deleting {} failed; it may be redelivered as a duplicate", delivery);
         finish(delivery);
     }
 
     /**
-     * A thread that had deliveries in hand has crashed. As if the process had been killed, they are renewed no more, and neither
-     * released nor returned nor deleted. May be told twice of one.
+     * A thread that processed deliveries has crashed. As if the process had been killed, they are no longer renewed,
+     * and neither released nor returned nor deleted. May be called twice for one.
      */
     public void abandon(Collection<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
@@ -248,21 +248,20 @@ public final class Deliveries {
     }
 
     /**
-     * Makes visible at once what no handler has begun, also what is received from now on, and returns what waits for
-     * a key. Running handlers go on.
+     * Makes visible at once what no handler has begun, also what is received from now on, and returns what waits for a
+     * key. Running handlers continue.
      */
     public void beginStop(Subscription subscription) {
         // First: what begins or is received meanwhile meets it.
         subscription.stop();
-        // Before the waits: a group may go on behind a head whose wait ends.
+        // Before the waits: a group may continue behind a head whose wait ends.
         returnUnstarted(subscription, of(subscription));
         waiting.endAll(subscription);
     }
 
     /**
-     * Interrupts the handlers that are still running. Those that heed it within a moment have their claims released and
-     * their messages returned, before their threads and the database connections go. The claims of the rest end with their
-     * leases.
+     * Interrupts the handlers that are still running. If they end soon, their claims are released and their messages
+     * returned, before threads and database connections close. Other claims end with their leases.
      */
     public void interruptHandlers(Subscription subscription) {
         beginStop(subscription);
@@ -274,14 +273,14 @@ public final class Deliveries {
         running.forEach(Delivery::abandon);
         awaitLastMoment(subscription, running);
         for (Delivery delivery : running) {
-            // Its pipeline may have no thread any more to do it.
+            // Its pipeline may no longer have a thread to do it.
             if (delivery.processed().isDone() && settleWhileStopping(delivery)) {
                 delete(delivery);
             }
         }
     }
 
-    /** Renews nothing of the listener any more. */
+    /** Stops all renewals of the listener. */
     public void endStop(Subscription subscription) {
         interruptHandlers(subscription);
         of(subscription).forEach(this::finish);
@@ -292,9 +291,7 @@ public final class Deliveries {
             CompletableFuture.allOf(abandoned.stream().map(Delivery::processed).toArray(CompletableFuture[]::new))
                     .get(LAST_MOMENT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException | ExecutionException stubborn) {
-            log.warn(
-                    "Handlers of {} go on after they were interrupted; their claims end with their leases",
-                    subscription);
+            log.warn("Handlers of {} continue after an interrupt; their claims end with their leases", subscription);
         } catch (InterruptedException stopping) {
             Thread.currentThread().interrupt();
         }

@@ -37,30 +37,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way of deliveries, from the poll until how they ended is on record. Every step takes a list of one subscription: a message that
- * comes alone is a list of one. No step waits for the store.
+ * Processes deliveries from the poll until their outcomes are recorded. Every step takes a list of one subscription; a
+ * single message is a list of one. No step waits for the store.
  *
  * <ol>
- *   <li>{@link #claim}: all keys in one call, before there are threads, or when there is one. A call that gets no answer is repeated
- *       in place. A delivery that acquires no key waits, is deleted or comes again, and goes no further.
+ *   <li>{@link #claim}: all keys in one call, before there are threads, or when there is one. A call that gets no
+ *       answer is repeated in place. A delivery that acquires no key waits, is deleted or is returned, and goes no
+ *       further.
  *   <li>{@link #admit}: a delivery whose lease is over, or whose group has been stopped, is not handled. Asked when the thread is
  *       there, and again when the method is called.
  *   <li>{@link #handle}: reconciler, then handler, once.
  *   <li>{@link #record}: completions, parkings and releases in one call, behind the handler, whose thread does not wait for the store.
  * </ol>
  *
- * <p>What becomes of each delivery is done when it has left its listener and how it ended is on record ({@link Deliveries#settle}).
+ * <p>Each delivery is settled when it has left its listener and its outcome is recorded ({@link Deliveries#settle}).
  *
- * <p>Guaranteed: the handler is called once at most (in a transaction once more if it named deliveries that failed, or lost its
- * connection: all that it wrote is rolled back by then), only with deliveries whose keys are claimed, in their order; a
- * delivery is acknowledged only after its claim's completion is recorded, by this delivery or an earlier one; each is
- * judged by its own claim, as if it had come alone. The claim is held until a handler's future has ended and that is on
- * record. A handler that must stop is interrupted, once, as long as its method has not returned; then its future is
- * cancelled, once. A future that ends by that alone says nothing about the work behind it, so that its claim is not
- * released, but left to the end of its lease.
+ * <p>Guaranteed: the handler is called once at most (in a transaction once more if it named deliveries that failed, or
+ * lost its connection: all that it wrote is rolled back by then), only with deliveries whose keys are claimed, in their
+ * order; a delivery is acknowledged only after its claim's completion is recorded, by this delivery or an earlier one;
+ * each is judged by its own claim, as if it had come alone. The claim is held until a handler's future has ended and
+ * that is recorded. A handler that must stop is interrupted, once, while its method has not returned; then its future
+ * is cancelled, once. A future that was only cancelled says nothing about its work, so its claim is not released, but
+ * left to the end of its lease.
  *
  * <p>Not guaranteed: that the effects of a handler whose process dies before its completion is recorded happen only
- * once; the next attempt is told by {@link io.exactlyonce.Claim#isInDoubt()}.
+ * once; the next attempt sees {@link io.exactlyonce.Claim#isInDoubt()}.
  */
 public final class DeliveryPipeline {
 
@@ -77,9 +78,9 @@ public final class DeliveryPipeline {
 
     /**
      * @param claims claims keys, and ends claims
-     * @param policy on what terms keys are claimed, and what becomes of deliveries that acquire none
+     * @param policy settings for claims, and decisions on deliveries that acquire none
      * @param results writes handlers' results
-     * @param observer learns of claims and handlers
+     * @param observer is notified of claims and handlers
      * @param clock monotonic, in nanoseconds
      * @param cancellations cancels futures of handlers, which may call the application's own code; must not make its caller wait
      */
@@ -101,7 +102,7 @@ public final class DeliveryPipeline {
     /**
      * Claims the keys that were not asked for yet, in one call.
      *
-     * @return ends when each is acquired or refused, or is given up without an answer
+     * @return completes when each is acquired or refused, or has finally got no answer
      */
     public CompletableFuture<Void> claim(List<Delivery> deliveries) {
         List<Delivery> asking = beginProcessing(deliveries);
@@ -178,10 +179,10 @@ public final class DeliveryPipeline {
         delivery.decide(policy.decide(delivery, outcome));
     }
 
-    /** It comes again, and not soon: it was not tried. */
+    /** It is returned with a long delay: it was not tried. */
     void unanswered(Delivery delivery, @Nullable Throwable why) {
         if (why instanceof IllegalArgumentException) {
-            log.error("{} is returned: its key, or another one of its poll, cannot be claimed", delivery, why);
+            log.error("{} is returned: its key, or another key of its poll, cannot be claimed", delivery, why);
         } else {
             log.warn(
                     "{} is returned: the claim of {} got no answer",
@@ -192,9 +193,9 @@ public final class DeliveryPipeline {
     }
 
     /**
-     * For how long a claim without an answer is repeated: while none is answered on its way, a few times while others are, and
-     * without an end where its message would leave its queue untried; but not when nothing can come of it any more. Counts its
-     * deliveries as waiting once it has failed a few times.
+     * Decides how long a claim without an answer is repeated: while no claim on its path is answered, a few times while
+     * others are, and forever if its message would otherwise leave its queue untried; but not once it is useless.
+     * Counts its deliveries as waiting once it has failed a few times.
      */
     static final class Repeats {
 
@@ -213,7 +214,7 @@ public final class DeliveryPipeline {
         boolean shouldRetry(Throwable failure) {
             subscription.gate().unanswered(failure);
             boolean isPaused = subscription.gate().isPaused();
-            // An attempt that began in an outage tells nothing of what is answered after it.
+            // An attempt that began in an outage says nothing about later answers.
             alone += isPaused || wasPaused ? 0 : 1;
             wasPaused = isPaused;
             if (asking.stream().noneMatch(Delivery::mayStillBeHandled)) {
@@ -238,8 +239,8 @@ public final class DeliveryPipeline {
     }
 
     /**
-     * Returns those that may be handled, as far as is known now: what their keys are held for, and what may not overtake another one.
-     * The rest leaves, and gives its claims back.
+     * Returns those that may be handled now: their keys are held, and they overtake no other one. The others leave, and
+     * release their claims.
      */
     public List<Delivery> admit(List<Delivery> deliveries) {
         HandlerOutcome outcome = new HandlerOutcome();
@@ -252,7 +253,7 @@ public final class DeliveryPipeline {
         return pass(deliveries, (admission, delivery) -> admission.admits(delivery, outcome));
     }
 
-    /** Returns those that pass a gate, asked in their order. The rest leaves, and gives its claims back. */
+    /** Returns those that pass a gate, checked in their order. The others leave, and release their claims. */
     private List<Delivery> pass(List<Delivery> deliveries, BiPredicate<Admission, Delivery> gate) {
         Admission admission = new Admission();
         List<Delivery> passed = new ArrayList<>(deliveries.size());
@@ -265,9 +266,9 @@ public final class DeliveryPipeline {
     }
 
     /**
-     * Says which deliveries a handler may be given, asked in their order. On a FIFO queue a message that stays in its queue
-     * stops the later ones of its group, which must not overtake it: their claims are given back, and they are visible again
-     * when their batch is done. The messages of a standard queue have no group, and stop no other.
+     * Decides which deliveries a handler may get, in their order. On a FIFO queue a message that stays in its queue
+     * stops the later ones of its group, which must not overtake it: their claims are released, and they are visible
+     * again when their batch is done. The messages of a standard queue have no group, and stop no other.
      */
     static final class Admission {
 
@@ -282,10 +283,9 @@ public final class DeliveryPipeline {
                 return true;
             }
             if (delivery.isAcquired()) {
-                outcome.add(
-                        delivery.claim()
-                                .lost(
-                                        "its lease was over, its time was up, or its listener had stopped, before the handler was called"));
+                outcome.add(delivery.claim()
+                        .lost("its lease or timeout had expired, or its listener had stopped, "
+                                + "before the handler was called"));
                 delivery.release(FailedAttempt.NOT_CALLED);
             }
             stopGroupOf(delivery);
@@ -305,7 +305,10 @@ public final class DeliveryPipeline {
             return enters;
         }
 
-        /** A message is not handled; unless its key is completed, or its queue gives it up now, the rest of its group waits. */
+        /**
+         * A message is not handled; unless its key is completed, or this is its last receive, the rest of its group
+         * waits.
+         */
         void stopGroupOf(Delivery delivery) {
             if (!delivery.group().isEmpty() && !delivery.leavesItsQueue()) {
                 stoppedGroups.add(delivery.group());
@@ -329,7 +332,7 @@ public final class DeliveryPipeline {
         }
     }
 
-    /** Gives back what was claimed and has not come to its handler. */
+    /** Releases claims that did not reach their handler. */
     public void releaseUnhandled(List<Delivery> deliveries) {
         List<Delivery> unhandled = new ArrayList<>(0);
         for (Delivery delivery : deliveries) {
@@ -342,14 +345,14 @@ public final class DeliveryPipeline {
     }
 
     /**
-     * Handles deliveries of one subscription whose keys are held, or are claimed in the handler's transaction. How it ended is
-     * recorded behind the handler: {@link Delivery#processed()} tells when.
+     * Handles deliveries of one subscription whose keys are held, or are claimed in the handler's transaction. The
+     * outcome is recorded after the handler: {@link Delivery#processed()} then completes.
      *
      * @param deliveries in their order
      * @return the handler's result if the delivery came alone, else {@code null}. A future if the handler returned one: it ends when
      *     the work does, without a result of a batch, and fails with what follows
-     * @throws Throwable what the handler threw, or {@link io.exactlyonce.ClaimLostException} if a claim was lost before the handler
-     *     was called; the rest of what went wrong is suppressed in it
+     * @throws Throwable the handler's exception, or {@link io.exactlyonce.ClaimLostException} if a claim was lost
+     *     before the handler was called; other failures are suppressed in it
      */
     @SuppressWarnings("FutureReturnValueIgnored") // It is what the caller asked for.
     public @Nullable Object handle(List<Delivery> deliveries, Handler handler) throws Throwable {
@@ -405,7 +408,7 @@ public final class DeliveryPipeline {
         try {
             future = stage.toCompletableFuture();
         } catch (RuntimeException none) {
-            // Its work goes on, and nothing tells when it ends.
+            // Its work continues, and its end is unknown.
             future = CompletableFuture.failedFuture(call.cancelled(none));
         }
         CompletableFuture<@Nullable Object> answer = new CompletableFuture<>();
@@ -437,7 +440,7 @@ public final class DeliveryPipeline {
                 return;
             }
         }
-        throw new CancellationException("%s was not begun: its listener has stopped"
+        throw new CancellationException("%s was not started: its listener has stopped"
                 .formatted(
                         deliveries.size() == 1
                                 ? deliveries.get(0)
@@ -467,8 +470,8 @@ public final class DeliveryPipeline {
         outcome.addHandlers(cancelled);
         for (Delivery delivery : entered) {
             log.warn(
-                    "{}: its handler's future was cancelled, which does not tell whether its work has stopped; {}"
-                            + " can be claimed again when its lease ends",
+                    "{}: its handler's future was cancelled, but its work may continue; {} can be "
+                            + "claimed again when its lease ends",
                     delivery,
                     delivery.spec().key());
             delivery.window().stopLeaseRenewal();
@@ -514,7 +517,10 @@ public final class DeliveryPipeline {
         }
     }
 
-    /** Returns what failed with which delivery; nothing if the exception fails all: it names none, or one that is not there. */
+    /**
+     * Returns the failures of single deliveries; nothing if the exception fails all: it names none, or one that is not
+     * there.
+     */
     static Map<Integer, Throwable> named(Throwable thrown, int size) {
         if (!(InDoubtSettings.unwrap(thrown) instanceof BatchItemFailures items)) {
             return Map.of();
@@ -524,8 +530,9 @@ public final class DeliveryPipeline {
     }
 
     /**
-     * Records how deliveries ended, all in one call; each leaves when that is answered, or is not wanted any more. Claims that seem
-     * lost are completed, too: the store knows whether another worker has taken a key over, and if none has, the effect is on record.
+     * Records the outcomes of deliveries in one call; each leaves when that is answered, or no longer needed. Claims
+     * that seem lost are also completed: the store decides whether another worker has taken a key over, and if none
+     * has, the effect is recorded.
      */
     private void record(List<Delivery> deliveries) {
         List<Delivery> ended = new ArrayList<>(deliveries.size());
@@ -542,8 +549,8 @@ public final class DeliveryPipeline {
         if (resolutions.isEmpty()) {
             return;
         }
-        // The next message of a group begins when this is on record. Otherwise a completion may wait for others to
-        // share a transaction.
+        // The next message of a group begins when this is recorded. Otherwise a completion may wait for others to share
+        // a transaction.
         boolean isAwaited = ended.get(0).subscription().isFifo()
                 || !resolutions.stream().allMatch(ClaimResolution.Completed.class::isInstance);
         claims.resolve(
@@ -567,7 +574,9 @@ public final class DeliveryPipeline {
                         crash -> ended.forEach(Delivery::finishProcessing)));
     }
 
-    /** An effect is recorded for as long as its listener runs; a failure, while its message is not another consumer's, too. */
+    /**
+     * An effect is retried while its listener runs; a failure, also only while no other consumer can have its message.
+     */
     private static boolean isRecordWanted(Delivery delivery, ClaimResolution resolution, int failures) {
         return resolution instanceof ClaimResolution.Completed
                 ? !delivery.isAbandoned()
@@ -607,8 +616,8 @@ public final class DeliveryPipeline {
             observer.on(new DeliveryEvent.CompletionLost(delivery.subscription()));
         } else if (resolution instanceof ClaimResolution.Completed) {
             log.error(
-                    "{} is neither deleted nor returned: that its handler has succeeded could not be recorded before its"
-                            + " listener stopped, so that {} is in doubt when its lease ends: {}",
+                    "{} is neither deleted nor returned: its handler's success could not be recorded "
+                            + "before its listener stopped, so {} is in doubt when its lease ends: {}",
                     delivery,
                     key,
                     RetryingClaimClient.why(failure));

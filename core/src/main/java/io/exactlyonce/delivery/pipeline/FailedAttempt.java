@@ -6,20 +6,20 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.InDoubtSettings;
 
-/** Decides what becomes of a key whose attempt failed. */
+/** Decides on a key whose attempt failed. */
 public final class FailedAttempt {
 
-    /** Why a claim is released whose handler was not called. */
+    /** The reason for releasing a claim whose handler was not called. */
     static final String NOT_CALLED = "the handler was not called";
 
     private FailedAttempt() {}
 
     /**
-     * Parks the key or gives it up. It is in doubt if the attempt was stopped from outside, so that it may have had effects that it
-     * could not report.
+     * Parks or releases the key. It is in doubt if the attempt was stopped, and may have had effects that it could not
+     * report.
      *
      * @param claim the claim that it ran under
-     * @param failure what it threw
+     * @param failure its exception
      * @param stopped whether it was stopped by the engine
      */
     public static ClaimResolution resolution(
@@ -32,8 +32,8 @@ public final class FailedAttempt {
     }
 
     /**
-     * Returns whether an interrupt ended it, which need not be ours: the application, too, may stop its own threads. Or it learned of
-     * the loss of its claim by itself, from {@code ensureHeld()} or {@code fence()}: what it had done until then is in doubt as well.
+     * Returns whether an interrupt ended it, ours or the application's, or it detected the loss of its claim by {@code
+     * ensureHeld()} or {@code fence()}: its earlier effects are in doubt as well.
      */
     private static boolean wasStopped(ClaimId claim, Throwable failure) {
         return Causes.of(failure)

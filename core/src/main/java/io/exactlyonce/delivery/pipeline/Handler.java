@@ -13,7 +13,7 @@ public interface Handler {
      * Calls it, on the caller's thread.
      *
      * @param deliveries those whose keys are held, in their order; at least one
-     * @return its result; a {@link CompletionStage} if its work may go on after it has returned
+     * @return its result; a {@link CompletionStage} if its work may continue after it has returned
      * @throws Throwable what it throws
      */
     @Nullable Object handle(List<Delivery> deliveries) throws Throwable;

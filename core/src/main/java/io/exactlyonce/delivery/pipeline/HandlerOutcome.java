@@ -4,13 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What became of deliveries that are handled together, for the caller of the handler. */
+/** The outcome of deliveries that are handled together, for the caller of the handler. */
 final class HandlerOutcome {
 
     private final List<Throwable> failures = new ArrayList<>(0);
     private @Nullable Object result;
 
-    /** Notes the result of a delivery that comes alone. */
+    /** Records the result of a single delivery. */
     void result(@Nullable Object result) {
         this.result = result;
     }
@@ -23,7 +23,7 @@ final class HandlerOutcome {
         failures.add(failure);
     }
 
-    /** Puts what the handler threw before everything else. */
+    /** Puts the handler's exception before everything else. */
     void addHandlers(Throwable thrown) {
         failures.add(0, thrown);
     }
@@ -32,7 +32,7 @@ final class HandlerOutcome {
         return failures;
     }
 
-    /** Returns what went wrong, if anything did; the rest of it is suppressed in the first. */
+    /** Returns the first failure, if any; the others are suppressed in it. */
     @Nullable Throwable failure() {
         if (failures.isEmpty()) {
             return null;

@@ -16,8 +16,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks a listener's reconciler about the keys that are in doubt, each in a call of its own, so that what stops another
- * delivery meanwhile keeps that one from the handler only.
+ * Calls a listener's reconciler once for each key in doubt, so that a delivery that is stopped meanwhile only misses
+ * its own handler.
  */
 final class Reconciling {
 
@@ -36,7 +36,7 @@ final class Reconciling {
         return delivery.spec().doubt().reconciler() != null && delivery.claim().isInDoubt();
     }
 
-    /** Returns whether the handler is to be called for a delivery, which has ended otherwise, or gives its claim back. */
+    /** Returns whether to call the handler for a delivery; otherwise it has ended, or releases its claim. */
     boolean admits(Admission admission, Delivery delivery) {
         Reconciler reconciler = delivery.spec().doubt().reconciler();
         return admission.admits(delivery, outcome)

@@ -36,17 +36,18 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * Claims keys and ends claims: calls that get no answer are repeated as they are, with the same claim ids, without a thread. A lost
- * reply does no harm, since a request finds its own claim and its lease counts from the attempt that is answered.
+ * Claims keys and resolves claims: calls that get no answer are repeated as they are, with the same claim ids, without
+ * a thread. A lost reply does no harm, since a request finds its own claim and its lease counts from the attempt that
+ * is answered.
  *
- * <p>Of an outage the first failure is logged with its stack trace, and each further one in one line. It is over when no call is
- * being repeated any more.
+ * <p>The first failure of an outage is logged with its stack trace, each further one in one line. The outage ends when
+ * no call is being repeated.
  */
 public final class RetryingClaimClient {
 
     private static final Logger log = LoggerFactory.getLogger(RetryingClaimClient.class);
 
-    /** So often a call is tried for which no caller has more patience. */
+    /** The number of attempts while a caller waits. */
     static final int FEW = 3;
 
     private final ClaimStore store;
@@ -56,7 +57,7 @@ public final class RetryingClaimClient {
     private final AtomicInteger repeating = new AtomicInteger();
     private final AtomicBoolean isTold = new AtomicBoolean();
 
-    /** Says whether a call that has got no answer is to be repeated. */
+    /** Decides whether to repeat a call without an answer. */
     @FunctionalInterface
     interface RetryCondition {
 
@@ -68,7 +69,7 @@ public final class RetryingClaimClient {
         boolean shouldRetry(int failures, Throwable failure);
     }
 
-    /** Is told of an answer, or why there is none. */
+    /** Takes an answer, or the reason why there is none. */
     @FunctionalInterface
     interface Callback<T> {
 
@@ -85,9 +86,9 @@ public final class RetryingClaimClient {
     /**
      * Asks a store.
      *
-     * @param store what keeps the claims
+     * @param store the store of the claims
      * @param async the same store, asked without a thread that waits
-     * @param timer for what has to be repeated
+     * @param timer for repeated calls
      * @param clock monotonic, in nanoseconds
      */
     public RetryingClaimClient(ClaimStore store, AsyncClaimStore async, Timer timer, NanoClock clock) {
@@ -98,8 +99,9 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Claims keys. When there is no answer at all, the claims that may stand nevertheless are given up, once, so that the next attempt
-     * neither waits for their leases nor takes them for a crash. Of a call that never reached the store none can stand.
+     * Claims keys. If there is finally no answer, the claims that may exist are released, once, so that the next
+     * attempt neither waits for their leases nor treats them as a crash. A call that never reached the store leaves
+     * none.
      *
      * @param requests at least one
      */
@@ -122,7 +124,7 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Ends claims. A result that cannot be stored costs no completion.
+     * Resolves claims. A result that cannot be stored does not prevent the completion.
      *
      * @param resolutions at least one
      * @param isAwaited whether a caller, or the next message of a group, waits for the answer
@@ -156,7 +158,10 @@ public final class RetryingClaimClient {
                 .attempt();
     }
 
-    /** Gives up the claim of a delivery whose handler has not been called, without a doubt, and then goes on. Its transaction gives it up by itself. */
+    /**
+     * Releases the claim of a delivery whose handler was not called, not in doubt, and then continues. A transaction
+     * releases its own.
+     */
     void release(Delivery delivery, Runnable released) {
         delivery.window().stopLeaseRenewal();
         if (delivery.isTransactional()) {
@@ -191,10 +196,10 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Ends a claim on a thread that waits, and tries a few times, or for as long as it is wanted.
+     * Resolves a claim on a thread that waits, and tries a few times, or while it is needed.
      *
-     * @return whether the end is recorded; otherwise the claim was lost
-     * @throws RuntimeException why there was no answer
+     * @return whether the resolution is recorded; otherwise the claim was lost
+     * @throws RuntimeException the reason for no answer
      */
     public boolean awaitResolution(ClaimResolution resolution, BooleanSupplier wanted) {
         CompletableFuture<Set<ClaimId>> ended = new CompletableFuture<>();
@@ -234,7 +239,7 @@ public final class RetryingClaimClient {
         return true;
     }
 
-    /** Returns pauses between repeats, which become longer, up to a bound, without an end. */
+    /** Returns an infinite sequence of pauses between repeats, which grow up to a bound. */
     static BackOffExecution pauses() {
         ExponentialBackOff pauses = new ExponentialBackOff(100, 2);
         pauses.setMaxInterval(2_000);
@@ -249,12 +254,12 @@ public final class RetryingClaimClient {
         return isAnswered(over);
     }
 
-    /** Returns how keys stand, as {@link ClaimStore#peek} does. */
+    /** Returns the states of keys, like {@link ClaimStore#peek}. */
     Map<ClaimKey, KeyState> peek(Collection<ClaimKey> keys) {
         return store.peek(keys);
     }
 
-    /** Ties the caller's own transaction to a claim. It is tried once, for a failure is the end of that transaction. */
+    /** Binds the caller's transaction to a claim. It is tried once, because a failure ends that transaction. */
     public boolean fence(ClaimId claim) {
         return store.fence(claim);
     }

@@ -27,11 +27,11 @@ import org.springframework.util.backoff.BackOffExecution;
 
 /**
  * Wraps a handler in one transaction that claims the keys of all its deliveries, runs it, and completes them. After a
- * failure, also one of the commit, the messages come again and find out what became of it. There is no lease to lose, so
+ * failure, also one of the commit, the messages are redelivered and find the outcome. There is no lease to lose, so
  * only the end of its listener stops it.
  *
- * <p>Nothing stays of a delivery that its handler names as failed: all is rolled back, and the rest is handled once more, in
- * another transaction, without it and without those that must not overtake it.
+ * <p>If its handler names failed deliveries, all is rolled back, and the others are handled once more, in another
+ * transaction, without those and without deliveries that must not overtake them.
  *
  * <p>A claim without an answer is repeated as other claims are, but on the handler's thread. A transaction that loses its connection
  * is repeated once; a second time its messages fail, since the handler itself may break its connections.
@@ -61,14 +61,14 @@ final class TransactionalHandler {
         }
     }
 
-    /** The transactions have left nothing behind, so the key is claimed once more, only to be set aside. */
+    /** The transactions were rolled back, so the key is claimed once more, only to be parked. */
     private void park(Delivery delivery, Throwable failure) {
         ClaimRequest request = delivery.request();
         try {
             ClaimOutcome outcome = pipeline.claims.awaitClaim(request);
             if (!(outcome instanceof Acquired)) {
                 log.warn(
-                        "{} is not parked: another delivery was faster ({})",
+                        "{} is not parked: another delivery claimed the key first ({})",
                         request.key(),
                         outcome.getClass().getSimpleName());
             } else if (pipeline.claims.awaitResolution(
@@ -167,7 +167,7 @@ final class TransactionalHandler {
             }
         }
 
-        /** Decides on the deliveries that acquired nothing, whatever becomes of the transaction; returns the other ones. */
+        /** Decides on the deliveries that acquired nothing, independently of the transaction; returns the others. */
         private List<Delivery> acquired(List<ClaimOutcome> outcomes) {
             answered = true;
             open.get(0).subscription().gate().answered();
@@ -244,7 +244,8 @@ final class TransactionalHandler {
         }
 
         /**
-         * The transaction lost its connection, and all that it wrote, unless its commit got through, which the next claim tells.
+         * The transaction lost its connection and its writes, unless its commit got through, which the next claim
+         * shows.
          */
         private List<Delivery> lost(ClaimStoreUnavailableException why) {
             if (leftOver != null) {
@@ -265,7 +266,9 @@ final class TransactionalHandler {
             return List.of();
         }
 
-        /** All is rolled back. Those that failed come again; returns the rest, which is handled without them. */
+        /**
+         * All is rolled back. Failed deliveries are returned; the result is the others, which are handled without them.
+         */
         private List<Delivery> failed(Throwable failure) {
             outcome.addHandlers(failure);
             boolean stopped = call.wasStopped();

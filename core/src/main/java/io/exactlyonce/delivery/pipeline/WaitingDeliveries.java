@@ -27,16 +27,17 @@ import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
 /**
- * The deliveries that wait for the holder of their key. They have left their pipeline, hold neither thread nor permit, and stay
- * invisible since their visibility timeouts are renewed like those of handlers at work. One look at the store for all of their keys
- * with each {@link #tick()} ends the waits that are over: a duplicate is deleted, and a delivery whose key is free is made visible.
+ * The deliveries that wait for the owner of their key. They have left their pipeline, hold neither thread nor permit,
+ * and stay invisible since their visibility timeouts are renewed like those of handlers at work. Each {@link #tick()}
+ * looks up all of their keys in one call, and ends waits: a duplicate is deleted, and a delivery whose key is free is
+ * made visible.
  *
- * <p>Each wait has one end: the thread that removes the delivery does what is to be done. A delivery whose visibility timeout is lost
- * is only dropped: another consumer may have received its message by now.
+ * <p>Each wait ends once: the thread that removes the delivery settles it. A delivery whose visibility timeout is lost
+ * is only dropped: another consumer may have received its message.
  */
 public final class WaitingDeliveries {
 
-    /** Time between two looks: what a takeover, or the delete of a duplicate, is late by at most. */
+    /** Time between two lookups: the maximum delay of a takeover, or of a duplicate's delete. */
     public static final Duration INTERVAL = Duration.ofMillis(250);
 
     private static final Logger log = LoggerFactory.getLogger(WaitingDeliveries.class);
@@ -79,8 +80,8 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Has a delivery wait, if there is room and its listener goes on; returns it otherwise. Nor does one wait that was held back: it
-     * would keep its FIFO group from the message before it.
+     * Lets a delivery wait, if the limit allows it and its listener runs; returns it otherwise. A delivery that was
+     * held back does not wait: it would keep its FIFO group from the message before it.
      */
     void admit(Delivery delivery, Duration leastDelay) {
         Subscription subscription = delivery.subscription();
@@ -115,8 +116,8 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Returns all deliveries of a stopping listener, so that other consumers can wait in its place. Not at once: a
-     * deployment that stops one instance after the other would use a receive up at each, within seconds.
+     * Returns all deliveries of a stopping listener, so that other consumers can wait in its place. Not immediately: a
+     * rolling deployment would use up a receive per instance, within seconds.
      */
     void endAll(Subscription subscription) {
         Map<Delivery, Duration> ended = new LinkedHashMap<>();
@@ -139,7 +140,7 @@ public final class WaitingDeliveries {
         return isTaken;
     }
 
-    /** Looks at the keys, and ends the waits that are over. Throws nothing that the store throws. Called by one thread. */
+    /** Looks up the keys, and ends waits. Does not throw the store's exceptions. Called by one thread. */
     public void tick() {
         for (Delivery delivery : deliveries) {
             if (!delivery.window().isInvisible() && take(delivery)) {
@@ -171,8 +172,8 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Exposes one waiting delivery per free key: the rest would be refused, and would use up a receive. While claims get no answer on
-     * its way, only when a poll on trial is due: where nothing else is claimed, its claim is the one that finds out.
+     * Exposes one waiting delivery per free key: others would be refused, and would use up a receive. While claims on
+     * its path get no answer, only when a trial poll is due: its claim may be the only probe.
      */
     private void end(List<Delivery> waiting, Map<ClaimKey, KeyState> states) {
         Set<ClaimKey> exposed = new HashSet<>();
@@ -225,8 +226,9 @@ public final class WaitingDeliveries {
         if (last == null || now - last >= BETWEEN_WARNINGS.toNanos()) {
             warnings.put(subscription.toString(), now);
             log.warn(
-                    "{} waits untried for the holder of its key; its queue moves it to the dead-letter queue after {} receives:"
-                            + " raise maxReceiveCount, or look for what delivers it so often",
+                    "{} waits untried for the owner of its key; its queue moves it to the dead-letter "
+                            + "queue after {} receives. Raise maxReceiveCount, or find out why SQS redelivers it "
+                            + "so often",
                     delivery,
                     mostReceives);
         }

@@ -1,6 +1,4 @@
-/**
- * The way of a delivery: claim, handle, record, settle. Begin here; it uses {@code delivery}.
- */
+/** The steps of a delivery: claim, handle, record, settle. Begin here; it uses {@code delivery}. */
 @NullMarked
 package io.exactlyonce.delivery.pipeline;
 

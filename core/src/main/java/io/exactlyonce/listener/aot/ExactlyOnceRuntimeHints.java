@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
 
-/** What is done by reflection, or read from the class path, whatever the application's listeners are. */
+/** Reflection and class path resources that do not depend on the application's listeners. */
 final class ExactlyOnceRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override

@@ -22,8 +22,8 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
- * Tells ahead of time what is done with listeners by reflection: awspring calls their methods, converters make their payloads, key
- * expressions read those, and results are written as JSON and read again.
+ * Registers reflection on listeners ahead of time: Spring Cloud AWS calls their methods, converters create their
+ * payloads, key expressions read those, and results are written as JSON and read again.
  */
 final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
 

@@ -1,4 +1,4 @@
-/** What applications that are prepared ahead of time, or made native, have to be told of listeners. */
+/** Hints on listeners for ahead-of-time processing and native images. */
 @NullMarked
 package io.exactlyonce.listener.aot;
 

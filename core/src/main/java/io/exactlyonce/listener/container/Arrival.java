@@ -14,10 +14,10 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
- * A message as an answer of SQS has brought it.
+ * A message of an SQS response.
  *
- * @param subscription as it was when the request was sent, so with the window that was asked for
- * @param receivedAt when the message's window began, or earlier
+ * @param subscription as it was when the request was sent, with the requested visibility timeout
+ * @param receivedAt when the message's visibility timeout began, or earlier
  * @param answered the answer's own date, from which ages are taken, so that no clock of this machine is held against the queue's;
  *     {@code null} if it is not known
  */
@@ -27,7 +27,7 @@ record Arrival(
         long receivedAt,
         @Nullable Instant answered) {
 
-    /** To parse a date takes longer than most of what is done for a message, and answers of one second have the same. */
+    /** Parsing a date is slow compared with other work for a message, and answers of one second have the same date. */
     private record Answered(String header, @Nullable Instant date) {}
 
     private static volatile Answered last = new Answered("", null);
@@ -75,7 +75,7 @@ record Arrival(
         return subscription.isFifo() ? attribute(MessageSystemAttributeName.MESSAGE_GROUP_ID, "") : "";
     }
 
-    /** One that is absent, or that a server other than AWS does not give as a number, counts as the first. */
+    /** A missing count, or text from a server other than AWS, counts as the first receive. */
     int receiveCount() {
         return (int) Math.min(number(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, 1), Integer.MAX_VALUE);
     }

@@ -10,7 +10,7 @@ import io.awspring.cloud.sqs.listener.sink.MessageSink;
 import io.awspring.cloud.sqs.listener.source.MessageSource;
 import io.exactlyonce.listener.method.ContainerSettings;
 
-/** Makes a container's components: for each of its queues, and each of its starts, a consumer of ours, and one sink for all of them. */
+/** Creates a container's components: our consumer for each queue and start, and one sink for all of them. */
 public record ConsumerComponents(ListenerEngine engine, String listener, ContainerSettings settings)
         implements ContainerComponentFactory<Object, SqsContainerOptions> {
 

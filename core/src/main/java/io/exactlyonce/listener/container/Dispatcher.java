@@ -19,20 +19,22 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * The way of a queue's messages from their arrival: renewed, claimed, handed to handlers, recorded, and then deleted, in this order.
- * Where keys are claimed ahead, all of a poll are claimed in one call, before there are threads; what acquires its key goes on, and
- * the rest takes no thread. A message gives its slot and permit back when its handler has ended; that its outcome is on record, and
- * acted on, is waited for by the next message of its group only.
+ * Processes a queue's messages from their arrival: renewed, claimed, handed to handlers, recorded, and then deleted, in
+ * this order. If keys are claimed ahead, all of a poll are claimed in one call, before there are threads; only messages
+ * that acquire their keys take threads. A message releases its slot and permit when its handler has ended; only the
+ * next message of its group waits until the outcome is recorded and applied.
  *
- * <p>Of a group, the first message that stays in the queue, whatever the reason, stops the rest: they are made visible again at
- * once. SQS hands out nothing of a group while any of its messages is in flight, so that the order holds however long the
- * stopped one stays away. One that failed on its last receive does not stay: its queue moves it to the dead-letter queue instead of
- * handing it out again. The rest, which has been received as often, would go with it if it did not go on now. Since the redrive
- * policy may have been changed, it is read again first; where that fails, the rest is stopped: order comes first.
+ * <p>Of a group, the first message that stays in the queue, whatever the reason, stops the rest: they are made visible
+ * again at once. SQS hands out nothing of a group while any of its messages is in flight, so that the order holds
+ * however long the stopped one stays away. A message that failed on its last receive does not stay: its queue moves it
+ * to the dead-letter queue. The rest, which has been received as often, would follow it if it did not continue now.
+ * Since the redrive policy may have changed, it is read again first; if that fails, the rest is stopped: order has
+ * priority.
  *
- * <p>One that waits on its last receive keeps the rest, invisible and without a thread, until its wait is over; then they go on
- * for the same reason. They keep their permits. One at least stays free, since each head gives back its own; and no wait needs
- * one to end: a holder that lives has its own, a dead one's lease ends, and stop and recovery from an outage take none.
+ * <p>One that waits on its last receive keeps the rest, invisible and without a thread, until its wait ends; then they
+ * continue for the same reason. They keep their permits. At least one stays free, since each head releases its own; and
+ * no wait needs one to end: a live owner has its own, a dead one's lease expires, and stop and recovery from an outage
+ * take none.
  */
 final class Dispatcher {
 
@@ -88,14 +90,14 @@ final class Dispatcher {
     }
 
     /**
-     * Waits until outcomes are recorded as fast as handlers end: as many may be on their way to the store as messages in hand. A crash
-     * would repeat the effects of all of them.
+     * Waits until outcomes are recorded as fast as handlers end: at most as many may be unrecorded as there are
+     * messages in flight. A crash would repeat the effects of all of them.
      */
     boolean awaitCapacity(Duration longest) throws InterruptedException {
         return records.awaitAtMost(mostRecords - 1, longest);
     }
 
-    /** Takes what was polled. Each message holds a permit. */
+    /** Takes polled messages. Each holds a permit. */
     void arrived(List<ReceivedMessage> messages) {
         if (messages.isEmpty()) {
             return;
@@ -166,7 +168,10 @@ final class Dispatcher {
                 .whenComplete((gone, crash) -> guard(rest, Boolean.TRUE.equals(gone) ? () -> runInOrder(rest) : back));
     }
 
-    /** Completes with whether it will not come again: it is deleted, or its queue gives it up; no if that cannot be found out. */
+    /**
+     * Completes with whether it will not be redelivered: it is deleted, or on its last receive; false if that is
+     * unknown.
+     */
     private CompletableFuture<Boolean> isGone(Delivery head) {
         CompletableFuture<Boolean> seemsGone = head.waitsOnItsLastReceive()
                 ? head.finished()
@@ -179,7 +184,7 @@ final class Dispatcher {
     /**
      * Calls the handler when there is a slot for it.
      *
-     * @param settled run when what became of the messages is on record and was done, or they were abandoned; throws nothing
+     * @param settled run when the messages' outcomes are recorded and applied, or they were abandoned; throws nothing
      */
     private void run(List<ReceivedMessage> messages, Runnable settled) {
         Runnable handing = () -> {
@@ -192,7 +197,7 @@ final class Dispatcher {
                 () -> guard(messages, () -> threads.execute(() -> guard(messages, handing, settled)), settled));
     }
 
-    /** Without backoff, a message that the pipeline always drops would come again and again at once. */
+    /** Without backoff, a message that the pipeline always drops would be redelivered immediately, forever. */
     private boolean settle(Delivery delivery) {
         return isOver
                 ? engine.deliveries().settleWhileStopping(delivery)
@@ -200,8 +205,8 @@ final class Dispatcher {
     }
 
     /**
-     * Messages leave their handlers, or leave without one: by an interceptor that drops them, for want of a thread or of a claim. What
-     * was claimed and has not come to its handler is given back. What is to become of each is done as soon as how it ended is on record.
+     * Messages leave their handlers, or leave without one: an interceptor drops them, or there is no thread or claim.
+     * Claims that did not reach their handler are released. Each message is settled as soon as its outcome is recorded.
      */
     private void finish(List<ReceivedMessage> messages, Predicate<Delivery> settling, Runnable settled) {
         if (messages.isEmpty()) {
@@ -232,7 +237,7 @@ final class Dispatcher {
 
     private static void nothing() {}
 
-    /** Gives back what a message holds, once, whichever way it leaves. */
+    /** Releases a message's permit and slot, once. */
     private void free(ReceivedMessage message) {
         if (prefetch.onFinished(message)) {
             permits.release(1, ReleaseReason.PROCESSED);
@@ -243,7 +248,7 @@ final class Dispatcher {
         guard(inHand, step, Dispatcher::nothing);
     }
 
-    /** Threads of awspring's, the SDK's, the store's and the timer's come in here. What crashes abandons the messages in hand. */
+    /** Threads of Spring Cloud AWS, the SDK, the store and the timer enter here. A crash abandons their messages. */
     private void guard(List<ReceivedMessage> inHand, Runnable step, Runnable settled) {
         Boundary.guard("Handling messages", step, crash -> {
             engine.deliveries().abandon(deliveries(inHand));
@@ -252,7 +257,9 @@ final class Dispatcher {
         });
     }
 
-    /** Waits until nothing is in hand, polls are answered, and outcomes are on record; returns whether that is so. */
+    /**
+     * Waits until no message is in flight, polls are answered, and outcomes are recorded; returns whether that is so.
+     */
     boolean awaitEnd(Duration timeout) throws InterruptedException {
         long end = engine.clock().nanoTime() + timeout.toNanos();
         return prefetch.drain(timeout)
@@ -261,7 +268,7 @@ final class Dispatcher {
                 && records.awaitAtMost(0, Duration.ofNanos(end - engine.clock().nanoTime()));
     }
 
-    /** Handlers are not waited for any more. */
+    /** Handlers are no longer awaited. */
     void end() {
         isOver = true;
     }

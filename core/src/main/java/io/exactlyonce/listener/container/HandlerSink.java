@@ -20,12 +20,13 @@ import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
- * Runs the container's own pipeline, of interceptors, listener and error handler, on its executor and with its observation. Before
- * that, on the handler's thread, it claims what was not claimed with its poll, and stops what is not to be handled.
+ * Runs the container's own pipeline, of interceptors, listener and error handler, on its executor and with its
+ * observation. Before that, on the handler's thread, it claims keys that were not claimed with their poll, and stops
+ * messages that must not be handled.
  */
 final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
 
-    /** Awspring's: what the application's handlers throw is logged under its name. */
+    /** Spring Cloud AWS's: exceptions of the application's handlers are logged under its name. */
     private static final Logger log = LoggerFactory.getLogger(AbstractMessageProcessingPipelineSink.class);
 
     private final ListenerEngine engine;
@@ -73,7 +74,10 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
         }
     }
 
-    /** One line says what failed when it is known when its next attempt is; the stack trace is awspring's, at ERROR there. */
+    /**
+     * One line reports the failure when the time of the next attempt is known; Spring Cloud AWS logs the stack trace at
+     * ERROR.
+     */
     private static @Nullable Void failed(List<ReceivedMessage> messages, Throwable failure) {
         // Thrown for some of a batch: of the others, those that were handled have noted their failure, if they have one.
         boolean isOfSome = Causes.of(failure)
@@ -87,8 +91,9 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     }
 
     /**
-     * Returns what may be handled. What a stopping listener has returned is left out, so that no interceptor, handler or error handler
-     * sees it; but of a batch all go through the same admission: one that was returned has to stop the later ones of its group.
+     * Returns the messages that may be handled. Messages that a stopping listener has returned are left out, so that no
+     * interceptor, handler or error handler sees them; but all of a batch go through the same admission: a returned one
+     * has to stop the later ones of its group.
      */
     private List<Message<Object>> admitted(Collection<Message<Object>> messages) {
         Map<Delivery, Message<Object>> all = new LinkedHashMap<>();

@@ -11,9 +11,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Awspring's endpoint of a listener method, or of a class's handlers, without its rule for the parameters of batch methods, which
- * allows no {@code List<Claim>}. Whether a method takes batches is known once it is read. It is of several methods, whatever
- * the original is, since awspring reads the options of those from another endpoint.
+ * Spring Cloud AWS's endpoint of a listener method, or of a class's handlers, without its rule for the parameters of
+ * batch methods, which allows no {@code List<Claim>}. The method shows whether it takes batches. It is of several
+ * methods, whatever the original is, since Spring Cloud AWS reads the options of those from another endpoint.
  */
 public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
 
@@ -21,7 +21,7 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     private final Consumer<MessageListenerContainer<?>> listening;
     private @Nullable Object listener;
 
-    /** @param listening learns of the container that is made: it has its listener, and nothing that its factory adds yet */
+    /** @param listening gets the created container: it has its listener, and nothing that its factory adds later */
     public ListenerEndpoint(AbstractEndpoint original, Consumer<MessageListenerContainer<?>> listening) {
         super(builder()
                 .methods(List.of())
@@ -55,9 +55,10 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     public void requireMethod(AbstractMessageListenerContainer<?, ?, ?> container) {
         if (container.getMessageListener() != listener) {
             throw new InvalidListenerException(
-                    "The container factory of listener '%s' has a message listener of its own, which would be called in the place of the annotated method, and without a claim"
+                    ("The container factory of listener '%s' has its own message listener, which would be "
+                                    + "called instead of the annotated method, without a claim")
                             .formatted(getId()),
-                    "leave messageListener out of the factory, or make containers for it with a factory of their own");
+                    "leave messageListener out of the factory, or use another factory for it");
         }
     }
 }

@@ -9,18 +9,18 @@ import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.time.Timer;
 
 /**
- * What containers' components need of the engine.
+ * The engine's parts that containers' components need.
  *
  * @param pipeline claims keys, and calls handlers
  * @param deliveries the deliveries in flight
- * @param breakers each pauses the listeners that claim on its way while claims get no answer there
- * @param observer learns of subscriptions
+ * @param breakers each pauses the listeners of its claim path while claims get no answer there
+ * @param observer is notified of subscriptions
  * @param clock monotonic, in nanoseconds
- * @param timer runs what is due later
- * @param audit throws if a subscription's queue is not to be received from
- * @param line tells what a listener that starts will do
- * @param check begins to find out whether claims are kept, and does not wait
- * @param readiness returns when claims are known to be kept, however long that takes, or throws why they cannot be
+ * @param timer runs tasks later
+ * @param audit throws if a subscription's queue must not be received from
+ * @param line logs a summary of a listener that starts
+ * @param check starts checking whether claims can be stored, and does not wait
+ * @param readiness waits until claims can be stored, however long that takes, or throws why they cannot
  */
 public record ListenerEngine(
         DeliveryPipeline pipeline,

@@ -17,11 +17,11 @@ import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 
 /**
- * One line of the log for each listener that starts, of what it will do with the messages of a queue.
+ * One line of the log for each listener that starts on a queue.
  *
- * @param backend describes what keeps claims; asked with each line
- * @param policy on what terms listeners claim keys
- * @param renewals when windows and leases are renewed
+ * @param backend describes the claim store; called for each line
+ * @param policy the listeners' settings for claims
+ * @param renewals when visibility timeouts and leases are renewed
  */
 public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, RenewalSchedule renewals) {
 

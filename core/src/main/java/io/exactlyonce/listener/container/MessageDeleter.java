@@ -23,13 +23,13 @@ import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
- * Deletes messages, ten in a request: as soon as they are enough, or when an interval is over; with neither, at once. They are
- * renewed until the queue has confirmed it. A listener that stops sends what is left, and waits for the answers, since the client is
- * closed behind it: each of those messages would come again, as a duplicate.
+ * Deletes messages, ten in a request: as soon as they are enough, or when an interval is over; with neither, at once.
+ * They are renewed until the queue has confirmed it. A listener that stops sends what is left, and waits for the
+ * answers, since the client is closed afterwards: each of those messages would be redelivered as a duplicate.
  *
- * <p>The SDK repeats a request that fails, but not an entry that fails inside an answer. Such an entry is sent again a few
- * times, unless it is at fault itself: its message would come again, and on its last receive end in the dead-letter queue
- * although it has been handled. The callback is told of each message once, with those that the same answer decides on.
+ * <p>The SDK repeats a request that fails, but not an entry that fails inside an answer. Such an entry is sent again a
+ * few times, unless it is invalid: its message would be redelivered, and on its last receive end in the dead-letter
+ * queue although it was handled. The callback gets each message once, with others of the same answer.
  */
 final class MessageDeleter {
 
@@ -59,9 +59,9 @@ final class MessageDeleter {
     private boolean isAtOnce;
 
     /**
-     * @param options say how many deletes are gathered, and for how long. By default none are for a FIFO queue, whose next messages of a
-     *     group come only when the ones before them are deleted
-     * @param callback learns of deletes
+     * @param options how many deletes are gathered, and for how long. By default none for a FIFO queue, which delivers
+     *     the next messages of a group only after earlier ones are deleted
+     * @param callback is notified of deletes
      */
     MessageDeleter(
             Deliveries deliveries,
@@ -126,7 +126,8 @@ final class MessageDeleter {
                 send();
                 if (!sent.awaitAtMost(0, timeout)) {
                     log.warn(
-                            "{} deletes on {} are unanswered after {}; their messages may come again, as duplicates",
+                            "{} deletes on {} are unanswered after {}; their messages may be redelivered as "
+                                    + "duplicates",
                             sent.get(),
                             queue.queueUrl(),
                             timeout);
@@ -138,7 +139,7 @@ final class MessageDeleter {
         }
     }
 
-    /** @param requests how often these messages have been asked for, with this request */
+    /** @param requests the number of requests for these messages, including this one */
     private void request(List<ReceivedMessage> messages, int requests) {
         guard(messages, () -> {
             var unused = CompletableFuture.allOf(messages.stream()

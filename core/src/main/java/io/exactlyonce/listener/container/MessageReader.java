@@ -17,10 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Reads the messages of a poll in their order, converted as awspring does, with the application's converter. Of a message that
- * cannot be read it logs what is wrong without the body, which may hold a card number, and returns it with backoff. On a FIFO
- * queue the rest of its group is returned, too, since it must not overtake that message, unless the queue gives that message up
- * now.
+ * Reads the messages of a poll in their order, converted as Spring Cloud AWS does, with the application's converter. If
+ * a message cannot be read, it logs the reason without the body, which may hold a card number, and returns it with
+ * backoff. On a FIFO queue the rest of its group is also returned, since it must not overtake that message, unless that
+ * message is on its last receive.
  *
  * @param conversion makes Spring's messages of SQS's
  * @param deliveries where unreadable messages are returned
@@ -29,7 +29,7 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries) {
 
     private static final Logger log = LoggerFactory.getLogger(MessageReader.class);
 
-    /** Returns what can be handled, each message with its delivery attached. */
+    /** Returns the readable messages, each with its delivery attached. */
     List<ReceivedMessage> read(List<Arrival> polled) {
         List<ReceivedMessage> readable = new ArrayList<>(polled.size());
         Set<String> stoppedGroups = new HashSet<>();
@@ -64,7 +64,7 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries) {
                         returnUnhandled(delivery, deliveries::settle);
                     }
                 },
-                // Begun, so that observers are told of it.
+                // Begun, so that observers are notified.
                 crash -> returnUnhandled(delivery, this::abandon));
         return readable.size() > before;
     }
@@ -93,8 +93,9 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries) {
     private void logUnreadable(Delivery delivery, Exception unreadable) {
         Class<?> payloadType = conversion.payloadType();
         log.error(
-                "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if there is one. Send"
-                        + " what the handler takes, or correct its parameter (DEBUG of {} tells more)",
+                "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if "
+                        + "there is one. Send what the handler takes, or correct its parameter (DEBUG of {} "
+                        + "has details)",
                 delivery,
                 payloadType == null ? "its payload type" : payloadType.getName(),
                 UnreadableReason.of(unreadable),

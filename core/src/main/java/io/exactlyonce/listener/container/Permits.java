@@ -8,10 +8,11 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Permits to receive messages, one for each message. The modes of awspring's back pressure are counted here: awspring's own handler waits
- * up to {@code maxDelayBetweenPolls}, 10 s, for a whole poll's worth of permits, and as long for the end of an idle listener's only poll,
- * even if that poll has long since ended with as many messages as it asked for. Messages that become visible meanwhile wait as long. Back
- * pressure of the application's own is asked as awspring asks it.
+ * Permits to receive messages, one for each message. Spring Cloud AWS's back-pressure modes are counted here: its own
+ * handler waits up to {@code maxDelayBetweenPolls}, 10 s, for a whole poll's worth of permits, and as long for the end
+ * of an idle listener's only poll, even if that poll has long since ended with as many messages as it asked for.
+ * Messages that become visible meanwhile wait as long. The application's own back pressure is called as Spring Cloud
+ * AWS calls it.
  *
  * <p>Guaranteed: while a permit is free, a poll that has one is under way or is sent soon; and no more permits are held than the
  * listener's number.
@@ -44,7 +45,10 @@ final class Permits {
         this.perPoll = options.getMaxMessagesPerPoll();
     }
 
-    /** Returns whether back pressure is awspring's own: another one may have a limit, and take what is released for ended. */
+    /**
+     * Returns whether back pressure is Spring Cloud AWS's own: another one may count released permits as ended
+     * messages.
+     */
     static boolean isAwsprings(SqsContainerOptions options) {
         return options.getBackPressureHandlerFactory()
                 == SqsContainerOptions.builder().build().getBackPressureHandlerFactory();

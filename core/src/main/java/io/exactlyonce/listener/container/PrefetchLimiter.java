@@ -12,22 +12,22 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps handlers at work while the next poll and its claims are under way. A permit lets a message be polled, a slot lets its
- * handler run. While handlers are quick, one poll's worth of permits is lent: given back before its messages have ended, so that
- * the next messages are received and claimed meanwhile. They wait here for a slot.
+ * Keeps handlers at work while the next poll and its claims are under way. A permit lets a message be polled, a slot
+ * lets its handler run. While handlers are quick, one poll's worth of permits is lent: released before its messages
+ * have ended, so that the next messages are received and claimed meanwhile. Those wait here for a slot.
  *
- * <p>Guaranteed: never more handlers at a time than the listener's number, and never more messages in hand than that and one
- * poll. Slots are given in the order in which they were asked for.
+ * <p>Guaranteed: never more handlers at a time than the listener's number, and never more messages in flight than that
+ * and one poll. Slots are assigned in the order of requests.
  *
- * <p>Nothing is lent while a message would wait for long: it could have been another consumer's. Handlers that grow slow all at
- * once cost the messages of one poll that wait, once; they are renewed like the rest.
+ * <p>Nothing is lent while a message would wait for long: another consumer could have received it. If all handlers
+ * suddenly become slow, the messages of one poll wait once; they are renewed like the others.
  */
 final class PrefetchLimiter {
 
     /** Longest time that a message received ahead is expected to wait for its slot. */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    /** What the latest handler counts in the average, one in so many. */
+    /** The weight of the latest handler in the average, as one in this number. */
     private static final int SMOOTHING = 8;
 
     private final int most;
@@ -35,7 +35,7 @@ final class PrefetchLimiter {
     private final NanoClock clock;
     private final Counter inHand = new Counter(new AtomicInteger());
 
-    /** The messages in hand, with the time since when each has its slot, if it has. */
+    /** The messages in flight, with the time when each got its slot, if it has one. */
     private final Map<Object, @Nullable Long> messages = new HashMap<>();
 
     private final Deque<Waiting> waiting = new ArrayDeque<>();
@@ -44,7 +44,7 @@ final class PrefetchLimiter {
     private long typicalNanos = Long.MAX_VALUE;
     private boolean isClosed;
 
-    /** Whether this thread begins handlers already, further out on its stack. */
+    /** True if this thread already begins handlers, further out on its stack. */
     private final ThreadLocal<@Nullable Boolean> beginning = new ThreadLocal<>();
 
     private record Waiting(List<?> messages, Runnable task) {}
@@ -65,7 +65,7 @@ final class PrefetchLimiter {
     /**
      * Messages were polled, which hold a permit each.
      *
-     * @return how many permits are to be given back now
+     * @return how many permits to release now
      */
     synchronized int onReceived(List<?> arrived) {
         inHand.add(arrived.size());
@@ -92,7 +92,7 @@ final class PrefetchLimiter {
     /**
      * A message leaves, with its slot if it has had one. Does nothing to one that has left.
      *
-     * @return whether its permit is to be given back
+     * @return whether to release its permit
      */
     boolean onFinished(Object message) {
         boolean isReleased;
@@ -105,7 +105,7 @@ final class PrefetchLimiter {
         return isReleased;
     }
 
-    /** Messages that leave pay first for what is lent too much. */
+    /** Messages that leave first repay excess lent permits. */
     private boolean remove(Object message) {
         if (!messages.containsKey(message)) {
             return false;
@@ -166,7 +166,7 @@ final class PrefetchLimiter {
         return null;
     }
 
-    /** Lends no more, and waits until nothing is in hand; returns whether nothing is. */
+    /** Stops lending, and waits until no message is in flight; returns whether none is. */
     boolean drain(Duration timeout) throws InterruptedException {
         synchronized (this) {
             isClosed = true;

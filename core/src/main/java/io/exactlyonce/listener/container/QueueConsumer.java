@@ -52,7 +52,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     private static final Logger log = LoggerFactory.getLogger(QueueConsumer.class);
 
-    /** How late a consumer that may not poll learns of its stop, at most. */
+    /** The maximum delay of a stop while polling is not permitted. */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
     /** Some policies keep nothing between polls that fail. */
@@ -154,7 +154,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     @Override
     public void start() {
         QueueAttributes attributes = lookUp();
-        // Nothing is subscribed or polled before claims are known to be kept.
+        // Nothing is subscribed or polled before claims can be stored.
         engine.readiness().run();
         MessageConversionContext context = getMessageConversionContext();
         ConfigUtils.INSTANCE
@@ -182,7 +182,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                     .resolveQueueAttributes()
                     .join();
         } catch (RuntimeException failure) {
-            // Of two reasons for which nothing can be polled, the database's is told.
+            // If there are two reasons for not polling, the database's is reported.
             engine.readiness().run();
             throw QueueUnavailableException.by(client, queueName, listener, failure);
         }
@@ -245,8 +245,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         if (granted > 0 && running && gate.permitsPolling()) {
             poll(subscription, granted);
         } else if (granted > 0) {
-            // Counts as a poll that fetched nothing: awspring's limits on throughput, where an application uses them,
-            // wait for the end of each poll that they have permitted.
+            // Counts as a poll that fetched nothing: Spring Cloud AWS's limits on throughput, where an application uses
+            // them, wait for the end of each poll that they have permitted.
             permits.release(granted, ReleaseReason.NONE_FETCHED);
         }
     }
@@ -265,7 +265,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         List<ReceivedMessage> messages = new ArrayList<>();
         Boundary.guard("Reading messages", () -> {
             if (arrivals == null) {
-                log.error("Polling {} failed; it goes on", subscription, failure);
+                log.error("Polling {} failed; polling continues", subscription, failure);
                 if (backOff == null) {
                     backOff = Objects.requireNonNullElse(
                             options.getPollBackOffPolicy().start(null), STATELESS);
@@ -284,8 +284,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     }
 
     /**
-     * Makes visible what no handler has begun; waits for handlers until the timeout, and interrupts those that still run; then waits for
-     * the last deletes, and ends what is left. Messages are renewed until then.
+     * Makes visible what no handler has begun; waits for handlers until the timeout, and interrupts those that still
+     * run; then waits for the last deletes, and ends the others. Messages are renewed until then.
      */
     @Override
     public void stop() {

@@ -21,46 +21,47 @@ import software.amazon.awssdk.services.sqs.model.QueueDoesNotExistException;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /**
- * A listener's queue cannot be read at start-up: it is missing, unreachable or forbidden. Its remedy depends on whether
- * credentials, region, endpoint, rights or the queue itself are the problem.
+ * Thrown if a listener's queue cannot be read at startup: it is missing, unreachable or forbidden. The remedy depends
+ * on the cause: credentials, region, endpoint, rights or the queue itself.
  */
 public final class QueueUnavailableException extends ExactlyOnceSetupException {
 
     private static final String ENDPOINTS = "spring.cloud.aws.sqs.endpoint (or spring.cloud.aws.endpoint)";
 
     private static final String CREATION =
-            "Missing queues are created at start-up, without a dead-letter queue, only if "
+            "Missing queues are created at startup, without a dead-letter queue, only if "
                     + "spring.cloud.aws.sqs.queue-not-found-strategy=create says so.";
 
-    /** Why a queue cannot be looked up, as far as the SDK's failure tells it; the first that a cause shows. */
+    /** The reason for a failed lookup, derived from the SDK's failure: the first that matches a cause. */
     private enum Problem {
         /** SQS answers that it has no such queue, in this region and account. */
         MISSING(
                 QueueDoesNotExistException.class::isInstance,
                 "there is no such queue",
-                "Create the queue '%queue%' with a dead-letter queue, or correct queueNames of the listener '%listener%'. If it"
-                        + " exists, it does so in another region than '%region%' or in another account: correct"
-                        + " spring.cloud.aws.region.static or the credentials. " + CREATION),
-        /** The credentials' signature names another region than the server that was asked. */
+                "Create the queue '%queue%' with a dead-letter queue, or correct queueNames of the "
+                        + "listener '%listener%'. If it exists, it is in another region than '%region%' or in "
+                        + "another account: correct spring.cloud.aws.region.static or the credentials. " + CREATION),
+        /** The credentials' signature names another region than the server. */
         WRONG_REGION(
                 cause -> isRefusal(cause) && mentions(cause, "scoped to a valid region"),
-                "the server that was asked belongs to another region",
+                "the server belongs to another region",
                 "Set spring.cloud.aws.region.static (or AWS_REGION) to the queue's region, instead of '%region%', or remove "
                         + ENDPOINTS + "."),
-        /** SQS knows the caller not, or does not let it. */
+        /** SQS does not know the caller, or denies access. */
         FORBIDDEN(
                 Problem::isRefusal,
-                "SQS refuses the credentials, or does not let them read the queue",
+                "SQS rejects the credentials, or they may not read the queue",
                 "Check that the credentials are of the queue's account, and not expired, and allow sqs:GetQueueUrl and"
                         + " sqs:GetQueueAttributes on the queue '%queue%'."),
         /** No provider of credentials had any: nothing was sent. The SDK has no type for it but a client's exception. */
         NO_CREDENTIALS(
                 cause -> cause instanceof SdkClientException && mentions(cause, "Unable to load credentials"),
                 "no AWS credentials were found",
-                "Give the application credentials: a role of its instance, task or pod, the environment's AWS_ACCESS_KEY_ID"
-                        + " and AWS_SECRET_ACCESS_KEY, a profile, or spring.cloud.aws.credentials.access-key and .secret-key (an"
-                        + " emulator takes any). A pod's role by web identity needs software.amazon.awssdk:sts on the class path."),
-        /** DNS does not know the host: a region that AWS has not, or a misspelt endpoint. */
+                "Give the application credentials: a role of its instance, task or pod, the "
+                        + "environment's AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile, or "
+                        + "spring.cloud.aws.credentials.access-key and .secret-key (an emulator takes any). On "
+                        + "EKS with IAM roles for service accounts, also add software.amazon.awssdk:sts."),
+        /** DNS does not know the host: an unknown region, or a misspelt endpoint. */
         UNKNOWN_HOST(
                 UnknownHostException.class::isInstance,
                 "its server's host name is unknown",
@@ -80,7 +81,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                         + " to an address that this machine reaches."),
         OTHER(
                 any -> true,
-                "the look-up failed",
+                "the lookup failed",
                 "Check region, endpoint and credentials under spring.cloud.aws, and that the queue '%queue%' of the listener"
                         + " '%listener%' exists. " + CREATION);
 
@@ -136,7 +137,8 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
     private QueueUnavailableException(
             Problem problem, String queue, String listener, String region, @Nullable URI endpoint, Throwable cause) {
         super(
-                "Queue '%s' of listener '%s' is not available: %s (region %s, endpoint %s). The look-up ended with: %s"
+                ("Queue '%s' of listener '%s' is not available: %s (region %s, endpoint %s). The "
+                                + "lookup failed with: %s")
                         .formatted(
                                 queue,
                                 listener,
@@ -152,7 +154,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                 cause);
     }
 
-    /** Clients that are no client of the SDK's, such as an application's own decorators, need not tell what they ask. */
+    /** Other clients than the SDK's, such as an application's decorators, may have no configuration. */
     static QueueUnavailableException by(SqsAsyncClient client, String queue, String listener, Throwable cause) {
         Optional<AwsServiceClientConfiguration> asked;
         try {

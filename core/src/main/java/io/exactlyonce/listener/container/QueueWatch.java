@@ -20,7 +20,7 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
  * A queue that a listener polls, and what was last read of it: its attributes may be changed at any time. They are read
- * again each minute, while polling goes on, and whenever a decision hangs on them.
+ * again each minute while polling continues, and whenever a decision depends on them.
  */
 final class QueueWatch {
 
@@ -28,7 +28,10 @@ final class QueueWatch {
 
     static final Duration BETWEEN_READS = Duration.ofMinutes(1);
 
-    /** Messages that were received already may wait for an answer, but for a third of their window at most: nothing renews them yet. */
+    /**
+     * Received messages may wait for an answer, but at most for a third of their visibility timeout: nothing renews
+     * them yet.
+     */
     private static final Duration LONGEST_READ = Duration.ofSeconds(2);
 
     private final SqsQueue queue;
@@ -45,8 +48,8 @@ final class QueueWatch {
      * @param begun the subscription as its listener started
      * @param queue the subscription's visibility
      * @param attributes the queue's, as they were read then
-     * @param configuredWindow the listener's own window; {@code null} for the queue's
-     * @param observer learns of changes
+     * @param configuredWindow the listener's own visibility timeout; {@code null} for the queue's
+     * @param observer is notified of changes
      * @param clock monotonic, in nanoseconds
      */
     QueueWatch(
@@ -74,7 +77,7 @@ final class QueueWatch {
         return current;
     }
 
-    /** Tells of a message that a request has brought. */
+    /** Reports a received message to the observer. */
     void received(Arrival arrival) {
         observer.on(new DeliveryEvent.Received(arrival.subscription(), arrival.receiveCount(), arrival.age()));
     }
@@ -90,8 +93,8 @@ final class QueueWatch {
     }
 
     /**
-     * On a FIFO queue, reads the redrive policy again for messages that seem to be on their last receive: what comes after
-     * those may go on only if they will not come again. Where the policy cannot be read, none counts as the last.
+     * On a FIFO queue, reads the redrive policy again for messages that seem to be on their last receive: later ones
+     * may continue only if those are not redelivered. If the policy cannot be read, no receive counts as the last.
      */
     CompletableFuture<List<Arrival>> confirmLastReceives(List<Arrival> arrivals) {
         if (!current.isFifo() || arrivals.stream().noneMatch(QueueWatch::isLastReceive)) {
@@ -108,7 +111,9 @@ final class QueueWatch {
         return most != null && arrival.receiveCount() >= most;
     }
 
-    /** Returns, by the redrive policy as it is now, whether the queue hands out a message no more; no if that is not known. */
+    /**
+     * Returns whether the current redrive policy makes this the last receive of a message; false if that is unknown.
+     */
     CompletableFuture<Boolean> isFinalReceive(int receives) {
         return read().thenApply(read -> {
             Integer most = current.maxReceiveCount();
@@ -131,8 +136,8 @@ final class QueueWatch {
 
     private boolean keep(Throwable failure) {
         log.warn(
-                "The attributes of the queue of {} could not be read again; its window of {} s and its maxReceiveCount "
-                        + "({}) are taken for unchanged",
+                "The attributes of the queue of {} could not be read again; its visibility timeout "
+                        + "of {} s and its maxReceiveCount ({}) are assumed unchanged",
                 current,
                 current.window().length().toSeconds(),
                 current.maxReceiveCount(),
@@ -154,8 +159,8 @@ final class QueueWatch {
 
     private void notifyChanged(Subscription before, Subscription revised) {
         log.warn(
-                "The queue of {} was changed: visibility window {} s, was {} s; maxReceiveCount {}, was {}. Messages "
-                        + "received from now on go by it",
+                "The queue of {} was changed: visibility timeout {} s, was {} s; maxReceiveCount {}, "
+                        + "was {}. The change applies to messages received from now on",
                 revised,
                 revised.window().length().toSeconds(),
                 before.window().length().toSeconds(),
@@ -165,13 +170,13 @@ final class QueueWatch {
     }
 
     /**
-     * Returns the window of the messages that a listener receives: its own, or else its queue's.
+     * Returns the visibility timeout of a listener's messages: its own, or else its queue's.
      *
-     * @throws InvalidListenerException if it is not known, or SQS has no such window
+     * @throws InvalidListenerException if it is unknown, or out of SQS's bounds
      */
     static VisibilityWindow window(
             @Nullable Duration configured, QueueAttributes queue, String listener, String queueName) {
-        // Awspring asks SQS for whole seconds, and drops the rest.
+        // Spring Cloud AWS requests whole seconds, and drops the fraction.
         Long seconds = configured == null
                 ? queue.number(QueueAttributeName.VISIBILITY_TIMEOUT)
                 : Long.valueOf(configured.toSeconds());
@@ -184,7 +189,7 @@ final class QueueWatch {
         } catch (IllegalArgumentException invalid) {
             throw new InvalidListenerException(
                     "Listener '%s' on queue '%s': %s".formatted(listener, queueName, invalid.getMessage()),
-                    "choose a window that covers most handlers, for example twice their median time");
+                    "choose a visibility timeout that covers most handlers, for example twice their median time");
         }
     }
 }

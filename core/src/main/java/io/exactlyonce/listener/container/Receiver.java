@@ -18,14 +18,14 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 
 /**
- * Receives messages, and notes of each request when the windows of its messages began at the latest. The window that they
- * count by is sent along, so that a change of the queue's own does not matter to what is under way.
+ * Receives messages, and records for each request when the visibility timeouts of its messages began at the latest. The
+ * request contains that timeout, so that a change of the queue's own does not affect pending requests.
  *
- * <p>Awspring would send all requests of a large poll at once, wait for the slowest, which may be an empty one's whole poll
- * timeout, and drop all messages if one request fails. Here the first one alone waits for messages; only if it comes back
- * full are the others sent, and none of those waits.
+ * <p>Spring Cloud AWS would send all requests of a large poll at once, wait for the slowest, which may be an empty
+ * one's whole poll timeout, and drop all messages if one request fails. Here the first one alone waits for messages;
+ * only if it comes back full are the others sent, and none of those waits.
  *
- * @param options what to ask for with each message, and how long to wait for some
+ * @param options the attributes to request, and the wait time
  * @param clock monotonic, in nanoseconds
  * @param goesOn whether a poll may send further requests
  * @param late takes messages that arrive after their poll was done
@@ -43,7 +43,7 @@ record Receiver(
     /** SQS's limit on the messages of one request. */
     private static final int MOST = 10;
 
-    /** A message's window begins when SQS sends it, so this much earlier than it is here. */
+    /** A message's visibility timeout begins when SQS sends it, so this much before it arrives. */
     static final Duration ON_ITS_WAY = Duration.ofMillis(200);
 
     /** How much later than its own wait an answer may come before something else must have held it up. */
@@ -52,7 +52,7 @@ record Receiver(
     /** Returns the messages of one poll; fails only if there is none to lose. */
     CompletableFuture<List<Arrival>> receive(int most) {
         queue.readAgainIfDue();
-        // As awspring, which asks SQS for whole seconds, and drops the rest.
+        // Like Spring Cloud AWS, which requests whole seconds, and drops the fraction.
         Duration wait = Duration.ofSeconds(options.getPollTimeout().toSeconds());
         return send(Math.min(most, MOST), wait)
                 .thenCompose(first -> first.size() == MOST && most > MOST && goesOn.getAsBoolean()
@@ -73,8 +73,8 @@ record Receiver(
     }
 
     /**
-     * Does without an answer that takes longer than a third of the window: nothing renews the first one's messages before
-     * the poll is done. What comes later is returned.
+     * Ignores an answer that takes longer than a third of the visibility timeout: nothing renews the first one's
+     * messages before the poll is done. Later messages are returned.
      */
     private CompletableFuture<List<Arrival>> inTime(CompletableFuture<List<Arrival>> sent) {
         CompletableFuture<List<Arrival>> answered = new CompletableFuture<>();
@@ -87,7 +87,7 @@ record Receiver(
         return answered.completeOnTimeout(List.of(), timeout.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    /** The next poll meets what is wrong again, and has nothing to lose by it. */
+    /** The next poll meets the problem again, and has nothing to lose. */
     private List<Arrival> nothing(Throwable failure) {
         log.warn("One of several receives of {} failed; the others' messages are handled", queue.current(), failure);
         return List.of();
@@ -122,9 +122,9 @@ record Receiver(
     }
 
     /**
-     * Returns when the windows of an answer's messages began, or earlier: never later than the request's wait was over. Of
-     * an answer that comes later than that, it is not known when it was on its way: the process may have been frozen, or
-     * the SDK have repeated the request. Its messages may be as old as the request.
+     * Returns when the visibility timeouts of an answer's messages began, or earlier: never later than the end of the
+     * request's wait. If the answer comes later than that, its start is unknown: the process may have been frozen, or
+     * the SDK may have repeated the request. Its messages may be as old as the request.
      */
     static long receivedAt(long sent, Duration wait, long answered) {
         long waited = sent + wait.toNanos();

@@ -22,10 +22,11 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Warns at start-up of listeners that share a queue or a scope and do not agree. SQS gives a message to any listener of its queue,
- * and its redelivery to any other: one with another scope, or one that claims no keys, handles it again. A key in doubt is decided on
- * by the first listener of its scope that meets it. A handler with {@code effects = DATABASE} does not keep one with {@code EXTERNAL}
- * from its key, and is rolled back. What other applications read is not seen.
+ * Warns at startup of listeners that share a queue or a scope with different settings. SQS delivers a message to any
+ * listener of its queue, and redelivers it to any other: one with another scope, or one that claims no keys, handles it
+ * again. The first listener of a scope that claims a key in doubt decides on it. A handler with {@code effects =
+ * DATABASE} does not exclude one with {@code EXTERNAL} from its key, and is rolled back. Listeners of other
+ * applications are not detected.
  */
 public final class SharedQueues implements ApplicationListener<ContextRefreshedEvent> {
 
@@ -71,9 +72,9 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
     private static void compareOnQueue(Listener first, Listener added) {
         if (!first.scope().equals(added.scope())) {
             log.warn(
-                    "Listener '{}' on queue '{}' has the scope '{}', and listener '{}' has '{}': a message that was "
-                            + "handled by one can be redelivered to the other, and is then handled again. Give both "
-                            + "the same scope, or each a queue of its own",
+                    "Listener '{}' on queue '{}' has the scope '{}', but listener '{}' has '{}': a "
+                            + "message that one has handled can be redelivered to the other, and is then handled "
+                            + "again. Give both the same scope, or each its own queue",
                     added.id(),
                     added.queue(),
                     added.scope(),
@@ -85,8 +86,9 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
     private static void compareInScope(Listener first, Listener added) {
         if (first.annotation().effects() != added.annotation().effects()) {
             log.warn(
-                    "Listener '{}' of scope '{}' has effects = {}, and listener '{}' has {}: both may handle a key at once, and "
-                            + "the one with DATABASE is rolled back then. Give both the same, or each a scope of its own",
+                    "Listener '{}' of scope '{}' has effects = {}, but listener '{}' has {}: both may "
+                            + "handle a key at once, and the one with DATABASE is then rolled back. Give both the "
+                            + "same, or each its own scope",
                     added.id(),
                     added.scope(),
                     added.annotation().effects(),
@@ -96,9 +98,9 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
         if (first.annotation().whenInDoubt() != added.annotation().whenInDoubt()) {
             InDoubtPolicy own = added.annotation().whenInDoubt();
             log.warn(
-                    "Listener '{}' of scope '{}' has whenInDoubt = {}, and listener '{}' has {}: a key in doubt is decided "
-                            + "on by whichever comes first, so that {} holds for none. Give both the same, or each a "
-                            + "scope of its own",
+                    "Listener '{}' of scope '{}' has whenInDoubt = {}, but listener '{}' has {}: the "
+                            + "first that claims a key in doubt decides, so {} is not guaranteed. Give both the "
+                            + "same, or each its own scope",
                     added.id(),
                     added.scope(),
                     own,
@@ -129,9 +131,9 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
     private void warn(String plain, String queue) {
         first(other -> other.claims() && other.queue().equals(queue))
                 .ifPresent(listener -> log.warn(
-                        "Listener '{}' on queue '{}' claims no keys, and listener '{}' does: messages that the former gets are "
-                                + "handled unclaimed, perhaps for the second time. Make it an @ExactlyOnceListener that enforces, "
-                                + "too, or give each a queue of its own",
+                        "Listener '{}' on queue '{}' claims no keys, but listener '{}' does: messages of the "
+                                + "first are handled without a claim, perhaps for the second time. Make it an "
+                                + "enforcing @ExactlyOnceListener, or give each its own queue",
                         plain,
                         queue,
                         listener.id()));

@@ -1,6 +1,6 @@
 /**
- * One queue of a listener in awspring's container: poll, back pressure, handlers, deletes, stop. Internal; it hands deliveries to
- * {@code delivery.pipeline}.
+ * One queue of a listener in Spring Cloud AWS's container: poll, back pressure, handlers, deletes, stop. Internal; it
+ * hands deliveries to {@code delivery.pipeline}.
  */
 @NullMarked
 package io.exactlyonce.listener.container;

@@ -25,11 +25,11 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
  * than that:
  *
  * <ul>
- *   <li>Which attributes become headers: awspring lets them take the place of what it attaches itself, such as the receipt
+ *   <li>Which attributes become headers: Spring Cloud AWS lets them replace its own headers, such as the receipt
  *       handle, and loads any class that a number's type names.
- *   <li>Which class the payload is: of several that the handlers of a class take, the sender names one. Awspring reads that name
- *       with a mapper of the converter, which it turns off as soon as any listener on a method shares the converter; so the name is
- *       told in the context, too, where the mapper's answer comes first.
+ *   <li>Which class the payload is: of several that the handlers of a class take, the sender names one. Spring Cloud
+ *       AWS reads that name with a mapper of the converter, which it turns off if any listener on a method shares the
+ *       converter; so the context also has the name, where the mapper's answer comes first.
  * </ul>
  *
  * @param converter the application's
@@ -46,7 +46,7 @@ public record MessageConversion(
     /** Micrometer casts what it finds under this name to an observation. */
     private static final String OBSERVATION = "micrometer.observation";
 
-    /** Senders that use awspring leave it in the attributes. */
+    /** Senders that use Spring Cloud AWS leave it in the attributes. */
     private static final String HARMLESS = SqsHeaders.SQS_DELAY_HEADER;
 
     private static final Set<String> RESERVED =
@@ -54,7 +54,10 @@ public record MessageConversion(
 
     private static final String NUMBER = "Number";
 
-    /** The types that awspring reads; of any other it would load the class, and run its initializer, before it refuses it. */
+    /**
+     * The types that Spring Cloud AWS reads; it would load any other class, and run its initializer, before rejecting
+     * it.
+     */
     private static final Set<String> NUMBERS = Stream.concat(
                     Stream.of("byte", "short", "int", "long", "float", "double", Number.class.getName()),
                     NumberUtils.STANDARD_NUMBER_TYPES.stream().map(Class::getName))
@@ -79,7 +82,7 @@ public record MessageConversion(
                 .orElse(context);
     }
 
-    /** Returns the type that the sender names, if it is one that a handler takes: no other class is any sender's to choose. */
+    /** Returns the type that the sender names, if a handler takes it: senders may choose no other class. */
     private Optional<Class<?>> named(Message message) {
         MessageAttributeValue attribute = message.messageAttributes().get(SqsHeaders.SQS_DEFAULT_TYPE_HEADER);
         String name = attribute == null ? null : attribute.stringValue();
@@ -107,7 +110,7 @@ public record MessageConversion(
         return named;
     }
 
-    /** Returns the message without attributes that pass for headers of awspring's or ours, and with plain numbers. */
+    /** Returns the message without attributes named like our headers or Spring Cloud AWS's, and with plain numbers. */
     static Message tame(Message message) {
         Map<String, MessageAttributeValue> sent = message.messageAttributes();
         Map<String, MessageAttributeValue> tame = new LinkedHashMap<>();

@@ -10,7 +10,7 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
- * What SQS itself says of a message, whatever its headers say.
+ * A message's data from SQS itself, independent of its headers.
  *
  * @param queue the queue's name
  * @param source as SQS delivered it
@@ -18,7 +18,8 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 public record PolledMessage(String queue, software.amazon.awssdk.services.sqs.model.Message source) {
 
     /**
-     * Reads the headers that awspring sets: by their types, for senders choose headers as well, but only texts, numbers and bytes.
+     * Reads Spring Cloud AWS's headers by their types, because senders can set headers, but only texts, numbers and
+     * bytes.
      *
      * @return empty if such a header is missing or replaced
      */
@@ -48,8 +49,8 @@ public record PolledMessage(String queue, software.amazon.awssdk.services.sqs.mo
     }
 
     /**
-     * Returns the message attribute that carries the idempotency key; {@code null} if there is none. One without text, such as a binary
-     * one, counts as blank, so that it is no usable key.
+     * Returns the message attribute that carries the idempotency key; {@code null} if there is none. An attribute
+     * without text, such as a binary one, counts as blank, so it is not usable.
      */
     public @Nullable String keyAttribute() {
         MessageAttributeValue attribute = source.messageAttributes().get(ReceivedMessage.KEY_ATTRIBUTE);

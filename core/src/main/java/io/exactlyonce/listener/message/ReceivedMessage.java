@@ -14,15 +14,15 @@ import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.support.GenericMessage;
 
 /**
- * What the engine knows of a message from SQS itself. It travels with the message as a header: senders choose headers
- * too, but they cannot make an object of this type.
+ * The engine's data of a message from SQS itself. A header carries it: senders can set headers, but cannot create an
+ * object of this type.
  */
 public final class ReceivedMessage {
 
     /** The message attribute that senders may put the idempotency key into. */
     public static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
 
-    /** The header under which it travels. */
+    /** The header that carries it. */
     static final String HEADER = "ExactlyOnce_ReceivedMessage";
 
     private final Delivery delivery;
@@ -45,12 +45,12 @@ public final class ReceivedMessage {
         return group;
     }
 
-    /** Returns what SQS itself says of the message. */
+    /** Returns the message's data from SQS itself. */
     public PolledMessage polled() {
         return polled;
     }
 
-    /** Leaves the body out: it travels among the headers, which applications may log. */
+    /** Leaves out the body: applications may log headers. */
     @Override
     public String toString() {
         return delivery.toString();
@@ -62,8 +62,8 @@ public final class ReceivedMessage {
     }
 
     /**
-     * Puts this among a message's headers, and the visibility that renewals respect in the place of awspring's own. All in one step,
-     * since each copies all headers. They win over message attributes of the same names.
+     * Puts this among a message's headers, and the visibility that renewals respect instead of Spring Cloud AWS's own.
+     * In one step, since each copies all headers. They override message attributes of the same names.
      */
     public Message<Object> attachTo(Message<?> converted, @Nullable MessageConversionContext context) {
         MessageHeaders existing = converted.getHeaders();
@@ -73,7 +73,7 @@ public final class ReceivedMessage {
         Message<Object> attached = new GenericMessage<>(
                 converted.getPayload(),
                 new MessagingMessageHeaders(headers, existing.getId(), existing.getTimestamp()));
-        // Of the message that goes on: the other one's headers would be kept as long as the delivery.
+        // From the message that continues: the other one's headers would be kept as long as the delivery.
         MessageHeaders sent = attached.getHeaders();
         delivery.sentWith(name -> sent.get(name) instanceof String text ? text : null);
         message = attached;
@@ -96,11 +96,11 @@ public final class ReceivedMessage {
         return messages.stream().map(ReceivedMessage::message).toList();
     }
 
-    /** Returns what is known of a message that is about to be handled. */
+    /** Returns the data of a message that is about to be handled. */
     public static ReceivedMessage require(Message<?> message) {
         return of(message)
                 .orElseThrow(() -> new IllegalStateException(
-                        "Nothing is known of this message's delivery: its listener's container was not prepared by an "
+                        "This message has no delivery: its listener's container was not prepared by an "
                                 + "exactly-once container factory, or an interceptor dropped the message's headers"));
     }
 

@@ -3,8 +3,8 @@ package io.exactlyonce.listener.message;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A failure as it may be logged: what was thrown, where, and for which causes, without any message. Converters, resolvers and
- * expressions quote what a sender has sent, and Spring all of a message with its receipt handle.
+ * A failure that may be logged: its type, place and causes, without any message. Converters, resolvers and expressions
+ * quote a sender's content, and Spring a whole message with its receipt handle.
  */
 public final class RedactedException extends Exception {
 

@@ -20,8 +20,8 @@ import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 
 /**
- * Awspring's visibility, by which handlers and error handlers change a message's visibility themselves; renewals
- * and returns respect what they choose. It has the class that awspring casts to.
+ * Spring Cloud AWS's visibility, with which handlers and error handlers change a message's visibility; renewals and
+ * returns respect their choice. It has the class that Spring Cloud AWS casts to.
  */
 public final class RenewingVisibility extends QueueMessageVisibility {
 
@@ -34,7 +34,7 @@ public final class RenewingVisibility extends QueueMessageVisibility {
         this.delivery = delivery;
     }
 
-    /** Returns the header that puts it in the place of awspring's own, if the message has one. */
+    /** Returns the header that replaces Spring Cloud AWS's own, if the message has one. */
     static Map<String, Object> header(
             Message<?> message, Delivery delivery, @Nullable MessageConversionContext context) {
         return message.getHeaders().get(HEADER) instanceof QueueMessageVisibility
@@ -60,7 +60,7 @@ public final class RenewingVisibility extends QueueMessageVisibility {
         return ofAll(messages);
     }
 
-    /** Returns what changes the visibility of all these messages, ten in a request. One that is refused fails no other's change. */
+    /** Returns a batch visibility for these messages, ten in a request. A rejected change fails no other one. */
     public static BatchVisibility ofAll(Collection<Message<?>> messages) {
         List<Delivery> deliveries = messages.stream()
                 .map(message -> ReceivedMessage.require(message).delivery())
@@ -77,7 +77,7 @@ public final class RenewingVisibility extends QueueMessageVisibility {
         };
     }
 
-    /** Changes that are sent together. One that had to wait for a renewal comes later, and goes alone. */
+    /** Changes that are sent together. A change that had to wait for a renewal comes later, and is sent alone. */
     private static final class Together {
 
         private final QueueVisibility queue;

@@ -12,8 +12,8 @@ import org.springframework.core.ResolvableType;
 import org.springframework.messaging.Message;
 
 /**
- * What was published to SNS, as an SQS message carries it in an envelope. The envelope is another one each time: only its
- * content shows whether two messages say the same.
+ * The content of an SNS notification, which an SQS message carries in an envelope. Envelopes always differ: only the
+ * content shows whether two messages are equal.
  */
 public final class SnsEnvelope {
 
@@ -41,7 +41,7 @@ public final class SnsEnvelope {
                         && carriesNotifications(type.getGeneric(0)));
     }
 
-    /** Returns what the envelope carries; a body that is no envelope as it is. */
+    /** Returns the envelope's content, or the body itself if it has no envelope. */
     public static String of(String body, ResultSerializer json) {
         try {
             return json.fromJson(body, Map.class) instanceof Map<?, ?> envelope

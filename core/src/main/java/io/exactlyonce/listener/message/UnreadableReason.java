@@ -15,7 +15,7 @@ import tools.jackson.core.JacksonException;
 import tools.jackson.core.JacksonException.Reference;
 import tools.jackson.core.TokenStreamLocation;
 
-/** Why a message cannot be read, by types and places: what stands there may be a card number. */
+/** The reason why a message cannot be read, by types and places, without content, which may be a card number. */
 public final class UnreadableReason {
 
     private static final int MOST_STEPS = 10;
@@ -23,7 +23,7 @@ public final class UnreadableReason {
     /** A name beyond these may be content that a sender has put into the place of a name. */
     private static final String NAME = "[\\w$-]{1,64}";
 
-    /** As Spring says it; a name of the application's own. */
+    /** Spring's text; the name is the application's. */
     private static final Pattern MISSING_HEADER =
             Pattern.compile("Missing header '([^']{1,100})' for method parameter");
 
@@ -45,7 +45,7 @@ public final class UnreadableReason {
         if (failure instanceof MethodArgumentNotValidException invalid && invalid.getBindingResult() != null) {
             return type + " at " + fields(invalid.getBindingResult());
         }
-        // By the name that the method gives the header, which is no sender's.
+        // By the method's name for the header, not the sender's.
         Matcher missing = MISSING_HEADER.matcher(String.valueOf(failure.getMessage()));
         return failure instanceof MessageHandlingException && missing.lookingAt()
                 ? "the header '%s' is missing".formatted(missing.group(1))
@@ -62,7 +62,7 @@ public final class UnreadableReason {
         return path.stream().limit(MOST_STEPS).map(UnreadableReason::step).collect(Collectors.joining("", "$", ""));
     }
 
-    /** The keys of a map are content, too. */
+    /** The keys of a map are also content. */
     private static String step(Reference reference) {
         String name = reference.getPropertyName();
         if (name == null) {
@@ -84,7 +84,7 @@ public final class UnreadableReason {
                 .collect(Collectors.joining(", "));
     }
 
-    /** The key of a map may have brackets, too: all between the first and the last one may be content. */
+    /** The key of a map may also have brackets: all between the first and the last one may be content. */
     private static String field(FieldError error) {
         return "%s (%s)".formatted(error.getField().replaceAll("(?s)\\[.*]", "[*]"), error.getCode());
     }

@@ -14,8 +14,8 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 
 /**
- * Makes a {@link Claim} of a message, or the {@code List<Claim>} of a batch, when the method is called: of what is claimed by then. A
- * transaction claims later, and has the arguments resolved again.
+ * Resolves the {@link Claim} of a message, or the {@code List<Claim>} of a batch, when the method is called, from the
+ * claims held then. A transaction claims later, and resolves the arguments again.
  */
 public final class ClaimArgumentResolver implements HandlerMethodArgumentResolver {
 

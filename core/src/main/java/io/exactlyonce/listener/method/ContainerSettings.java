@@ -24,8 +24,8 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.Message;
 
 /**
- * What a container's components need to know of its listener method, or of the methods of its listener's class. Awspring does not tell
- * a container factory for which method it makes a container; but the method's handler is made meanwhile, on the same thread.
+ * Settings of a container's listener method, or of the methods of its listener's class. Spring Cloud AWS does not pass
+ * the method to the container factory, but creates the method's handler meanwhile, on the same thread.
  */
 public final class ContainerSettings {
 
@@ -38,14 +38,14 @@ public final class ContainerSettings {
     private volatile @Nullable Choice choice;
     private volatile boolean hasOwnExecutor;
 
-    /** Returns the settings of a container that is about to be made. */
+    /** Returns the settings of a container that is about to be created. */
     public static ContainerSettings begin() {
         ContainerSettings begun = new ContainerSettings();
         LATEST.set(begun);
         return begun;
     }
 
-    /** Adds a method of the container that is being made; those of one class have the annotation in common. */
+    /** Adds a method of the container that is being created; those of one class share the annotation. */
     static void add(DeliveryHandlerMethod handler) {
         ContainerSettings latest = LATEST.get();
         if (latest != null) {
@@ -74,7 +74,7 @@ public final class ContainerSettings {
         return handlers.get(0).method();
     }
 
-    /** Returns whether the end of an observed listener's handlers, of all of them, tells that their work is done. */
+    /** Returns whether the work of all handlers of an observed listener is done when they end. */
     public boolean signalsCompletion() {
         return handlers.stream().allMatch(handler -> handler.method().signalsCompletion());
     }
@@ -82,7 +82,7 @@ public final class ContainerSettings {
     /**
      * Returns the run of an observed listener's handler for a message.
      *
-     * @param polled what SQS itself says of it
+     * @param polled its data from SQS itself
      * @param lease of its claim, unless leases are configured
      * @throws InvalidKeyException if the message has no usable key, or no method of the listener's class takes it
      */
@@ -92,7 +92,7 @@ public final class ContainerSettings {
                 queue, method.key(message, polled), polled.body().length(), method.compared(message, polled), lease);
     }
 
-    /** Says what is asked for with a message as it was polled; one without a usable key only comes again, with backoff. */
+    /** Sets the claim of a polled message; without a usable key it is returned with backoff. */
     public void specify(ReceivedMessage received) {
         boolean isBatch = listener().isBatch();
         ClaimSpec wanted = null;
@@ -127,9 +127,9 @@ public final class ContainerSettings {
     }
 
     /**
-     * Returns whether keys are claimed as soon as messages are polled. Not where a claim that has no thread yet would be in doubt
-     * after a crash, and its key not simply run again; nor where threads may be long in coming; nor in a transaction of the
-     * handler's.
+     * Returns whether keys are claimed as soon as messages are polled. Not if a crash would leave a claim without a
+     * thread in doubt, and its key must not simply run again; nor if threads may be delayed; nor in the handler's
+     * transaction.
      */
     public boolean claimsAhead() {
         return listener().annotation().whenInDoubt() == InDoubtPolicy.RERUN
@@ -137,20 +137,20 @@ public final class ContainerSettings {
                 && !hasOwnExecutor;
     }
 
-    /** Returns what the handlers of the listener's class take as payloads; nothing for a listener on a method. */
+    /** Returns the payload types of the handlers of the listener's class; none for a listener on a method. */
     public Set<Class<?>> payloadTypesOfClass() {
         return handlers.stream()
                 .flatMap(handler -> handler.method().payloadTypesOfClass())
                 .collect(Collectors.toUnmodifiableSet());
     }
 
-    /** Chooses a method of a class by a message's payload, as awspring does when it calls it. */
+    /** Chooses a method of a class by a message's payload, as Spring Cloud AWS does when it calls it. */
     private static final class Choice extends CompositeInvocableHandler {
 
         private final Map<Class<?>, ListenerMethod> chosen = new ConcurrentHashMap<>();
 
         Choice(List<DeliveryHandlerMethod> handlers) {
-            // Awspring looks at no parameter where there is no choice.
+            // Spring Cloud AWS ignores parameters if there is no choice.
             super(
                     handlers.size() == 1 ? List.of() : List.copyOf(handlers),
                     handlers.stream()

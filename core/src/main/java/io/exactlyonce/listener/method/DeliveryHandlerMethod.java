@@ -64,7 +64,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
                         .stream().<Message<?>>map(each -> (Message<?>) each).toList()
                 : List.of(message);
         Object returned = call(new ListenerCall(this, messages, false), message);
-        // Awspring takes every future for one of Void, and fails over any other result, of which it has no use.
+        // Spring Cloud AWS treats every future as one of Void, and fails on any other result.
         if (returned instanceof CompletionStage<?> stage) {
             return stage.thenApply(result -> null);
         }
@@ -82,7 +82,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         try {
             return original.invoke(message);
         } catch (RuntimeException failure) {
-            // If the aspect has not taken it, the method's arguments could not be made.
+            // If the aspect has not taken it, the method's arguments could not be resolved.
             throw ListenerCall.take() == null || !mayQuoteContent(failure) ? failure : withoutContent(call, failure);
         } finally {
             ListenerCall.take();
@@ -97,17 +97,17 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     }
 
     /**
-     * Returns what to throw where the arguments cannot be made of a message: Spring's exceptions quote the value, or payload and
-     * headers, with whatever line breaks their sender put there; and they end in logs.
+     * Returns the exception for arguments that cannot be resolved from a message: Spring's exceptions quote the value,
+     * or payload and headers, with the sender's line breaks, and they end in logs.
      */
     private MessagingException withoutContent(ListenerCall call, RuntimeException failure) {
         Object message = method.isBatch()
                 ? "A batch"
                 : ReceivedMessage.require(call.messages().get(0));
         log.debug("Why {} cannot be handed to {}", message, method, RedactedException.of(failure));
-        String problem =
-                "%s cannot be handed to %s: %s; send what it takes, or correct its parameters (DEBUG of %s tells more)"
-                        .formatted(message, method, UnreadableReason.of(failure), log.getName());
+        String problem = ("%s cannot be handed to %s: %s; send what it takes, or correct its parameters (DEBUG "
+                        + "of %s has details)")
+                .formatted(message, method, UnreadableReason.of(failure), log.getName());
         log.error("Not handled, and ends in the dead-letter queue if there is one: {}", problem);
         return new MessageConversionException(problem);
     }

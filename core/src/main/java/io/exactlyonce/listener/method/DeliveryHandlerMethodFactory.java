@@ -12,15 +12,15 @@ import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
 /**
  * Makes handler methods as the application's own factory does, and wraps only the methods of {@link
- * io.exactlyonce.ExactlyOnceListener}s. It is a {@link DefaultMessageHandlerMethodFactory} since awspring
- * configures no other; what it is configured with goes on to the original.
+ * io.exactlyonce.ExactlyOnceListener}s. It is a {@link DefaultMessageHandlerMethodFactory}, because Spring Cloud AWS
+ * configures no other; its configuration is passed on to the original.
  */
 public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMethodFactory {
 
     private final MessageHandlerMethodFactory original;
     private final ListenerMethodReader methods;
 
-    /** Those that the original asks, too; none if it is of the application's own kind. */
+    /** The original's resolvers; none if it is of the application's own kind. */
     private List<HandlerMethodArgumentResolver> resolvers = List.of();
 
     /**
@@ -52,7 +52,8 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
     @Override
     public InvocableHandlerMethod createInvocableHandlerMethod(Object bean, Method method) {
         ListenerDeclaration declared = ListenerDeclaration.find(AopUtils.getTargetClass(bean), method);
-        // An interface's method where the bean has a JDK proxy that claims keys; otherwise awspring's own choice.
+        // An interface's method where the bean has a JDK proxy that claims keys; otherwise Spring Cloud AWS's own
+        // choice.
         boolean isClaimed = declared != null && !methods.modes().isObserved(declared);
         Method callable = isClaimed && AopUtils.isJdkDynamicProxy(bean)
                 ? AopUtils.selectInvocableMethod(method, bean.getClass())

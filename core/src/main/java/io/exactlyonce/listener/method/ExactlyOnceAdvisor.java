@@ -18,8 +18,8 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
- * Puts the aspect around every {@link ExactlyOnceListener} method, outside of transactions and of nearly everything else:
- * what other advice does must happen under the claim, too.
+ * Puts the aspect around every {@link ExactlyOnceListener} method, outside of transactions and of nearly all other
+ * advice, which must also run under the claim.
  */
 public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor {
 
@@ -32,7 +32,7 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
      * Makes an advisor.
      *
      * @param pipeline takes deliveries to handlers; resolved at the first message
-     * @param modes say which listeners are only observed: they get no proxy
+     * @param modes the listeners' modes: observed ones get no proxy
      */
     public ExactlyOnceAdvisor(ObjectFactory<DeliveryPipeline> pipeline, ListenerModes modes) {
         this.modes = modes;
@@ -70,8 +70,8 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     }
 
     /**
-     * Finds listener methods, before their beans are proxied; so it is the place to refuse a method of which Spring, or
-     * awspring, would only say that it fails, and not for which listener.
+     * Finds listener methods before their beans are proxied. It rejects methods whose later failure in Spring or Spring
+     * Cloud AWS would not name the listener.
      */
     @Override
     public boolean matches(Method method, Class<?> type) {

@@ -5,7 +5,7 @@ import java.lang.reflect.Method;
 import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 
-/** An {@link io.exactlyonce.ExactlyOnceListener} method cannot work as it is written; the application does not start. */
+/** Thrown if an {@link io.exactlyonce.ExactlyOnceListener} method is invalid; fails startup. */
 public final class InvalidListenerException extends ExactlyOnceSetupException {
 
     public InvalidListenerException(String problem, String remedy) {

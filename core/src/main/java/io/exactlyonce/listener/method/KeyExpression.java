@@ -46,10 +46,10 @@ import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 
 /**
- * A listener's {@code key} or {@code fingerprint} expression, parsed and checked when the application starts: names that are no arguments, and properties
- * that an argument's type cannot have, are refused; a type that may have subclasses is given the benefit of the doubt. When it fails
- * on a message, what SpEL itself finds names properties and types, and is logged; what a method or a getter throws may quote the
- * message, and is not.
+ * A listener's {@code key} or {@code fingerprint} expression, parsed and checked when the application starts: names
+ * that are not arguments, and properties that an argument's type cannot have, are rejected, unless the type may have
+ * subclasses. If it fails on a message, SpEL's own errors name properties and types, and are logged; exceptions of
+ * methods and getters may quote the message, and are not.
  *
  * <p>An argument is made of a message as it was polled, by the resolver that makes it for the method. The key is known before
  * interceptors see the message, so an argument that needs more than the message is refused. Of a batch, the expression is evaluated
@@ -69,21 +69,21 @@ final class KeyExpression {
     /** SpEL's own. */
     private static final Set<String> SPEL = Set.of("root", "this");
 
-    /** Where awspring and Spring keep the resolvers that look at nothing but the message. */
+    /** The packages of Spring Cloud AWS's and Spring's resolvers, which use only the message. */
     private static final Set<String> RESOLVING_MESSAGES = Set.of(
             BatchPayloadMethodArgumentResolver.class.getPackageName(),
             BatchPayloadMethodArgumentResolver.class.getPackageName() + ".legacy",
             PayloadMethodArgumentResolver.class.getPackageName());
 
-    /** They are made of the message, but say nothing of its content. */
+    /** They are made of the message, but not of its content. */
     private static final Set<Class<?>> WITHOUT_CONTENT = Set.of(Visibility.class, BatchVisibility.class);
 
     private static final int MAX_REASON_LENGTH = 300;
 
     /**
-     * Never compiles, whatever {@code spring.expression.compiler.mode} says: compiled arithmetic truncates numbers of another
-     * type than those before, and compiled reads of a map take an absent property for null. A key must not depend on how
-     * often its expression was evaluated.
+     * Never compiles, independent of {@code spring.expression.compiler.mode}: compiled arithmetic truncates numbers of
+     * another type than those before, and compiled reads of a map take an absent property for null. A key must not
+     * depend on how often its expression was evaluated.
      */
     private static final SpelExpressionParser PARSER =
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
@@ -99,13 +99,13 @@ final class KeyExpression {
     /** By which a batch's method takes the messages. */
     private final @Nullable MethodParameter list;
 
-    /** What it reads, by name. */
+    /** Its variables, by name. */
     private final Map<String, Value> variables = new HashMap<>();
 
-    /** One for all messages, for they remember how to read each type's properties. */
+    /** One for all messages, because they cache how to read each type's properties. */
     private final List<PropertyAccessor> properties = List.of(new MapAccessor(), new ReflectivePropertyAccessor());
 
-    /** What the expression reads under a name. */
+    /** The source of a variable. */
     @FunctionalInterface
     private interface Value {
         @Nullable Object of(Message<?> message);
@@ -197,7 +197,7 @@ final class KeyExpression {
         }
         if (parameters[index].getParameterType() == Claim.class) {
             throw refused(
-                    "reads the claim '#%s', which is made of the key".formatted(name), "use the message's own content");
+                    "reads the claim '#%s', which depends on the key".formatted(name), "use the message's own content");
         }
         return argument(index, name);
     }
@@ -254,7 +254,8 @@ final class KeyExpression {
         } catch (Exception unfit) {
             log.debug("Why the {} cannot read '#{}'", this, name, RedactedException.of(unfit));
             throw new InvalidKeyException(
-                    "The %s reads the argument '#%s', which cannot be made of this message: %s; send what the method takes, or correct its parameters"
+                    ("The %s reads the argument '#%s', which cannot be resolved from this message: %s; "
+                                    + "send what the method takes, or correct its parameters")
                             .formatted(this, name, UnreadableReason.of(unfit)));
         }
     }
@@ -300,7 +301,7 @@ final class KeyExpression {
         return StringUtils.truncate(own.getSimpleMessage().replaceAll("\\R|\\p{Cc}", " "), MAX_REASON_LENGTH);
     }
 
-    /** Returns what is written in the annotation. */
+    /** Returns the annotation's text. */
     String text() {
         return expression.getExpressionString();
     }

@@ -10,8 +10,8 @@ import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.messaging.Message;
 
 /**
- * A thread's call of a listener method: how the aspect, which sees a method call only, learns of the deliveries behind it. It can be
- * taken once, so that no second call on the same thread runs under their claims.
+ * A thread's call of a listener method: it gives the aspect, which sees only a method call, the deliveries behind it.
+ * It can be taken once, so that no second call on the same thread runs under their claims.
  *
  * @param messages in their order: one, or those of a batch
  * @param isClaimed whether these are the messages whose keys are held; otherwise the method is called again, through its proxy, with
@@ -34,7 +34,7 @@ record ListenerCall(DeliveryHandlerMethod handler, List<Message<?>> messages, bo
     /**
      * Makes the call, or has the pipeline make it under the claims of its messages.
      *
-     * @return what the caller of the method is answered with; {@code null} if it was not called
+     * @return the result for the method's caller; {@code null} if it was not called
      */
     @Nullable Object make(MethodInvocation invocation, ObjectFactory<DeliveryPipeline> pipeline) throws Throwable {
         if (isClaimed) {
@@ -50,8 +50,9 @@ record ListenerCall(DeliveryHandlerMethod handler, List<Message<?>> messages, bo
     }
 
     /**
-     * Returns whether the arguments, which were resolved before the aspect was called, are those to pass. Not in a transaction: it
-     * claims the keys itself, and may call the handler again, for fewer messages, while an invocation can go on once only.
+     * Returns whether the arguments, which were resolved before the aspect was called, are those to pass. Not in a
+     * transaction: it claims the keys itself, and may call the handler again, for fewer messages, while an invocation
+     * can proceed only once.
      */
     private boolean isResolvedFor(List<Delivery> held) {
         return handler.method().transaction() == null && held.size() == messages.size();
@@ -67,7 +68,7 @@ record ListenerCall(DeliveryHandlerMethod handler, List<Message<?>> messages, bo
     private @Nullable Object requireFuture(@Nullable Object returned) {
         if (returned == null && handler.method().isAsync()) {
             throw new IllegalStateException(
-                    "%s returned null instead of a future, which does not tell when its work is done; return "
+                    "%s returned null instead of a future, so the end of its work is unknown; return "
                                     .formatted(handler.method())
                             + "CompletableFuture.completedFuture(null) if there is nothing to wait for");
         }

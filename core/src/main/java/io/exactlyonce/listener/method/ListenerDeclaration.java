@@ -11,12 +11,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
- * Where a listener method's annotation is: on the method, perhaps as a part of an annotation of the application's own; or on its
- * class, for each of its {@link SqsHandler} methods. The methods of a class are one listener.
+ * The place of a listener method's annotation: on the method, perhaps as a meta-annotation; or on its class, for each
+ * of its {@link SqsHandler} methods. The methods of a class are one listener.
  *
  * @param method the handler
  * @param annotation the annotation
- * @param seen what awspring sees: a plain {@link SqsListener} beside ours would win
+ * @param seen the annotation that Spring Cloud AWS sees: a plain {@link SqsListener} beside ours would win
  * @param shared whether its class has the annotation, so that several methods may share it
  */
 record ListenerDeclaration(Method method, ExactlyOnceListener annotation, SqsListener seen, boolean shared) {
@@ -27,7 +27,7 @@ record ListenerDeclaration(Method method, ExactlyOnceListener annotation, SqsLis
     }
 
     /**
-     * Returns a method's declaration, or {@code null} if it is no listener that claims keys.
+     * Returns a method's declaration, or {@code null} if it is not a listener that claims keys.
      *
      * @param type its bean's class, which may have inherited it
      * @throws InvalidListenerException if it is declared twice
@@ -43,7 +43,7 @@ record ListenerDeclaration(Method method, ExactlyOnceListener annotation, SqsLis
                 method, merged(annotated, ExactlyOnceListener.class), merged(annotated, SqsListener.class), !own);
         found.refuseIf(
                 own && isHandler,
-                "it has @SqsHandler, too, so that it would listen twice",
+                "it also has @SqsHandler, so it would listen twice",
                 "leave @SqsHandler off, or move @ExactlyOnceListener to the class");
         return found;
     }

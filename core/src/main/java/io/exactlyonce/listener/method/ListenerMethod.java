@@ -27,13 +27,13 @@ import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.util.ClassUtils;
 
 /**
- * An {@link ExactlyOnceListener} method, checked and ready to say the key of its messages.
+ * An {@link ExactlyOnceListener} method, checked and ready to evaluate the keys of its messages.
  *
- * @param signalsCompletion whether its end tells that its work is done
+ * @param signalsCompletion whether its work is done when it ends
  * @param isAsync whether it returns before its work is done, and a future of it
  * @param isEnveloped whether it takes its messages out of SNS's envelopes
- * @param key says the key of a message; {@code null} for the message attribute, else the message's id
- * @param fingerprint says what is compared with other messages of the key; {@code null} for the payload
+ * @param key evaluates the key of a message; {@code null} for the message attribute, else the message's id
+ * @param fingerprint evaluates the content to compare with other messages of the key; {@code null} for the payload
  * @param scope of its keys; {@code null} for the queue's name
  * @param timeout its longest run; {@code null} for no timeout
  * @param doubt what to do with a key that must not simply be run again
@@ -57,7 +57,7 @@ public record ListenerMethod(
         ResultSerializer json) {
 
     /**
-     * Returns what is asked for with a message as it was polled, also with one of a batch.
+     * Returns the claim of a polled message, also one of a batch.
      *
      * @throws InvalidKeyException if the message has no usable key
      */
@@ -114,7 +114,7 @@ public record ListenerMethod(
                 : KeyRules.toKey("The message attribute " + ReceivedMessage.KEY_ATTRIBUTE, attribute);
     }
 
-    /** Returns what its keys are, for people. */
+    /** Returns a description of its keys. */
     public String keyText() {
         return key != null
                 ? key.text()
@@ -123,8 +123,8 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns what is compared with other messages of the key: an expression's value, as it is now; else what the message says,
-     * without the envelope around it, which is read when it is asked for.
+     * Returns the content to compare with other messages of the key: an expression's current value, or else the
+     * message's content without its envelope, read on demand.
      *
      * @throws InvalidKeyException if the expression has no usable value
      */
@@ -136,7 +136,10 @@ public record ListenerMethod(
         return () -> value;
     }
 
-    /** Returns the types of the parameters by which awspring chooses among the handlers of a class; none for any object. */
+    /**
+     * Returns the types of the parameters by which Spring Cloud AWS chooses among the handlers of a class; none for any
+     * object.
+     */
     Stream<Class<?>> payloadTypesOfClass() {
         return AnnotatedElementUtils.hasAnnotation(method, SqsHandler.class)
                 ? Arrays.stream(method.getParameters())

@@ -24,11 +24,12 @@ import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Reads {@link ExactlyOnceListener} methods, finds the beans that they name, and refuses those that {@link ListenerRules} refuse.
+ * Reads {@link ExactlyOnceListener} methods, finds the beans that they name, and rejects methods that violate {@link
+ * ListenerRules}.
  *
  * @param beans where container factories, reconcilers and transaction managers are
  * @param preparing type of the container factories that prepare containers for exactly-once handling
- * @param modes say which listeners are only observed, and what is configured for single ones, and resolve {@code ${...}}
+ * @param modes the modes and settings of listeners; resolves {@code ${...}}
  * @param results reads stored results
  * @param transactions makes claim transactions for handlers whose effects are in the database
  */
@@ -46,7 +47,7 @@ public record ListenerMethodReader(
      *
      * @param bean the proxy that containers call, unless the method is only observed
      * @param declared its target class's method
-     * @param handler as awspring calls it
+     * @param handler as Spring Cloud AWS calls it
      * @param resolvers make its arguments; none if they are not known
      * @throws InvalidListenerException if the method cannot be handled exactly once, or observed
      */
@@ -138,7 +139,7 @@ public record ListenerMethodReader(
         }
         declared.refuseIf(
                 timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(VisibilityWindow.CEILING) > 0,
-                "its timeout '%s' is no duration from 1s to 12h".formatted(text),
+                "its timeout '%s' is not a duration from 1s to 12h".formatted(text),
                 "write a number with a unit, such as 90s or 5m, or leave the timeout out");
         return timeout;
     }
@@ -153,7 +154,7 @@ public record ListenerMethodReader(
                 "leave whenInDoubt out");
         declared.refuseIf(
                 !reconciles && !name.isBlank(),
-                "it names the reconciler '%s', which is never asked with whenInDoubt = %s"
+                "it names the reconciler '%s', which is never called with whenInDoubt = %s"
                         .formatted(name, says.whenInDoubt()),
                 "set whenInDoubt = RECONCILE, or leave reconciler out");
         return new InDoubtSettings(

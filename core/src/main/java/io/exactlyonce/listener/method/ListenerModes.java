@@ -8,18 +8,18 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.PropertyResolver;
 
 /**
- * Which listeners are observed, and which enforced. What is configured for a listener wins over its annotation.
+ * The modes of listeners. A listener's configuration overrides its annotation.
  *
  * @param properties resolve {@code ${...}}
- * @param otherwise for listeners that say nothing
- * @param configured what is configured for single listeners, by their ids
+ * @param otherwise the default mode
+ * @param configured the settings of single listeners, by their ids
  */
 public record ListenerModes(PropertyResolver properties, Mode otherwise, Map<String, Own> configured) {
 
     private static final Own NOTHING = new Own(null, null);
 
     /**
-     * What is configured for one listener.
+     * The settings of one listener.
      *
      * @param mode {@code null} for its annotation's
      * @param timeout {@code null} for its annotation's
@@ -36,7 +36,7 @@ public record ListenerModes(PropertyResolver properties, Mode otherwise, Map<Str
         return configured.getOrDefault(id, NOTHING);
     }
 
-    /** @throws InvalidListenerException if it asks for a mode that there is not */
+    /** @throws InvalidListenerException if its mode is unknown */
     boolean isObserved(ListenerDeclaration declared) {
         Mode own = own(declared).mode();
         return Mode.OBSERVE == (own != null ? own : annotated(declared));
@@ -50,7 +50,7 @@ public record ListenerModes(PropertyResolver properties, Mode otherwise, Map<Str
             return name.isEmpty() ? otherwise : Mode.valueOf(name.toUpperCase(Locale.ROOT));
         } catch (IllegalArgumentException unknown) {
             throw declared.refused(
-                    "mode = '%s' is none of 'enforce' and 'observe'".formatted(name),
+                    "mode = '%s' is neither 'enforce' nor 'observe'".formatted(name),
                     "write one of them, or leave it out for exactly-once.mode");
         }
     }

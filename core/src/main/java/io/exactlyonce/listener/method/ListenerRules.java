@@ -45,10 +45,11 @@ import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /**
- * Refuses listener methods that could run unclaimed, whose claims could be completed before their work is done, or whose
- * messages could be deleted before their claims are completed. All but the public methods throw {@link InvalidListenerException}.
+ * Rejects listener methods that could run unclaimed, whose claims could be completed before their work is done, or
+ * whose messages could be deleted before their claims are completed. All but the public methods throw {@link
+ * InvalidListenerException}.
  *
- * @param returned what the method returns, as far as its bean's class tells
+ * @param returned the method's return type, resolved by its bean's class
  * @param properties resolve {@code ${...}}
  */
 public record ListenerRules(ListenerDeclaration declared, Class<?> returned, PropertyResolver properties) {
@@ -94,9 +95,9 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
     }
 
     /**
-     * Tells what would stop the start if a listener that is only observed were enforced.
+     * Logs the reason for which startup would fail if an observed listener were enforced.
      *
-     * @return whether its handler's end tells that its work is done, and its message to be deleted
+     * @return whether its work is done, and its message to be deleted, when its handler ends
      */
     boolean checkObserved() {
         boolean hasFitShape = isFit(this::requireSupportedShape);
@@ -111,7 +112,7 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
             check.run();
             return true;
         } catch (InvalidListenerException refused) {
-            log.warn("It is only observed; with mode = enforce the start would be refused: {}", refused.getMessage());
+            log.warn("It is only observed; with mode = enforce startup would fail: {}", refused.getMessage());
             return false;
         }
     }
@@ -119,7 +120,7 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
     static void requireProxyable(ListenerDeclaration declared, Class<?> type) {
         declared.refuseIf(
                 Modifier.isFinal(type.getModifiers()) && !Proxy.isProxyClass(type),
-                "its class %s is %s, of which there can be no proxy that claims keys, so the handler would run unclaimed"
+                "its class %s is %s, which cannot have a proxy that claims keys, so the handler would run unclaimed"
                         .formatted(type.getName(), type.isRecord() ? "a record" : "final"),
                 type.isRecord() ? "make it an ordinary class" : "make the class non-final");
     }
@@ -141,11 +142,11 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
                 isAsync() && declared.annotation().effects() == Effects.DATABASE,
                 "effects = DATABASE, but it returns before its work is done: a transaction is bound to one thread",
                 "do the work in the method itself, or set effects = EXTERNAL");
-        // Awspring awaits no future of a class's handlers.
+        // Spring Cloud AWS awaits no future of a class's handlers.
         refuseIf(
                 isAsync() && declared.shared(),
-                "its result is asynchronous, which the handlers of a class cannot be",
-                "return when the work is done, or give the method an @ExactlyOnceListener of its own");
+                "its result is asynchronous, which handlers of a class do not support",
+                "return when the work is done, or give the method its own @ExactlyOnceListener");
     }
 
     boolean isAsync() {
@@ -156,18 +157,18 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
     void requireCompletionSignal() {
         refuseIf(
                 KotlinDetector.isSuspendingFunction(method()),
-                "it is a suspending function, which awspring cannot call",
+                "it is a suspending function, which Spring Cloud AWS cannot call",
                 "return a CompletableFuture of the work, such as that of future { ... } in kotlinx-coroutines, or return when the "
                         + "work is done");
         refuseIf(
                 Stream.of(method(), method().getDeclaringClass())
                         .anyMatch(element -> AnnotatedElementUtils.hasAnnotation(element, Async.class)),
-                "@Async takes it to another thread, which has no delivery to claim a key for",
+                "@Async runs it on another thread, which has no delivery to claim a key for",
                 RETURN_THE_WORK);
-        // Containers and callers get a future of ours, which ends when the outcome is recorded.
+        // Containers and callers get our future, which completes when the outcome is recorded.
         refuseIf(
                 isAsync() && !returned.isAssignableFrom(CompletableFuture.class),
-                "it returns %s, in whose place no other future can be handed on".formatted(returned.getName()),
+                "it returns %s, which cannot be replaced by another future".formatted(returned.getName()),
                 "declare the return type as CompletableFuture or CompletionStage");
         boolean hidesItsEnd = returned == Object.class
                 || Future.class.isAssignableFrom(returned)
@@ -197,7 +198,7 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
         return IntStream.range(0, method.getParameterCount()).mapToObj(index -> new MethodParameter(method, index));
     }
 
-    /** Returns what the messages of a batch carry; {@code Object} where the list does not say. */
+    /** Returns the payload type of a batch's messages; {@code Object} if the list does not have it. */
     static Class<?> itemType(MethodParameter list) {
         ResolvableType item = ResolvableType.forMethodParameter(list).getGeneric(0);
         return (Message.class.isAssignableFrom(item.toClass()) ? item.getGeneric(0) : item).toClass();
@@ -217,8 +218,8 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
                 "return when the work is done");
         refuseIf(
                 list != null && itemType(list) == Object.class,
-                "its list does not say what the messages carry",
-                TAKE_A_LIST + " with a type in the place of T");
+                "its list does not name the type of the payloads",
+                TAKE_A_LIST + " with a type instead of T");
     }
 
     private String kind(MethodParameter parameter) {
@@ -229,14 +230,14 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
         boolean isCollection = Collection.class.isAssignableFrom(type);
         refuseIf(
                 type != BatchVisibility.class,
-                (isCollection ? "it takes its messages as a %s" : "it takes batches of messages, and a %s besides")
+                (isCollection ? "it takes its messages as a %s" : "it takes batches of messages, and also a %s")
                         .formatted(type.getSimpleName()),
                 isCollection ? TAKE_A_LIST : BESIDE_A_BATCH.getOrDefault(type, TAKE_MESSAGES));
         return type.getSimpleName();
     }
 
     /**
-     * Awspring chooses among the handlers of a class by the one payload of a message.
+     * Spring Cloud AWS chooses among the handlers of a class by the one payload of a message.
      *
      * @throws InvalidListenerException if one of them takes batches
      */
@@ -244,8 +245,8 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
         handlersOfAClass.stream().filter(ListenerRules::isBatch).findFirst().ifPresent(method -> {
             throw new InvalidListenerException(
                     method,
-                    "it takes batches, which the handlers of a class cannot",
-                    "take a single message, or give the method an @ExactlyOnceListener of its own");
+                    "it takes batches, which handlers of a class do not support",
+                    "take a single message, or give the method its own @ExactlyOnceListener");
         });
     }
 
@@ -264,7 +265,7 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
                 Arrays.stream(method().getParameterTypes())
                         .anyMatch(type -> Acknowledgement.class.isAssignableFrom(type)
                                 || BatchAcknowledgement.class.isAssignableFrom(type)),
-                "it takes an Acknowledgement, by which it could delete its message before its key is completed",
+                "it takes an Acknowledgement, with which it could delete its message before its key is completed",
                 "leave the parameter out: the message is deleted when the handler has succeeded, and never if it fails");
     }
 
@@ -311,7 +312,7 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
                 "leave @Transactional off the method, or use propagation REQUIRED");
         refuseIf(
                 own.getIsolationLevel() != TransactionDefinition.ISOLATION_DEFAULT || own.isReadOnly(),
-                but + "isolation level or readOnly cannot be applied any more when the claim's transaction has begun",
+                but + "isolation level or readOnly cannot be applied after the claim's transaction has begun",
                 "leave them out; set the isolation level on the DataSource");
         String other = own.getQualifier() == null ? "" : own.getQualifier();
         refuseIf(

@@ -5,8 +5,8 @@ import io.exactlyonce.claim.ClaimKey;
 import java.util.function.Supplier;
 
 /**
- * What a handler that is only observed gets as its claim. Its handler does not wait for the store, so that it says what is known of the
- * message alone, and makes no fencing token up.
+ * The claim of a handler in observe mode. The handler does not wait for the store, so this claim has only the message's
+ * data, and no fencing token.
  *
  * @param claimed returns the key that enforcing would claim, or throws if the message has no usable one
  * @param attempt how often SQS has delivered the message

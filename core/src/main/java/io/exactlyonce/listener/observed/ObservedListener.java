@@ -31,12 +31,13 @@ import org.springframework.core.task.TaskExecutor;
 import org.springframework.messaging.Message;
 
 /**
- * Stands before a container's listener, and hands on what it is given, and what it gets back, as it is: the same messages on the same
- * thread, the same future, the same exceptions.
+ * Wraps a container's listener, and changes nothing: the same messages on the same thread, the same future, the same
+ * exceptions.
  *
- * <p>How a handler ended is seen here rather than by an interceptor, which is told that all is well where an error handler has
- * swallowed a failure, and told nothing where the interceptor before it has failed. Keys are read as the container's first interceptor,
- * of messages as they were polled, as they are where keys are claimed. Whatever is wrong with a message, nothing is thrown.
+ * <p>The outcome of a handler is observed here rather than by an interceptor, which gets a success if an error handler
+ * has swallowed a failure, and nothing if the interceptor before it has failed. Keys are read as the container's first
+ * interceptor, of messages as they were polled, as they are where keys are claimed. Whatever is wrong with a message,
+ * nothing is thrown.
  *
  * @param unknownQueue for messages whose queue is not known
  * @param lease of claims, unless leases are configured
@@ -93,7 +94,7 @@ record ObservedListener<T>(
         }
     }
 
-    /** Awspring's adapter of a listener that makes its caller wait changes threads where it has to. */
+    /** Spring Cloud AWS's adapter of a blocking listener changes threads if necessary. */
     @Override
     public void setTaskExecutor(TaskExecutor taskExecutor) {
         if (original instanceof TaskExecutorAware aware) {
@@ -147,8 +148,8 @@ record ObservedListener<T>(
     }
 
     /**
-     * Of a batch, a handler may name what has failed: the others' effects have happened, though awspring redelivers all. Where it is
-     * not known whether the work is done, the key must not be taken for completed.
+     * A batch handler may name failed messages: the others' effects have happened, although SQS redelivers all. If it
+     * is unknown whether the work is done, the key must not count as completed.
      */
     private void ended(List<@Nullable ObservedRun> runs, @Nullable Throwable failure) {
         Map<Integer, Throwable> named = named(failure, runs.size());
@@ -164,8 +165,8 @@ record ObservedListener<T>(
     }
 
     /**
-     * Names what failed as the engine would: a batch whose handler wraps the names in an exception of its own has failed whole, for
-     * a transaction may have undone the effects of all of it.
+     * Finds failed messages as the engine would: a batch whose handler wraps them in another exception has failed as a
+     * whole, because a transaction may have undone all of its effects.
      */
     private static Map<Integer, Throwable> named(@Nullable Throwable failure, int size) {
         Throwable thrown = Causes.of(failure)
@@ -176,7 +177,7 @@ record ObservedListener<T>(
         return failures.keySet().stream().allMatch(index -> index < size) ? failures : Map.of();
     }
 
-    /** What awspring, a future or a proxy makes of a handler's exception. */
+    /** Wrappers of a handler's exception by Spring Cloud AWS, a future or a proxy. */
     private static boolean isWrapper(Throwable thrown) {
         return thrown instanceof ListenerExecutionFailedException
                 || thrown instanceof AsyncAdapterBlockingExecutionFailedException

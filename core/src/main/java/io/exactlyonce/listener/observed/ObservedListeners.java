@@ -22,12 +22,14 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectFactory;
 
 /**
- * Has containers of observed listeners look at their messages. Their components, options and acknowledgements stay as the
- * application's factory makes them.
+ * Lets containers of observed listeners inspect their messages. Their components, options and acknowledgements stay as
+ * the application's factory creates them.
  */
 public final class ObservedListeners {
 
-    /** SQS's default, for a window that only the queue knows: reading it would need a right that a plain listener does not. */
+    /**
+     * SQS's default, for the queue's own timeout: reading that would need a permission that a plain listener does not.
+     */
     private static final Duration USUAL_WINDOW = Duration.ofSeconds(30);
 
     private static final Logger log = LoggerFactory.getLogger(ObservedListeners.class);
@@ -43,7 +45,7 @@ public final class ObservedListeners {
      * Returns an endpoint that sets a container up as the given one does. Observers are put in place while it does: interceptors
      * that the application's factory adds come after ours.
      *
-     * @param settings say, once the container has its listener, whether it is only observed
+     * @param settings has the listener's mode once the container has its listener
      */
     public Endpoint prepare(Endpoint endpoint, ContainerSettings settings) {
         return endpoint instanceof AbstractEndpoint annotated
@@ -53,7 +55,7 @@ public final class ObservedListeners {
 
     private void setUp(MessageListenerContainer<?> made, HandlerMethodEndpoint endpoint, ContainerSettings settings) {
         if (settings.isObserved() && made instanceof SqsMessageListenerContainer<?> container) {
-            // Single messages or batches, by awspring's own rule.
+            // Single messages or batches, by Spring Cloud AWS's own rule.
             endpoint.configureListenerMode(mode -> container.configure(options -> options.listenerMode(mode)));
             observe(container, endpoint, settings);
         }
@@ -69,8 +71,8 @@ public final class ObservedListeners {
         BooleanSupplier signalsCompletion = () -> settings.signalsCompletion() && deletesWhatIsDone(container);
         if (!signalsCompletion.getAsBoolean()) {
             log.warn(
-                    "Whether the work of listener '{}' is done when its handler returns is not known: its keys are not recorded "
-                            + "as completed, so that duplicates of what has ended are not seen",
+                    "Handlers of listener '{}' may return before their work is done: its keys are not "
+                            + "recorded as completed, so later duplicates are not detected",
                     id);
         }
         VisibilityWindow lease = lease(container.getContainerOptions().getMessageVisibility());
@@ -90,8 +92,8 @@ public final class ObservedListeners {
     }
 
     /**
-     * Returns nine tenths of a window. A claim begins later than its message's window, and ends before it: the key of a worker that
-     * died is free when its message comes again, which is a takeover, and no overlap.
+     * Returns nine tenths of a visibility timeout. A claim begins later than its message's timeout, and ends before it:
+     * the key of a dead worker is free when its message is redelivered, which is a takeover, not an overlap.
      */
     static VisibilityWindow lease(@Nullable Duration window) {
         long seconds = Math.max(1, (window == null ? USUAL_WINDOW : window).toSeconds() * 9 / 10);

@@ -1,6 +1,6 @@
 /**
- * Listeners that are only observed: awspring's own containers, with a look at each message before its handler and at how that ended.
- * Internal; it uses {@code sighting}.
+ * Listeners in observe mode: Spring Cloud AWS's own containers, with observation of each message and its handler's
+ * outcome. Internal; it uses {@code observed}.
  */
 @NullMarked
 package io.exactlyonce.listener.observed;

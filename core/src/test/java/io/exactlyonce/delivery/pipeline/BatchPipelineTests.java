@@ -260,7 +260,7 @@ class BatchPipelineTests {
 
         assertThat(rig.failureOf(batch, this::handle))
                 .isInstanceOf(CancellationException.class)
-                .hasMessageStartingWith("A batch of 2 messages was not begun");
+                .hasMessageStartingWith("A batch of 2 messages was not started");
 
         assertThat(handed).isEmpty();
         assertThat(rig.store.claimCalls()).isZero();

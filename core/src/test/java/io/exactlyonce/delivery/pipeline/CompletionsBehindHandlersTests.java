@@ -118,7 +118,7 @@ class CompletionsBehindHandlersTests {
         assertThat(rig.claimsLost).isEmpty();
         assertThat(rig.renewalsOfLeases).doesNotContain(RenewalObserver.Result.LOST);
         assertThat(output.getOut())
-                .containsOnlyOnce("is over, and the completion of its claim is not answered yet")
+                .containsOnlyOnce("has expired before its completion was answered")
                 .doesNotContain("its handler is interrupted");
     }
 

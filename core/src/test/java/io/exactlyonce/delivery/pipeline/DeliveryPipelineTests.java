@@ -171,7 +171,7 @@ class DeliveryPipelineTests {
         assertThat(rig.process(delivery, DeliveryRig::neverCalled)).isNull();
 
         rig.assertReturned(delivery, 4);
-        assertThat(output).containsOnlyOnce("is parked and waits for a person's decision");
+        assertThat(output).containsOnlyOnce("is parked until an operator decides");
     }
 
     @Test

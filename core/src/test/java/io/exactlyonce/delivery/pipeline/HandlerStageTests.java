@@ -251,6 +251,6 @@ class HandlerStageTests {
                     return null;
                 }))
                 .isInstanceOf(ClaimLostException.class)
-                .hasMessageContaining("does not hold its key any more");
+                .hasMessageContaining("no longer holds its key");
     }
 }

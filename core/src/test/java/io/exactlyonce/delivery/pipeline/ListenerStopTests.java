@@ -39,7 +39,7 @@ class ListenerStopTests {
     private void assertNotBegun(Delivery delivery) {
         assertThat(rig.failureOf(delivery, DeliveryRig::neverCalled))
                 .isInstanceOf(CancellationException.class)
-                .hasMessageStartingWith(delivery + " was not begun");
+                .hasMessageStartingWith(delivery + " was not started");
         assertThat(rig.settle(delivery)).isFalse();
         assertThat(delivery.processed()).as("nothing waits for it").isCompleted();
         assertThat(delivery.finished()).as("nor its group").isCompletedWithValue(delivery.isOnItsLastReceive());

@@ -214,7 +214,7 @@ class WaitingDeliveriesTests {
 
         assertThat(rig.returns()).containsExactly(16);
         assertThat(rig.deleted).isEmpty();
-        assertThat(output).containsOnlyOnce("is parked and waits for a person's decision");
+        assertThat(output).containsOnlyOnce("is parked until an operator decides");
     }
 
     /** Its claim was answered after the look's: that it is held is newer than that it was free. */
@@ -341,9 +341,9 @@ class WaitingDeliveriesTests {
         waitFor(DeliveryRig.KEY, null, rig.receive(fiveReceives, "two", receiveCount));
 
         assertThat(rig.finalReceives).hasSize(2 * warnings);
-        assertThat(output.getOut().split("raise maxReceiveCount", -1)).hasSize(warnings + 1);
+        assertThat(output.getOut().split("Raise maxReceiveCount", -1)).hasSize(warnings + 1);
         rig.clock.advance(Duration.ofMinutes(1));
         waitFor(DeliveryRig.KEY, null, rig.receive(fiveReceives, "three", receiveCount));
-        assertThat(output.getOut().split("raise maxReceiveCount", -1)).hasSize(2 * warnings + 1);
+        assertThat(output.getOut().split("Raise maxReceiveCount", -1)).hasSize(2 * warnings + 1);
     }
 }

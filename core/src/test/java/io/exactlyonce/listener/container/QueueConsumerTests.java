@@ -277,7 +277,8 @@ class QueueConsumerTests {
         awaitRequests(2);
         assertThat(pauses).hasValue(1);
         assertThat(output)
-                .contains("Polling listener 'listener' on queue 'orders' failed; it goes on", "connection reset");
+                .contains(
+                        "Polling listener 'listener' on queue 'orders' failed; polling continues", "connection reset");
 
         sqs.answer(1);
         awaitRequests(3);

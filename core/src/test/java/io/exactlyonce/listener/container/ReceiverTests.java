@@ -285,7 +285,7 @@ class ReceiverTests {
         assertThat(renewedAfter(Duration.ofMillis(3_999))).isEmpty();
         assertThat(renewedAfter(Duration.ofMillis(1))).containsExactly(Map.entry("after0", 8));
         assertThat(output)
-                .contains("listener 'listener' on queue 'orders' was changed: visibility window 8 s, was 30 s; "
+                .contains("listener 'listener' on queue 'orders' was changed: visibility timeout 8 s, was 30 s; "
                         + "maxReceiveCount 9, was 5");
         assertThat(subscribed).hasSize(2);
         assertThat(subscribed.get(1).window().length()).isEqualTo(Duration.ofSeconds(8));

@@ -73,7 +73,7 @@ class ContainerSettingsTests {
             assertThat(log.text().strip().lines())
                     .singleElement()
                     .asString()
-                    .contains("ERROR", "of listener 'listener' on queue 'orders' is returned", "cannot be made");
+                    .contains("ERROR", "of listener 'listener' on queue 'orders' is returned", "cannot be resolved");
         }
 
         assertThat(delivery.beginProcessing()).isTrue();

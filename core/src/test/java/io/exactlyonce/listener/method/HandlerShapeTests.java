@@ -105,8 +105,8 @@ class HandlerShapeTests {
         "ownFuture, declare the return type as CompletableFuture",
         "blockingFuture, its claim could be completed before its work is done",
         "anything, say in its return type what it returns",
-        "async, @Async takes it to another thread",
-        "asyncFuture, @Async takes it to another thread"
+        "async, @Async runs it on another thread",
+        "asyncFuture, @Async runs it on another thread"
     })
     void methodWhoseEndCannotBeToldIsRefused(String name, String message) {
         assertThatThrownBy(() -> rules(name, "").requireCompletionSignal())
@@ -214,7 +214,7 @@ class HandlerShapeTests {
                 .contains(
                         "Listener 'careless' of scope 'fulfilment' has whenInDoubt = RERUN",
                         "listener 'careful' has PARK",
-                        "Give both the same, or each a scope of its own");
+                        "Give both the same, or each its own scope");
     }
 
     @Test
@@ -232,6 +232,6 @@ class HandlerShapeTests {
                 .contains(
                         "Listener 'mails' of scope 'fulfilment' has effects = EXTERNAL",
                         "listener 'books' has DATABASE",
-                        "Give both the same, or each a scope of its own");
+                        "Give both the same, or each its own scope");
     }
 }

@@ -187,7 +187,7 @@ class KeyExpressionTests {
         assertThatThrownBy(() -> parse("#order.orderId", "order").evaluate(message("secret-4111\nFORGED")))
                 .isInstanceOf(InvalidKeyException.class)
                 .hasMessageContaining(
-                        "key expression '#order.orderId' reads the argument '#order', which cannot be made")
+                        "key expression '#order.orderId' reads the argument '#order', which cannot be resolved")
                 .hasMessageNotContaining("4111")
                 .hasNoCause();
         assertThatThrownBy(() -> parse("#ids", "array").evaluate(message("A-1")))
@@ -260,7 +260,7 @@ class KeyExpressionTests {
             order   | #order?.ordrId                 | 'ordrId'                 | record component of Order
             order   | 'x' + #order.ordrId            | 'ordrId'                 | record component of Order
             order   | #order.ordrId.length()         | 'ordrId'                 | record component of Order
-            claimed | #claim.attempt                 | reads the claim '#claim', which is made of the key | use the message's own content
+            claimed | #claim.attempt                 | reads the claim '#claim', which depends on the key | use the message's own content
             batch   | #payload.ordrId                | 'ordrId'                 | record component of Order
             batch   | #order.orderId                 | unknown argument '#order' | use one of #headers, #message, #payload
             batch   | #orders[0].orderId             | reads the argument '#orders' | use #payload, #message or #headers

@@ -183,7 +183,7 @@ class ListenerMethodReaderTests {
         assertThatThrownBy(() -> read(method))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listeners." + method)
-                .hasMessageContaining("its timeout '" + value + "' is no duration from 1s to 12h")
+                .hasMessageContaining("its timeout '" + value + "' is not a duration from 1s to 12h")
                 .hasMessageContaining("90s or 5m");
     }
 
@@ -254,15 +254,15 @@ class ListenerMethodReaderTests {
 
     @ParameterizedTest
     @CsvSource({
-        "arrayListPayload, it takes batches of messages, and a String besides",
+        "arrayListPayload, it takes batches of messages, and also a String",
         "batchWithOneClaim, take a List<Claim>",
         "batchWithAcknowledgement, leave it out",
         "batchWithHeader, take a List<Message<T>>",
         "twoBatches, it takes more than one list of messages",
         "onlyClaims, but no messages",
         "collectionPayload, it takes its messages as a Collection",
-        "untypedBatch, does not say what the messages carry",
-        "untypedMessages, does not say what the messages carry",
+        "untypedBatch, does not name the type of the payloads",
+        "untypedMessages, does not name the type of the payloads",
         "asynchronousBatch, asynchronous",
         "asynchronousInOneTransaction, bound to one thread",
         "futureOfItsOwn, return a CompletableFuture of the work",
@@ -344,7 +344,7 @@ class ListenerMethodReaderTests {
     void reconcilerThatIsNeverAskedIsRefused() {
         assertThatThrownBy(() -> doubt("reconcilerWithoutUse"))
                 .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("names the reconciler 'charges', which is never asked with whenInDoubt = PARK");
+                .hasMessageContaining("names the reconciler 'charges', which is never called with whenInDoubt = PARK");
     }
 
     private InDoubtSettings doubt(String method) {

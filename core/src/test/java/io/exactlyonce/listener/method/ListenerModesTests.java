@@ -64,6 +64,6 @@ class ListenerModesTests {
         assertThatThrownBy(() -> isObserved("unknown", Mode.ENFORCE))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listeners.unknown")
-                .hasMessageContaining("mode = 'off' is none of 'enforce' and 'observe'");
+                .hasMessageContaining("mode = 'off' is neither 'enforce' nor 'observe'");
     }
 }

@@ -94,8 +94,8 @@ class ObservedMethodsTests {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             acknowledges | false | it takes an Acknowledgement
-            acknowledgesBatch | false | it takes batches of messages, and a BatchAcknowledgement besides
-            untyped | false | its list does not say what the messages carry
+            acknowledgesBatch | false | it takes batches of messages, and also a BatchAcknowledgement
+            untyped | false | its list does not name the type of the payloads
             future | false | it returns java.util.concurrent.Future
             always | false | its acknowledgementMode is ALWAYS
             hidden | true | a private, final or static method
@@ -108,7 +108,7 @@ class ObservedMethodsTests {
         assertThat(settings.signalsCompletion()).isEqualTo(signalsCompletion);
 
         assertThat(output)
-                .contains("It is only observed; with mode = enforce the start would be refused")
+                .contains("It is only observed; with mode = enforce startup would fail")
                 .contains(problem);
     }
 
@@ -116,7 +116,7 @@ class ObservedMethodsTests {
     void finalClassIsObservedAndTold(CapturedOutput output) {
         assertThat(ListenerRig.observed(new Final(), "handle").isObserved()).isTrue();
 
-        assertThat(output).contains("is final, of which there can be no proxy");
+        assertThat(output).contains("is final, which cannot have a proxy");
     }
 
     @Test

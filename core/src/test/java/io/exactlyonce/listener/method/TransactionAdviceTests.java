@@ -150,8 +150,8 @@ class TransactionAdviceTests {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             first        | requiresNew  | propagation REQUIRES_NEW leaves the transaction | use propagation REQUIRED
-            first        | serializable | cannot be applied any more | set the isolation level on the DataSource
-            first        | readOnly     | cannot be applied any more | leave them out
+            first        | serializable | cannot be applied after | set the isolation level on the DataSource
+            first        | readOnly     | cannot be applied after | leave them out
             first second | otherManager | its transaction manager 'second' is not the one of the claim | the same one:
             first second | plain        | expected single matching bean but found 2: first,second | name the one
             none         | plain        | needs a bean of type org.springframework.transaction.PlatformTransactionManager | declare a

@@ -207,7 +207,7 @@ class ObserveFirstIT {
     private static int warnings(CapturedOutput output) {
         return (int) output.getAll()
                 .lines()
-                .filter(line -> line.contains(" WARN ") && line.contains("The claims' database cannot be asked"))
+                .filter(line -> line.contains(" WARN ") && line.contains("The claim store does not answer"))
                 .count();
     }
 
