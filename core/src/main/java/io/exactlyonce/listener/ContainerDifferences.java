@@ -56,7 +56,8 @@ final class ContainerDifferences {
                                         interceptors,
                                         isTransactional
                                                 ? "also see duplicates, for which the handler is not called"
-                                                : "do not see messages whose key is completed, held, refused or missing"),
+                                                : "do not see messages whose key is completed, held, "
+                                                        + "refused or missing"),
                 container.getErrorHandler() == null
                         ? null
                         : "its error handler deletes nothing: SQS redelivers a message even if it hides the failure",

@@ -165,7 +165,8 @@ class ExactlyOnceContainerFactoryTests {
         assertThat(output)
                 .containsPattern(
                         "INFO .*'fulfilment' takes over the settings .* its interceptors \\(2\\) do not see messages "
-                                + "whose key is completed.*; its error handler deletes nothing.*; with its own task executor, keys")
+                                + "whose key is completed.*; its error handler deletes nothing.*; "
+                                + "with its own task executor, keys")
                 .doesNotContain("acknowledgement mode", "component factories");
     }
 

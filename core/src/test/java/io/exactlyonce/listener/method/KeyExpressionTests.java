@@ -260,7 +260,7 @@ class KeyExpressionTests {
             order   | #order?.ordrId                 | 'ordrId'                 | record component of Order
             order   | 'x' + #order.ordrId            | 'ordrId'                 | record component of Order
             order   | #order.ordrId.length()         | 'ordrId'                 | record component of Order
-            claimed | #claim.attempt                 | reads the claim '#claim', which depends on the key | use the message's own content
+            claimed | #claim.attempt | reads the claim '#claim', which depends on the key | use the message's own content
             batch   | #payload.ordrId                | 'ordrId'                 | record component of Order
             batch   | #order.orderId                 | unknown argument '#order' | use one of #headers, #message, #payload
             batch   | #orders[0].orderId             | reads the argument '#orders' | use #payload, #message or #headers
