@@ -24,7 +24,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 
-/** The endpoint {@code exactlyonce}, the health of claims, and meters: each where the application has what it takes. */
+/** The endpoint {@code exactlyonce}, the health of claims, and meters: each if the application has its libraries. */
 @AutoConfiguration(
         after = ExactlyOnceObservabilityAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
@@ -38,7 +38,7 @@ public final class ExactlyOnceActuatorAutoConfiguration {
     @Import(ExactlyOnceEndpoint.class)
     static class Endpoint {}
 
-    /** Whether claims can be kept, told in each health group that names it. */
+    /** Health of claims, in each health group that names it. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({ConditionalOnEnabledHealthIndicator.class, SecurityContext.class})
     static class Health {

@@ -104,7 +104,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     private final JacksonResultSerializer serializer;
     private final StoredResults results;
 
-    /** Takes what most of the beans here need, so that neither the store nor the JSON mapper may need one of them. */
+    /** Injects dependencies of most beans here, so neither the store nor the JSON mapper may need one of them. */
     ExactlyOnceAutoConfiguration(
             ExactlyOnceProperties properties,
             EngineScheduler scheduler,
@@ -148,7 +148,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 own);
     }
 
-    /** Ends the store's front, after all that asks it and before the store. */
+    /** Closes the store's front after all of its callers and before the store. */
     @Override
     public void destroy() {
         if (async instanceof GroupCommitClaimStore front) {
@@ -285,7 +285,9 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 .orElseGet(manager::toString);
     }
 
-    /** With lazy initialisation nothing else would make a listener's bean, and nothing would say that its queue is not read. */
+    /**
+     * With lazy initialization, nothing else would create a listener's bean, and its queue would silently not be read.
+     */
     @Bean
     static LazyInitializationExcludeFilter exactlyOnceListenersAreNotLazy() {
         return (name, definition, type) -> ExactlyOnceAdvisor.isListener(type);
@@ -307,14 +309,14 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new ListenerModes(environment, properties.mode(), own);
     }
 
-    /** Only for observed listeners, as what follows. */
+    /** Only for observed listeners, like the following. */
     @Bean
     @Lazy
     ObservedCounts exactlyOnceObservedCounts() {
         return new ObservedCounts(scheduler);
     }
 
-    /** Proves the database ready, and makes its table, beside the start. Its thread's queue is bounded by what may be under way. */
+    /** Checks the database, and creates its table, in parallel with startup. Its thread's queue is bounded. */
     @Bean
     @Lazy
     ObservedClaims exactlyOnceObservedClaims(List<ObservationCounter> counters, ObjectProvider<ClaimBackend> backends) {

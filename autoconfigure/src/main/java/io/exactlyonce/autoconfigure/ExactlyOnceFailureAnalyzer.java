@@ -13,7 +13,7 @@ import org.springframework.core.annotation.Order;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
-/** Explains an {@link ExactlyOnceSetupException}; before Spring Boot's own analyzers, which know no remedy for it. */
+/** Explains an {@link ExactlyOnceSetupException}; before Spring Boot's own analyzers, which have no remedy for it. */
 @Order(0)
 final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOnceSetupException> {
 
@@ -32,7 +32,7 @@ final class ExactlyOnceFailureAnalyzer extends AbstractFailureAnalyzer<ExactlyOn
     }
 
     private String place(String property) {
-        // A listener's id may be what a name may not.
+        // A listener's id may have characters that a property name may not.
         ConfigurationPropertyName name = ConfigurationPropertyName.adapt(property, '.');
         for (ConfigurationPropertySource source : ConfigurationPropertySources.from(environment.getPropertySources())) {
             ConfigurationPropertyName set = LISTENERS.isParentOf(name) ? firstWithin(name, source) : name;

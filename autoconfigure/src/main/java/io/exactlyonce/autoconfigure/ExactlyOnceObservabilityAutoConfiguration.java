@@ -37,7 +37,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
-/** Watches listeners: their windows, their queues, and each delivery, for events, logs and traces. */
+/** Watches listeners: visibility timeouts, queues, and each delivery, for events, logs and traces. */
 @AutoConfiguration(after = ExactlyOnceAutoConfiguration.class)
 @ConditionalOnClass(WindowWatch.class)
 @ConditionalOnBean(ListenerEngine.class)

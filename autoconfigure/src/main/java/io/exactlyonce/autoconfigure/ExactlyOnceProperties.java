@@ -28,17 +28,17 @@ import org.springframework.util.unit.DataSize;
 /**
  * Settings of exactly-once listeners.
  *
- * @param mode Mode of listeners that do not set their own: 'enforce', or 'observe' to run handlers as without this library and
- *     count the duplicates that 'enforce' would prevent.
+ * @param mode Mode of listeners that do not set their own: 'enforce', or 'observe' to run handlers as without this
+ *     library and count the duplicates that 'enforce' would prevent.
  * @param claim Claims on idempotency keys.
  * @param datasource Connection pool for claims.
  * @param renewal Renewal of visibility timeouts and leases.
  * @param retry Redelivery of messages that were not completed.
- * @param listeners Settings of single listeners, by listener id: 'retention', 'lease', 'timeout', 'mode', 'on-mismatch',
- *     'retry.initial-delay' and 'retry.max-delay'. They override the annotation and the properties for all listeners. Startup
- *     fails for an id that no listener has. Default: none.
- * @param unknownProperties Reaction to a property under 'exactly-once' that nothing reads: 'fail' fails startup, 'warn' logs it,
- *     for configuration that several versions of an application share.
+ * @param listeners Settings of single listeners, by listener id: 'retention', 'lease', 'timeout', 'mode',
+ *     'on-mismatch', 'retry.initial-delay' and 'retry.max-delay'. They override the annotation and the properties for
+ *     all listeners. Startup fails for an id that no listener has. Default: none.
+ * @param unknownProperties Reaction to a property under 'exactly-once' that nothing reads: 'fail' fails startup, 'warn'
+ *     logs it, for configuration that several versions of an application share.
  */
 @ConfigurationProperties("exactly-once")
 public record ExactlyOnceProperties(
@@ -71,7 +71,7 @@ public record ExactlyOnceProperties(
         require("exactly-once.datasource.replica-lag-interval", lag.isZero() ? null : lag, SECOND, Duration.ofHours(1));
 
         require("exactly-once.renewal.at", renewal.at(), 0.1, 0.8);
-        // All are looked at in one statement, whose advisory locks have to fit into PostgreSQL's table of locks.
+        // One statement peeks at all of them, and its advisory locks must fit into PostgreSQL's table of locks.
         require("exactly-once.retry.max-waiting", retry.maxWaiting(), 0, 5_000);
 
         Duration swept = cleanup.enabled() ? cleanup.interval() : null;
@@ -117,12 +117,14 @@ public record ExactlyOnceProperties(
     /**
      * Settings of one listener.
      *
-     * @param mode Mode of the listener: 'enforce' or 'observe'. Default: the annotation's mode, or else 'exactly-once.mode'.
+     * @param mode Mode of the listener: 'enforce' or 'observe'. Default: the annotation's mode, or else
+     *     'exactly-once.mode'.
      * @param timeout Longest run of the handler, from 1s to 12h. Default: the annotation's timeout.
      * @param lease Time for which a claim is held without renewal, from 1s to 12h. Default: 'exactly-once.claim.lease'.
-     * @param retention Time for which a completed key is remembered, from 1m to 3650d. Default: 'exactly-once.claim.retention'.
-     * @param onMismatch Treatment of a message whose key is completed for other content: 'refuse', 'warn' or 'off'. Default:
-     *     'exactly-once.claim.on-mismatch'.
+     * @param retention Time for which a completed key is remembered, from 1m to 3650d. Default:
+     *     'exactly-once.claim.retention'.
+     * @param onMismatch Treatment of a message whose key is completed for other content: 'refuse', 'warn' or 'off'.
+     *     Default: 'exactly-once.claim.on-mismatch'.
      * @param retry Redelivery of messages that were not completed.
      */
     public record Listener(
@@ -185,18 +187,19 @@ public record ExactlyOnceProperties(
      * Claims on idempotency keys.
      *
      * @param store Store of claims: 'postgresql', or 'dynamodb' with the module exactly-once-dynamodb.
-     * @param lease Time for which a claim is held without renewal, from 1s to 12h. Longer leases survive longer pauses and delay
-     *     takeovers after a crash. Default: the visibility timeout of the delivery.
-     * @param retention Time for which a completed key is remembered, from 1m to 3650d: at least the retention of the queue plus that
-     *     of its dead-letter queue.
-     * @param onMismatch Treatment of a message whose key is completed for other content: 'refuse' returns it until it reaches the
-     *     dead-letter queue, 'warn' deletes it as a duplicate and logs at WARN, 'off' deletes it without comparing.
-     * @param maxResultSize Largest result that is kept with a claim, as JSON, from 0B to 16MB. A larger result is dropped with a
-     *     warning; its claim is completed.
-     * @param initializeSchema Creation of a missing claim table at startup: 'always' or 'never'. PostgreSQL is not an embedded
-     *     database, so 'embedded' means 'never'.
-     * @param synchronousCommit PostgreSQL's synchronous_commit for claims, whatever the server's own default: 'on', 'remote_apply',
-     *     'remote_write' or 'local'.
+     * @param lease Time for which a claim is held without renewal, from 1s to 12h. Longer leases survive longer pauses
+     *     and delay takeovers after a crash. Default: the visibility timeout of the delivery.
+     * @param retention Time for which a completed key is remembered, from 1m to 3650d: at least the retention of the
+     *     queue plus that of its dead-letter queue.
+     * @param onMismatch Treatment of a message whose key is completed for other content: 'refuse' returns it until it
+     *     reaches the dead-letter queue, 'warn' deletes it as a duplicate and logs at WARN, 'off' deletes it without
+     *     comparing.
+     * @param maxResultSize Largest result that is kept with a claim, as JSON, from 0B to 16MB. A larger result is
+     *     dropped with a warning; its claim is completed.
+     * @param initializeSchema Creation of a missing claim table at startup: 'always' or 'never'. PostgreSQL is not an
+     *     embedded database, so 'embedded' means 'never'.
+     * @param synchronousCommit PostgreSQL's synchronous_commit for claims, whatever the server's own default: 'on',
+     *     'remote_apply', 'remote_write' or 'local'.
      * @param cleanup Deletion of expired claims.
      */
     public record Claim(
@@ -234,7 +237,8 @@ public record ExactlyOnceProperties(
      * Deletion of expired claims.
      *
      * @param enabled Whether to delete expired claims.
-     * @param interval Advanced: time between two deletions of expired claims, from 1s to 1d. One instance deletes at a time.
+     * @param interval Advanced: time between two deletions of expired claims, from 1s to 1d. One instance deletes at a
+     *     time.
      */
     public record Cleanup(
             @DefaultValue("true") boolean enabled,
@@ -246,10 +250,12 @@ public record ExactlyOnceProperties(
      * @param url JDBC URL of the primary that stores the claims. Default: the application's own connection.
      * @param username User for 'exactly-once.datasource.url'. Default: the user in the URL.
      * @param password Password for 'exactly-once.datasource.url'. Default: the password in the URL.
-     * @param maximumPoolSize Largest number of connections for claims, from 2 to 1000. Deletion of expired claims opens one more.
-     * @param connectionTimeout Longest wait for a connection, and for opening one, from 1s to 1m. Set at least ten round trips for
-     *     a distant database.
-     * @param replicaLagInterval Advanced: time between two reads of the replication lag, from 1s to 1h. 0 turns them off.
+     * @param maximumPoolSize Largest number of connections for claims, from 2 to 1000. Deletion of expired claims opens
+     *     one more.
+     * @param connectionTimeout Longest wait for a connection, and for opening one, from 1s to 1m. Set at least ten
+     *     round trips for a distant database.
+     * @param replicaLagInterval Advanced: time between two reads of the replication lag, from 1s to 1h. 0 turns them
+     *     off.
      */
     public record Datasource(
             @Nullable String url,
@@ -269,9 +275,9 @@ public record ExactlyOnceProperties(
                                 + ", which is missing",
                         "set it as well, or remove them to use the application's connection details");
             }
-            // Also those of drivers around PostgreSQL's, such as jdbc:aws-wrapper:postgresql:.
+            // Also URLs of drivers around PostgreSQL's, such as jdbc:aws-wrapper:postgresql:.
             if (url != null && !url.matches("(?s)jdbc:([\\w-]+:)*postgresql:.*")) {
-                // It may hold a password: quoted is no more than what comes before the host.
+                // It may hold a password: only the part before the host is quoted.
                 String shown = url.isBlank() ? "which is empty" : url.substring(0, url.indexOf("//") + 1) + "...";
                 throw new InvalidPropertyException(
                         URL,
@@ -311,8 +317,8 @@ public record ExactlyOnceProperties(
      * @param initialDelay Delay before a message is visible again after its first failure, from 1s to 12h. The delay doubles
      *     with each receive; each is between half and all of that, at random.
      * @param maxDelay Longest such delay, from 1s to 12h.
-     * @param maxWaiting Advanced: largest number of deliveries that wait in memory, invisible, for the owner of their key or for
-     *     the claim store, from 0 to 5000. Further ones are returned to the queue.
+     * @param maxWaiting Advanced: largest number of deliveries that wait in memory, invisible, for the owner of their
+     *     key or for the claim store, from 0 to 5000. Further ones are returned to the queue.
      */
     public record Retry(
             @DefaultValue("1s") Duration initialDelay,

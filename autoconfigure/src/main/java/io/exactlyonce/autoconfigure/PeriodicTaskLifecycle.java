@@ -11,7 +11,7 @@ final class PeriodicTaskLifecycle implements SmartLifecycle {
     private final Supplier<EngineScheduler.PeriodicTask> begin;
     private volatile EngineScheduler.@Nullable PeriodicTask ticks;
 
-    /** @param begin returns what goes on until it is closed */
+    /** @param begin starts a task that runs until it is closed */
     PeriodicTaskLifecycle(Supplier<EngineScheduler.PeriodicTask> begin) {
         this.begin = begin;
     }
@@ -36,8 +36,8 @@ final class PeriodicTaskLifecycle implements SmartLifecycle {
     }
 
     /**
-     * Containers start last and stop first of all, in the highest phase. Next a web server waits for its requests, which may
-     * run under claims, too; Boot keeps the 2048 phases below the highest for that.
+     * Containers start last and stop first of all, in the highest phase. Next a web server waits for its requests,
+     * which may also run under claims; Boot keeps the 2048 phases below the highest for that.
      */
     @Override
     public int getPhase() {

@@ -35,7 +35,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
-/** Where claims are kept: in PostgreSQL, unless the application has a store of its own. Then no database is needed. */
+/** Keeps claims in PostgreSQL, unless the application has its own store. Then no database is needed. */
 @Configuration(proxyBeanMethods = false)
 @ConditionalOnClass(PostgresClaimStore.class)
 @ConditionalOnMissingBean(ClaimStore.class)
@@ -52,7 +52,7 @@ class PostgresClaimsConfiguration {
     private final ExactlyOnceProperties.Datasource datasource;
     private final Map<String, Duration> leases;
 
-    /** Of a pool's connections this many are for the deletion of expired claims: it takes none from claims. */
+    /** Connections of a pool for the deletion of expired claims: it takes none from claims. */
     private final int forCleanup;
 
     PostgresClaimsConfiguration(ExactlyOnceProperties properties) {
@@ -85,7 +85,7 @@ class PostgresClaimsConfiguration {
         return requireShorterWait(new ClaimPool(target, size, datasource.connectionTimeout()));
     }
 
-    /** Where the window is the lease, the audit looks at it. */
+    /** If the visibility timeout is the lease, the audit checks it. */
     private ClaimPool requireShorterWait(ClaimPool pool) {
         Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);
         leases.forEach((property, lease) -> {
@@ -101,8 +101,8 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * A service connection's details come before properties, as for the application's own pool. With them goes what that pool
-     * demands of its driver and of each connection: TLS, and where tables are.
+     * A service connection's details override properties, as for the application's own pool. They include that pool's
+     * settings of driver and connections: TLS, and the schema.
      */
     static ClaimPool.Target application(
             @Nullable JdbcConnectionDetails details,
@@ -113,7 +113,7 @@ class PostgresClaimsConfiguration {
         binder.bind(driversOwn, String.class).ifBound(type -> {
             throw new InvalidPropertyException(
                     driversOwn,
-                    "%s (%s) has no URL that claims could take".formatted(driversOwn, type),
+                    "%s (%s) has no JDBC URL for claims".formatted(driversOwn, type),
                     "set exactly-once.datasource.url, .username and .password for claims");
         });
         DataSourceProperties named = properties.getIfAvailable(DataSourceProperties::new);
@@ -139,7 +139,10 @@ class PostgresClaimsConfiguration {
         return new PostgresClaimStore(pool.dataSource(), properties.retention(), properties.synchronousCommit());
     }
 
-    /** One connection is left to renewals, and one to looks. What waits behind a transaction may wait as long as that for its connection. */
+    /**
+     * Leaves one connection to renewals, and one to peeks. A wait behind a transaction has the time limit of a wait for
+     * a connection.
+     */
     @Bean
     GroupCommitSettings exactlyOnceGroupCommit(ClaimPool pool) {
         GroupCommitSettings usual = GroupCommitSettings.USUAL;
@@ -189,7 +192,7 @@ class PostgresClaimsConfiguration {
         };
     }
 
-    /** Deletes claims whose retention is over; a store of the application's own deletes its claims itself. */
+    /** Deletes claims after their retention; a custom store deletes its claims itself. */
     @Bean(RETENTION)
     @ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)
     PeriodicTaskLifecycle exactlyOnceRetention(

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Whether values are within their bounds. What is refused names value, bound and remedy. */
+/** Checks values against their bounds. Exceptions name value, bound and remedy. */
 public final class Bounds {
 
     private Bounds() {}
@@ -36,7 +36,7 @@ public final class Bounds {
      * @param value its value; {@code null} if there is none
      * @param shorter full name of the other
      * @param least its value; {@code null} if there is none
-     * @param why what would happen otherwise
+     * @param why the consequence of a violation
      * @throws InvalidPropertyException if it is shorter
      */
     public static void requireOrder(

@@ -8,11 +8,11 @@ public final class InvalidPropertyException extends ExactlyOnceSetupException {
     private final String property;
 
     /**
-     * Makes an exception.
+     * Creates an exception.
      *
      * @param property its full name
-     * @param problem what is wrong, with the value and the bound; no secret
-     * @param remedy what to do about it
+     * @param problem the problem, with the value and the bound; no secret
+     * @param remedy the fix
      */
     public InvalidPropertyException(String property, String problem, String remedy) {
         super(problem, remedy, null);

@@ -19,26 +19,26 @@ import org.springframework.boot.context.properties.source.UnboundElementsSourceF
 import org.springframework.core.env.ConfigurableEnvironment;
 
 /**
- * Stops the start at names within {@code exactly-once} that nothing reads, unless told only to warn. Spring passes over them in silence,
- * and a misspelt {@code retention} would be found out by a duplicate weeks later. Names and places are told, never values: one may be a
- * password.
+ * Fails startup on names within {@code exactly-once} that nothing reads, or only logs them. Spring ignores them
+ * silently, and a misspelt {@code retention} would cause a duplicate weeks later. Reports names and places, never
+ * values: one may be a password.
  *
- * <p>Spring Boot's filter leaves out variables of the environment and system properties, which other programs set, too.
+ * <p>Spring Boot's filter skips environment variables and system properties, because other programs also set them.
  *
  * @param environment has the properties
  * @param group the name that they begin with, {@code exactly-once} or one within
- * @param type what they are bound to
- * @param ofOtherModules groups within it that a module reads which may be missing, and which looks after them where it is there
+ * @param type the type that they are bound to
+ * @param ofOtherModules groups within it that an optional module reads and checks
  */
 public record UnknownProperties(
         ConfigurableEnvironment environment, String group, Class<?> type, Set<String> ofOtherModules)
         implements BeanFactoryPostProcessor {
 
-    /** What becomes of the start. */
+    /** The reaction at startup. */
     public enum Reaction {
-        /** It fails. */
+        /** Startup fails. */
         FAIL,
-        /** It goes on, and the names are logged: several versions of an application share a configuration, and each knows other names. */
+        /** The names are logged: versions of an application can share a configuration, and each reads other names. */
         WARN
     }
 
@@ -52,7 +52,7 @@ public record UnknownProperties(
             var handler = new NoUnboundElementsBindHandler(BindHandler.DEFAULT, new UnboundElementsSourceFilter());
             Binder.get(environment).bind(group, Bindable.of(type), handler);
         } catch (BindException failure) {
-            // Of wrong values the bean's own binding tells.
+            // The bean's own binding reports invalid values.
             if (failure.getCause() instanceof UnboundConfigurationPropertiesException unbound) {
                 report(unbound.getUnboundProperties().stream()
                         .filter(property -> !isOfAnotherGroup(property, beans))
@@ -68,7 +68,7 @@ public record UnknownProperties(
             return true;
         }
         for (String bean : beans.getBeanDefinitionNames()) {
-            // Makes no factory for it, not even to learn a type: what is made now gets nothing injected, and stays so.
+            // Creates no factory, not even to find a type: a bean created now would stay without injection.
             var other = beans.findAnnotationOnBean(bean, ConfigurationProperties.class, false);
             if (other != null && other.prefix().startsWith(group + ".") && isWithin(other.prefix(), property)) {
                 return true;
@@ -77,7 +77,7 @@ public record UnknownProperties(
         return false;
     }
 
-    /** A heading without a value is no mistake; a value at the heading, as of a setting within the group, is one. */
+    /** A group without a value is valid; a value at the group's own name is a mistake. */
     private static boolean isWithin(String prefix, ConfigurationProperty property) {
         ConfigurationPropertyName group = ConfigurationPropertyName.of(prefix);
         boolean isHeading = group.equals(property.getName())
@@ -103,6 +103,6 @@ public record UnknownProperties(
         if (reaction == Reaction.FAIL) {
             throw unknown;
         }
-        log.warn("Ignored, as exactly-once.unknown-properties says: {}", unknown.problem());
+        log.warn("Ignored because of exactly-once.unknown-properties=warn: {}", unknown.problem());
     }
 }

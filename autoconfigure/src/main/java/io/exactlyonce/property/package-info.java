@@ -1,4 +1,4 @@
-/** What properties may be called, and what values they may have. Internal, for the wiring of this module and of stores' modules. */
+/** Validates names and values of properties. Internal, for the wiring of this module and of stores' modules. */
 @NullMarked
 package io.exactlyonce.property;
 

@@ -133,7 +133,7 @@ class ClaimTargetTests {
                 .getFailure()
                 .rootCause()
                 .isInstanceOf(InvalidPropertyException.class)
-                .hasMessage(setting + " (org.postgresql.ds.PGSimpleDataSource) has no URL that claims could take; set"
+                .hasMessage(setting + " (org.postgresql.ds.PGSimpleDataSource) has no JDBC URL for claims; set"
                         + " exactly-once.datasource.url, .username and .password for claims"));
         ofDriver.withPropertyValues("exactly-once.datasource.url=" + NOWHERE + "own")
                 .run(context -> assertThat(whatIsAsked(context)).contains("127.0.0.1:1/own"));

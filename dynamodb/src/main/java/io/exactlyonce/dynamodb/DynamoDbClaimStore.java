@@ -24,14 +24,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims as items of one table of DynamoDB, each written on a condition, many in one request. Callers wait on
- * their own threads, and no other thread does.
+ * A claim store in one DynamoDB table, with conditional writes, many in one request. Only callers' own threads wait.
  *
- * <p>Guaranteed: what {@link ClaimStore} guarantees, in one Region, for as long as a key's item exists. That a write of a claim
- * which lost its key changes nothing rests on conditions alone, and on no clock.
+ * <p>Guaranteed: what {@link ClaimStore} guarantees, in one Region, while a key's item exists. A write of a claim that
+ * lost its key changes nothing, by conditions alone, without a clock.
  *
- * <p>Not guaranteed: that a lease is over when a key is taken over, if the clocks of the service's front ends differ by more than
- * {@code exactly-once.dynamodb.clock-error}; anything in a global table with eventual consistency, or after a restore.
+ * <p>Not guaranteed: that a lease has expired when a key is taken over, if the clocks of the service's front ends
+ * differ by more than {@code exactly-once.dynamodb.clock-error}; anything in a global table with eventual consistency,
+ * or after a restore.
  */
 public final class DynamoDbClaimStore implements ClaimStore {
 
@@ -39,8 +39,8 @@ public final class DynamoDbClaimStore implements ClaimStore {
     public static final int LARGEST_RESULT = 380 * 1024;
 
     /**
-     * So many claims and ends are worth putting together: two full requests. What waits behind them makes the next two full, and a
-     * key that is throttled delays no more than these.
+     * The largest batch: two full requests. Later calls fill the next two, and a throttled key delays only the calls of
+     * its batch.
      */
     public static final int LARGEST_BATCH = 50;
 
@@ -113,8 +113,8 @@ public final class DynamoDbClaimStore implements ClaimStore {
         int bytes = result == null ? 0 : result.getBytes(StandardCharsets.UTF_8).length;
         if (bytes > LARGEST_RESULT) {
             throw new IllegalArgumentException(
-                    ("The result (%d bytes) must have at most %d bytes, since an item of DynamoDB has at most 400 KB: keep it"
-                                    + " elsewhere and return its place, or set exactly-once.claim.max-result-size to at most"
+                    ("The result (%d bytes) must have at most %d bytes, because a DynamoDB item has at most 400 KB: store it"
+                                    + " elsewhere and return a reference, or set exactly-once.claim.max-result-size to at most"
                                     + " 380KB")
                             .formatted(bytes, LARGEST_RESULT));
         }
@@ -147,9 +147,9 @@ public final class DynamoDbClaimStore implements ClaimStore {
     }
 
     /**
-     * Always refused: DynamoDB knows no transaction that stays open.
+     * Always throws, because DynamoDB has no open transactions.
      *
-     * @throws UnsupportedOperationException with what to use instead
+     * @throws UnsupportedOperationException always; its message names the alternative
      */
     @Override
     public boolean fence(ClaimId claim) {

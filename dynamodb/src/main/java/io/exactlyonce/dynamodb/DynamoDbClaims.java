@@ -23,10 +23,10 @@ public final class DynamoDbClaims {
     private final Rounds rounds;
 
     /**
-     * @param client of the service, that shows its answers to the clock
+     * @param client of the service, which passes its responses to the clock
      * @param table its name
      * @param retention how long an item is kept, counted from its lease's end, or from its completion
-     * @param clock says whether leases are over
+     * @param clock decides whether leases have expired
      * @param pauses between attempts
      */
     public DynamoDbClaims(
@@ -47,7 +47,7 @@ public final class DynamoDbClaims {
         return new DynamoDbParkedClaims(this);
     }
 
-    /** Returns what completes its claims within transactions. */
+    /** Returns the completion of its claims within transactions. */
     public DynamoDbCompletion completion() {
         return new DynamoDbCompletion(statements);
     }
@@ -61,13 +61,13 @@ public final class DynamoDbClaims {
         await(reader.probe());
     }
 
-    /** Writes what is wanted of keys. */
+    /** Writes the work of keys. */
     void run(Collection<KeyWork> works) {
         await(rounds.run(works));
     }
 
     /**
-     * Returns the answer, on the thread that asks.
+     * Returns the answer, on the caller's thread.
      *
      * @throws ClaimStoreUnavailableException if the service gave none
      */

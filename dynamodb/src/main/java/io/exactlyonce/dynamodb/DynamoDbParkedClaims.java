@@ -18,11 +18,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parked items of the table of claims.
+ * The parked items of the claim table.
  *
- * <p>Not guaranteed: that {@link #list} has what was parked a moment ago, for its index is written after the table. It never has
- * what is parked no more; {@link #find} and both decisions are as current as the claims. Claims of one microsecond come in the
- * order of their keys' hashes.
+ * <p>Not guaranteed: that {@link #list} has claims that were parked a moment ago, because its index is written after
+ * the table. It never lists claims that are no longer parked; {@link #find} and both decisions are current. Claims of
+ * one microsecond are ordered by their keys' hashes.
  */
 public final class DynamoDbParkedClaims implements ParkedClaims {
 

@@ -65,7 +65,7 @@ final class KeyWork implements Rounds.Work {
     private int looks;
 
     /**
-     * An end, a renewal, or a decision of a person.
+     * An end, a renewal, or an operator's decision.
      *
      * @param renewal if it is one
      * @param isCompletion of a claim that holds its key: an earlier one counts
@@ -73,7 +73,7 @@ final class KeyWork implements Rounds.Work {
     private record Change(
             ClaimId claim, Statement statement, @Nullable LeaseRenewal renewal, boolean isCompletion) {
 
-        /** A claim that a transaction of the application's has completed is no lost one: its handler only has not returned yet. */
+        /** A claim that the application's transaction has completed is not lost: its handler has not returned yet. */
         boolean isNeedless(@Nullable ClaimItem found) {
             return found != null
                     && ((isCompletion && found.is(Status.COMPLETED, claim))
@@ -82,7 +82,7 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * A write, and what it means once it has happened.
+     * A write, and its meaning once it has happened.
      *
      * @param winner the request that gets the key, or {@code null} if the key is parked
      */
@@ -171,7 +171,7 @@ final class KeyWork implements Rounds.Work {
             item = differs.item();
             if (++looks > MOST_LOOKS) {
                 claimFailure = new ClaimStoreUnavailableException(
-                        "A key changed hands %d times while it was claimed".formatted(MOST_LOOKS), null);
+                        "The owner of a key changed %d times during the claim".formatted(MOST_LOOKS), null);
             }
         } else if (answer instanceof Again again && again.isLocked()) {
             // A transaction of the application's may complete the key, or be another's.
@@ -193,7 +193,7 @@ final class KeyWork implements Rounds.Work {
         return answer instanceof Failed failed
                 ? failed.why()
                 : new ClaimStoreUnavailableException(
-                        "DynamoDB did not take a write: " + ((Again) answer).reason(), null);
+                        "DynamoDB did not accept a write: " + ((Again) answer).reason(), null);
     }
 
     private @Nullable Step decide(@Nullable ClaimItem seen) {
@@ -227,7 +227,7 @@ final class KeyWork implements Rounds.Work {
         };
     }
 
-    /** A request whose own claim was given up comes late, and gets nothing: decisions of a person name that claim. */
+    /** A late request whose own claim was released gets nothing: an operator's decision names that claim. */
     private @Nullable Step free(ClaimItem seen) {
         for (ClaimRequest request : requests) {
             if (!seen.is(Status.RELEASED, request.id())) {

@@ -209,7 +209,7 @@ class RefusedRequestsIT {
 
         assertThatThrownBy(() -> claim(store, contested))
                 .isInstanceOf(ClaimStoreUnavailableException.class)
-                .hasMessageContaining("changed hands 20 times");
+                .hasMessageContaining("owner of a key changed 20 times");
     }
 
     @Test

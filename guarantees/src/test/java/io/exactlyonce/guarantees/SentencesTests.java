@@ -107,8 +107,8 @@ class SentencesTests {
     @Test
     void noCommentBeginsWithWhat() throws IOException {
         List<Line> found = new ArrayList<>();
-        for (String module : List.of(
-                "core", "postgres", "observability", "autoconfigure", "dynamodb", "servers", "test")) {
+        for (String module :
+                List.of("core", "postgres", "observability", "autoconfigure", "dynamodb", "servers", "test")) {
             try (Stream<Path> sources = Files.walk(Path.of("..", module, "src/main"))) {
                 for (Path source : sources.filter(file -> file.toString().endsWith(".java"))
                         .toList()) {

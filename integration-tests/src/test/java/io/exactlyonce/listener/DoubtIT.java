@@ -136,7 +136,7 @@ class DoubtIT {
             ExactlyOnceOperations operations = application.bean(ExactlyOnceOperations.class);
             ParkedClaim parked = operations.parked(10).get(0);
             assertThat(parked.inDoubt()).isTrue();
-            assertThat(parked.reason()).isEqualTo("its holder vanished");
+            assertThat(parked.reason()).isEqualTo("its owner vanished");
             assertThat(application.bean(Parking.class).calls()).isEmpty();
             assertThat(SQS.size(queue)).isEqualTo(1);
 

@@ -77,8 +77,8 @@ class LatencyForecasterIT {
             // Told before it is logged.
             await().untilAsserted(() -> assertThat(log.text())
                     .containsOnlyOnce("WARN WindowWatch - listener 'orders' on queue '" + queue
-                            + "': deliveries outlast their window")
-                    .contains("% of the window of 3 s"));
+                            + "': deliveries outlast their visibility timeout")
+                    .contains("% of the visibility timeout of 3 s"));
 
             ListenerWindow window =
                     application.bean(WindowWatch.class).windows().get(0);

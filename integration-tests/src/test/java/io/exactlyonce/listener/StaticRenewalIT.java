@@ -73,7 +73,7 @@ class StaticRenewalIT {
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
             assertThat(output)
                     .contains("The audit of listener 'orders' on queue '" + queue + "' found")
-                    .contains("nothing is renewed")
+                    .contains("renewal is off")
                     .contains("has no timeout");
         }
     }

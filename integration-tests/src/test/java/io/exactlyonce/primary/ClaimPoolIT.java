@@ -55,8 +55,8 @@ class ClaimPoolIT {
     void driverThatSendsStatementsApartIsRefused() {
         try (ClaimPool pool = pool(URL + "?preferQueryMode=simple")) {
             ClaimDatabaseException refused = refusalOf(pool);
-            assertThat(refused.problem()).contains("in transactions of their own (preferQueryMode=simple)");
-            assertThat(refused.problem()).contains("in transactions of their own");
+            assertThat(refused.problem()).contains("in separate transactions (preferQueryMode=simple)");
+            assertThat(refused.problem()).contains("in separate transactions");
             assertThat(refused.remedy()).contains("remove preferQueryMode=simple from spring.datasource.url");
         }
     }
@@ -96,7 +96,7 @@ class ClaimPoolIT {
             ClaimDatabaseException unavailable = refusalOf(pool);
             assertThat(unavailable.problem())
                     .startsWith("127.0.0.1:" + replica.port() + "/")
-                    .contains("leads to no primary: what answers plain reads there is a replica or read-only");
+                    .contains("does not lead to a primary: the server of plain reads is a replica or read-only");
             assertThat(unavailable.remedy()).contains("point spring.datasource.url at the primary");
         }
     }
@@ -153,7 +153,7 @@ class ClaimPoolIT {
 
         try (ClaimPool pool = pool(url, user)) {
             ClaimDatabaseException refused = refusalOf(pool);
-            assertThat(refused.problem()).contains("refused what claims ask it at the start");
+            assertThat(refused.problem()).contains("rejected the startup check of claims");
             assertThat(refused.remedy()).contains("a user that may connect to it and call its functions");
             assertThat(refused).hasMessageContainingAll("SQLSTATE 42501", "pg_postmaster_start_time");
         }

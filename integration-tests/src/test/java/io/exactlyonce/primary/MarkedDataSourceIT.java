@@ -134,7 +134,7 @@ class MarkedDataSourceIT {
         try (HikariDataSource pool = pool(url)) {
             pool.setMaximumPoolSize(1);
 
-            assertRefused(pool, "gives 1 connection, but claims need 2 at least", "raise the maximumPoolSize");
+            assertRefused(pool, "has 1 connection, but claims need at least 2", "raise the maximumPoolSize");
         }
     }
 

@@ -44,7 +44,7 @@ class PgpoolIT {
                     .as("where plain reads go")
                     .isEqualTo("on");
 
-            assertRefused(pgpool, "leads to no primary: what answers plain reads there is a replica or read-only");
+            assertRefused(pgpool, "does not lead to a primary: the server of plain reads is a replica or read-only");
         }
     }
 

@@ -15,18 +15,18 @@ import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 
 /**
- * Whether claims can be kept and renewed: what keeps them answers, a database as a primary, and has the table; renewals are looked
- * for in time; and no listener is paused for lack of answers.
+ * Reports whether claims can be kept and renewed: the store responds, a database is a primary and has the table,
+ * renewals are checked in time, and no listener is paused because the store does not respond.
  *
- * <p>The group of the whole application leaves claims to the groups that name them: while their database is away, listeners pause
- * and lose nothing, so that no restart would help, and HTTP requests can still be served.
+ * <p>Only health groups that name it include it: while the store is unavailable, listeners pause and lose nothing, so a
+ * restart would not help, and HTTP requests can still be served.
  */
 public final class ClaimHealthIndicator extends AbstractHealthIndicator implements HealthEndpointGroupsPostProcessor {
 
     /** Boot's name for the contributor of the bean {@code exactlyOnceHealthIndicator}. */
     private static final String CONTRIBUTOR = "exactlyOnce";
 
-    /** Renewals are looked for ten times a second; windows last a second at least. */
+    /** Renewals are checked ten times a second; visibility timeouts are at least a second. */
     private static final Duration LATE = Duration.ofSeconds(2);
 
     private final ClaimBackend backend;

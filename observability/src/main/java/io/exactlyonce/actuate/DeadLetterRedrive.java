@@ -28,32 +28,32 @@ public final class DeadLetterRedrive {
             "allow sqs:StartMessageMoveTask, sqs:ReceiveMessage, sqs:DeleteMessage and sqs:GetQueueAttributes on it, and"
                     + " sqs:SendMessage on the queue; where they are encrypted, kms:Decrypt and kms:GenerateDataKey on their key";
 
-    private static final String CREDENTIALS = "look at the credentials of the application's SQS client";
+    private static final String CREDENTIALS = "check the credentials of the application's SQS client";
 
     private static final String LOOK =
-            "look whether one is under way, for SQS runs one of a queue at a time (aws sqs list-message-move-tasks"
-                    + " --source-arn %s); a server other than AWS may not know StartMessageMoveTask";
+            "check whether one is running, because SQS runs one per queue at a time (aws sqs list-message-move-tasks"
+                    + " --source-arn %s); servers other than AWS may lack StartMessageMoveTask";
 
     /**
-     * What became of redrives.
+     * The results of redrives.
      *
      * @param redriven ARNs of the dead-letter queues whose messages SQS moves
-     * @param refused those whose messages it does not move, as far as is known
+     * @param refused queues whose messages SQS is not known to move
      */
     public record Redrives(List<String> redriven, List<Refusal> refused) {}
 
     /**
-     * Why a redrive has not begun, as far as is known.
+     * The reason why a redrive has not started.
      *
      * @param queue the dead-letter queue's ARN
-     * @param reason what SQS answered, in its own words, or that it did not
-     * @param remedy what to do about it
+     * @param reason SQS's response, or its absence
+     * @param remedy the fix
      */
     public record Refusal(String queue, String reason, String remedy) {}
 
     /**
-     * Starts to move messages, of each dead-letter queue once; SQS goes on with it. Takes 5 s at most for each. A queue that has
-     * none, or whose dead-letter queue is not known, is left out.
+     * Starts one move of messages for each dead-letter queue, which SQS then continues. Takes at most 5 s for each. A
+     * queue without a known dead-letter queue is skipped.
      */
     public Redrives start(List<Subscription> subscriptions) {
         Map<String, SqsQueue> queues = new LinkedHashMap<>();
@@ -81,13 +81,16 @@ public final class DeadLetterRedrive {
         return new Redrives(redriven, refused);
     }
 
-    /** Of an answer only the first line, since what follows may quote the request; of any other failure only what it is. */
+    /**
+     * Returns only the first line of a response, because the rest may quote the request; of other failures only the
+     * class.
+     */
     private static Refusal refusal(String source, Throwable failure) {
-        String reason = "SQS could not be asked, which the log tells more of: "
+        String reason = "the request to SQS failed, and the log has details: "
                 + failure.getClass().getSimpleName();
         String remedy = LOOK.formatted(source);
         if (failure instanceof ApiCallTimeoutException) {
-            reason = "no answer within %d s: it may have begun".formatted(LONGEST_REQUEST.toSeconds());
+            reason = "no response within %d s: it may have started".formatted(LONGEST_REQUEST.toSeconds());
         } else if (failure instanceof SqsException answer) {
             AwsErrorDetails details = answer.awsErrorDetails();
             String code = details == null ? null : details.errorCode();
@@ -104,7 +107,7 @@ public final class DeadLetterRedrive {
                 remedy = CREDENTIALS;
             }
         }
-        // The exception of an answer says no more than its first line does, but for what that leaves out.
+        // The stack trace of an SqsException adds nothing to the reason.
         log.warn(
                 "Redriving {} failed: {}; {}",
                 source,

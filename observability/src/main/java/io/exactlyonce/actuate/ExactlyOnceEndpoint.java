@@ -33,8 +33,9 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * {@code /actuator/exactlyonce}: listeners with their windows, advice and audit; one key's claim; operators' decisions.
- * Decisions and redrives are off unless {@code management.endpoint.exactlyonce.access=unrestricted}.
+ * {@code /actuator/exactlyonce}: listeners with their visibility timeouts, advice and audit; one key's claim;
+ * operators' decisions. Decisions and redrives are off unless
+ * {@code management.endpoint.exactlyonce.access=unrestricted}.
  */
 @WebEndpoint(id = "exactlyonce", defaultAccess = Access.READ_ONLY)
 public final class ExactlyOnceEndpoint {
@@ -55,11 +56,11 @@ public final class ExactlyOnceEndpoint {
     private final @Nullable ExactlyOnceOperations operations;
 
     /**
-     * Makes the endpoint.
+     * Creates the endpoint.
      *
-     * @param observed counts of listeners that are only observed; asked for at the first read
-     * @param claims {@code null} for a store that shows none
-     * @param operations decide on parked claims; {@code null} with a store that shows none
+     * @param observed counts of listeners in observe mode; resolved at the first read
+     * @param claims {@code null} for a store without inspection
+     * @param operations decide on parked claims; {@code null} for a store without inspection
      */
     public ExactlyOnceEndpoint(
             ListenerStates listeners,
@@ -79,11 +80,11 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * What was prevented, and what runs. What is {@code null} is left out, since Boot writes it as an operation's response.
+     * Prevented repeats and running listeners. Values of {@code null} are left out of the response.
      *
      * @param sinceStart what claims have prevented on this instance
-     * @param listeners those that are enforced; {@code null} if none is
-     * @param observed those that are only observed; {@code null} if none is
+     * @param listeners listeners in enforce mode; {@code null} if there are none
+     * @param observed listeners in observe mode; {@code null} if there are none
      */
     public record Listeners(
             Prevented.Counts sinceStart,
@@ -98,7 +99,7 @@ public final class ExactlyOnceEndpoint {
      */
     public record Details(ClaimDetails claim) implements OperationResponseBody {}
 
-    /** Returns what was prevented, and what runs. */
+    /** Returns prevented repeats and running listeners. */
     @ReadOperation
     public Listeners listeners() {
         return new Listeners(
@@ -163,7 +164,7 @@ public final class ExactlyOnceEndpoint {
                     "decision '%s' must be 'release' or 'complete'".formatted(decision),
                     "decision must be 'release' or 'complete'");
         }
-        String outcome = "it failed, and may have been decided nevertheless";
+        String outcome = "it failed, but the decision may have been stored";
         try {
             boolean decided =
                     RELEASE.equals(asked) ? deciding.releaseParked(parked) : deciding.completeParked(parked, null);
@@ -178,8 +179,8 @@ public final class ExactlyOnceEndpoint {
      * Starts to move the messages of a listener's dead-letter queues back to its queues.
      *
      * @param action {@code redrive}
-     * @return what became of it; nothing if there is no such listener, or it is not known to have a dead-letter queue. The status
-     *     is 502 if SQS refuses to redrive any of the queues
+     * @return the results; empty if there is no such listener, or it has no known dead-letter queue. The status is 502
+     *     if SQS refuses to redrive any of the queues
      */
     @WriteOperation
     public WebEndpointResponse<Redrives> redrive(SecurityContext security, @Selector String listener, String action) {

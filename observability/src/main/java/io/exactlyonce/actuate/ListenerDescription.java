@@ -12,15 +12,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One listener on one queue, as the endpoint shows it. What is {@code null} is left out.
+ * One listener on one queue, as the endpoint shows it. Values of {@code null} are left out.
  *
  * @param sinceStart what claims have prevented on this instance
- * @param timeoutSeconds of the handler; {@code null} if it has none
+ * @param timeoutSeconds the handler's timeout; {@code null} without one
  * @param inFlight deliveries of this instance that are neither deleted nor returned nor abandoned yet
- * @param waiting those that wait for their key's holder, or for the store
- * @param pausedBy the claim path on which there is no answer, which is why it does not poll; {@code null} while it polls
+ * @param waiting deliveries that wait for their key's owner, or for the store
+ * @param pausedBy the claim path that does not respond and pauses polling; {@code null} while the listener polls
  * @param maxReceiveCount receives before the dead-letter queue; {@code null} without one
- * @param retryBudgetSeconds for how long, at least, attempts at a message that fails go on before it is there
+ * @param retryBudgetSeconds minimum time for which a failing message is retried before it moves there
  * @param window {@code null} until a delivery was measured
  * @param audit {@code null} until the queue was read, or if nothing was found, or if the audit is off
  */
@@ -42,9 +42,9 @@ public record ListenerDescription(
     private static final int FEWEST = 20;
 
     /**
-     * Measured latencies against the visibility timeout, and what it should be.
+     * Measured latencies against the visibility timeout, and its recommended value.
      *
-     * @param deliveries that the percentiles are of
+     * @param deliveries number of deliveries behind the percentiles
      * @param utilizationRatio p95 of the last minutes / visibility timeout
      * @param timeToBreachSeconds until p95 reaches the visibility timeout as it grows; 0 if it has; {@code null} if no growth is known
      * @param overruns {@code null} if too few deliveries were measured to say how many in 1,000 there are
@@ -60,7 +60,7 @@ public record ListenerDescription(
             @Nullable String overruns,
             Advice advice) {}
 
-    /** What visibility timeout the queue should have, and what sets it. */
+    /** The recommended visibility timeout of the queue, and how to set it. */
     public record Advice(
             @Nullable Double recommendedSeconds,
             String rule,

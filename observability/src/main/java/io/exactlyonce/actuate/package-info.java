@@ -1,4 +1,4 @@
-/** What operators see and do through Actuator: the endpoint {@code exactlyonce}, and the health of claims. */
+/** Actuator for operators: the endpoint {@code exactlyonce}, and the health of claims. */
 @NullMarked
 package io.exactlyonce.actuate;
 

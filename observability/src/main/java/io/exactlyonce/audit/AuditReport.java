@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * What the rules say of one listener on one queue.
+ * The findings about one listener on one queue.
  *
  * @param findings worst first; empty if nothing is wrong, and nothing unknown
  */
@@ -25,7 +25,7 @@ public record AuditReport(Subscription subscription, List<Finding> findings) {
                 .toList();
     }
 
-    /** Returns what is compared with an earlier report: counts in a finding's words change all the time. */
+    /** Returns the part that is compared with an earlier report: counts in a finding's text change all the time. */
     List<String> outline() {
         return findings.stream()
                 .map(finding -> finding.rule() + finding.severity())

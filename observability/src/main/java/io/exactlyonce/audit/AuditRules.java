@@ -17,8 +17,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules, held against one listener's queue: windows and leases must last as long as handlers, or be renewed; a message that cannot
- * be handled must end where a person sees it, and one that can still come must find its key. They read nothing themselves.
+ * Audits one listener's queue: visibility timeouts and leases must outlast handlers, or be renewed; a message that
+ * always fails must end in a dead-letter queue, and one that can still arrive must find its key. Rules do no I/O.
  */
 public final class AuditRules {
 
@@ -26,7 +26,7 @@ public final class AuditRules {
             "static-window window-latency renewal-permission lease connection-timeout database-distance"
                     + " redrive-policy max-receive-count dead-letter-retention claim-retention receive-budget in-flight sqs-connections";
 
-    /** How many of the handler's timeouts a window must hold that nothing renews, as AWS advises behind Lambda functions. */
+    /** Minimum visibility timeout without renewal, in handler timeouts, as AWS advises for Lambda functions. */
     private static final int FACTOR = 6;
 
     private static final double IN_FLIGHT_SHARE = 0.8;
@@ -34,7 +34,7 @@ public final class AuditRules {
     private static final int ADVISED_RECEIVES = 5;
     private static final Duration SHORTEST_RETRIES = Duration.ofMinutes(1);
 
-    /** As many as the SDK's own default has for everything. */
+    /** The SDK's default for all connections. */
     private static final int SPARE_CONNECTIONS = 50;
 
     private static final long DAY = 86_400;
@@ -60,7 +60,7 @@ public final class AuditRules {
         return List.of(IDS.split(" "));
     }
 
-    /** Returns what the rules find, but for those that are silenced. */
+    /** Returns the findings of all rules that are not silenced. */
     static List<Finding> findings(QueueFacts facts, Set<String> silenced) {
         AuditRules rules = new AuditRules(facts);
         rules.judgeWindow();
@@ -72,30 +72,31 @@ public final class AuditRules {
         return rules.findings;
     }
 
-    /** The first incident: handlers had come to take longer than a window that nothing renewed. */
+    /** The first incident: handlers took longer than a visibility timeout without renewal. */
     private void judgeWindow() {
         if (!renews && (timeout == null || isShorter(window, timeout.multipliedBy(FACTOR)))) {
-            String found = "nothing is renewed (exactly-once.renewal.enabled=false), "
+            String found = "renewal is off (exactly-once.renewal.enabled=false), "
                     + (timeout == null ? noTimeout() : tooShort(timeout));
-            String remedy = "set exactly-once.renewal.enabled=true, or a window of that length";
+            String remedy = "set exactly-once.renewal.enabled=true, or a visibility timeout of that length";
             add("static-window", ERROR, found, FACTOR + " x the listener's timeout", remedy);
         } else if (renews && timeout != null && isShorter(window, timeout)) {
-            String found = say("handlers may take %s, in a window of %s: they live by renewal", timeout, window);
+            String found =
+                    say("handlers may take %s, the visibility timeout is %s: slow ones need renewal", timeout, window);
             String remedy = "none if slow handlers are rare; else raise the queue's VisibilityTimeout";
-            add("static-window", NOTE, found, "window at least twice the usual handler's time", remedy);
+            add("static-window", NOTE, found, "visibility timeout at least twice the usual handler's time", remedy);
         }
         Duration p99 = facts.p99();
         if (p99 != null && isShorter(window, p99)) {
-            String found = say("99 of 100 deliveries take up to %s, the window is %s", p99, window);
+            String found = say("99 of 100 deliveries take up to %s, the visibility timeout is %s", p99, window);
             String remedy = renews
-                    ? "raise the queue's VisibilityTimeout: a renewal that fails has no time to be repeated"
+                    ? "raise the queue's VisibilityTimeout: a failed renewal cannot be retried in time"
                     : "raise the queue's VisibilityTimeout, or set exactly-once.renewal.enabled=true";
-            add("window-latency", renews ? WARNING : ERROR, found, "p99 within the window", remedy);
+            add("window-latency", renews ? WARNING : ERROR, found, "p99 within the visibility timeout", remedy);
         }
         String refusal = facts.renewalRefusal();
         String bound = "sqs:ChangeMessageVisibility allowed";
         if (QueueFacts.DENIED.equals(refusal)) {
-            String found = "sqs:ChangeMessageVisibility is denied: no window can be renewed, and no message returned";
+            String found = "sqs:ChangeMessageVisibility is denied: messages cannot be renewed or returned";
             add("renewal-permission", ERROR, found, bound, "allow sqs:ChangeMessageVisibility on the queue");
         } else if (refusal != null) {
             String why = "whether sqs:ChangeMessageVisibility is allowed could not be read: " + refusal;
@@ -105,50 +106,52 @@ public final class AuditRules {
 
     private String noTimeout() {
         return say(
-                "and the listener has no timeout that its visibility window (%s) could be held against; set the listener's timeout, at most to a sixth of the window (%s)",
+                "and the listener has no timeout to compare with its visibility timeout (%s); set the listener's timeout to at most a sixth of that (%s)",
                 window, window.dividedBy(FACTOR));
     }
 
     private String tooShort(Duration timeout) {
         Duration least = timeout.multipliedBy(FACTOR);
         String remedy = isShorter(VisibilityWindow.CEILING, least)
-                ? "SQS allows 43200s at most: shorten the timeout to at most 7200s, or let windows be renewed"
-                : "set the queue's VisibilityTimeout or the listener's messageVisibilitySeconds, or let windows be renewed";
+                ? "SQS allows 43200s at most: shorten the timeout to at most 7200s, or enable renewal"
+                : "set the queue's VisibilityTimeout or the listener's messageVisibilitySeconds, or enable renewal";
         return say(
-                "so the visibility window (%s) must be at least %s times the listener's timeout (%s): %s; %s",
+                "so the visibility timeout (%s) must be at least %s times the listener's timeout (%s): %s; %s",
                 window, FACTOR, timeout, least, remedy);
     }
 
-    /** A lease that ends before the window leaves the key open while its message is still hidden. */
+    /** A lease shorter than the visibility timeout frees the key while its message is still hidden. */
     private void judgeLease() {
         if (!renews && timeout != null && isShorter(lease, timeout)) {
-            String found = say("a lease of %s, never renewed, ends before a handler's timeout of %s", lease, timeout);
+            String found =
+                    say("a lease of %s, without renewal, expires before a handler's timeout of %s", lease, timeout);
             String remedy = "raise exactly-once.claim.lease, or set exactly-once.renewal.enabled=true";
             add("lease", ERROR, found, "lease longer than the timeout", remedy);
         } else if (isShorter(lease, window)) {
-            String found =
-                    say("a lease of %s ends before the window of %s: a pause costs the claim first", lease, window);
-            String remedy = say("raise exactly-once.claim.lease to %s, or leave it out", window);
-            add("lease", WARNING, found, "lease at least as long as the window", remedy);
+            String found = say(
+                    "a lease of %s expires before the visibility timeout of %s: a pause loses the claim first",
+                    lease, window);
+            String remedy = say("raise exactly-once.claim.lease to %s, or remove it", window);
+            add("lease", WARNING, found, "lease at least as long as the visibility timeout", remedy);
         }
-        // A renewal that waits for a connection of a pool that is used up, or whose server is away, is told too late.
+        // A renewal that waits for a connection of an exhausted pool, or of a server that is down, fails too late.
         Duration wait = facts.settings().connectionTimeout().get().orElse(null);
         if (wait != null && !isShorter(wait, lease)) {
             String found = say("a renewal may wait for a connection for %s, the lease is %s", wait, lease);
             String remedy =
                     "set exactly-once.datasource.connection-timeout, or the connectionTimeout of the pool marked"
-                            + " @ExactlyOnceDataSource, to about 3s, or raise the window or exactly-once.claim.lease";
+                            + " @ExactlyOnceDataSource, to about 3s, or raise VisibilityTimeout or exactly-once.claim.lease";
             add("connection-timeout", WARNING, found, "a shorter wait than the lease", remedy);
         }
-        // A renewal whose connection broke has half of the lease, by default, to open another one, to ask it for the
-        // types of its parameters, and for its own round trip.
+        // A renewal whose connection broke has half of the lease, by default, to open another one, to fetch the types
+        // of its parameters, and for its own round trip.
         Duration opening = facts.settings().opening().get().orElse(Duration.ZERO);
         if (renews && !isShorter(opening.multipliedBy(3), lease)) {
             String found = say(
-                    "opening a connection to the claims' database takes %s, the lease is %s: a renewal whose connection broke comes too late",
+                    "opening a connection to the claim database takes %s, the lease is %s: a renewal whose connection broke comes too late",
                     opening, lease);
             String remedy =
-                    "raise the window or exactly-once.claim.lease, or keep claims in a nearer database (exactly-once.datasource.url)";
+                    "raise VisibilityTimeout or exactly-once.claim.lease, or keep claims in a nearer database (exactly-once.datasource.url)";
             add("database-distance", WARNING, found, "opened within a third of the lease", remedy);
         }
     }
@@ -161,18 +164,17 @@ public final class AuditRules {
         } else if (facts.unknown() != null) {
             addUnknown("redrive-policy", facts.unknown(), "a dead-letter queue");
         } else {
-            String found =
-                    "no redrive policy: a message that can never be handled comes again until its retention ends,"
-                            + " and is gone then";
+            String found = "no redrive policy: a message that always fails is redelivered until its retention ends,"
+                    + " and is then lost";
             String remedy = "set the queue's RedrivePolicy, with maxReceiveCount 5";
             add("redrive-policy", ERROR, found, "a dead-letter queue", remedy);
         }
     }
 
-    /** One crash or one duplicate uses a receive up, too, as does each attempt during an outage of another system. */
+    /** A crash and a duplicate each use up a receive, as does each attempt during an outage of another system. */
     private void judgeReceives(int most) {
         if (most < ADVISED_RECEIVES) {
-            String found = "maxReceiveCount is %d: a message %s is never tried again"
+            String found = "maxReceiveCount is %d: a message %s is never retried"
                     .formatted(most, most == 1 ? "whose worker crashes once" : "that fails " + most + " times");
             Severity severity = most < FEWEST_RECEIVES ? ERROR : WARNING;
             add("max-receive-count", severity, found, "at least 3, better 5", "set maxReceiveCount to 5");
@@ -180,14 +182,14 @@ public final class AuditRules {
         Duration last = facts.settings().retryBudget(most);
         if (isShorter(last, SHORTEST_RETRIES)) {
             String found = say(
-                    "%s receives: attempts at a message that fails go on for %s at least, then it is in the dead-letter queue",
+                    "%s receives: a failing message is retried for at least %s, then moves to the dead-letter queue",
                     most, last);
-            String bound = "longer than the outages of what handlers call, 60s at least";
+            String bound = "longer than the outages of systems that handlers call, at least 60s";
             add("receive-budget", NOTE, found, bound, "raise exactly-once.retry.initial-delay, or maxReceiveCount");
         }
     }
 
-    /** A message that can still come, or be redriven, must find its key. */
+    /** A message that can still arrive, or be redriven, must find its key. */
     private void judgeRetention() {
         boolean redrives = facts.queue().redrive() != null;
         // On standard queues a message keeps its first timestamp when it is moved; of a FIFO queue it gets a new one.
@@ -198,7 +200,7 @@ public final class AuditRules {
         Duration dead = redrives ? facts.deadLetters().retention() : Duration.ZERO;
         if (source == null || dead == null) {
             String unknown =
-                    Objects.requireNonNullElse(facts.unknown(), "the server does not tell MessageRetentionPeriod");
+                    Objects.requireNonNullElse(facts.unknown(), "the server does not report MessageRetentionPeriod");
             if (keepsTimestamp) {
                 addUnknown("dead-letter-retention", unknown, deadBound);
             }
@@ -217,25 +219,25 @@ public final class AuditRules {
         Duration longest = source.plus(dead);
         if (retention != null && isShorter(retention, longest)) {
             String found = say(
-                    "keys are remembered for %s, messages can come for %s (%s, and %s in the dead-letter queue)",
+                    "keys are remembered for %s, messages can arrive for %s (%s, and %s in the dead-letter queue)",
                     retention, longest, source, dead);
             String remedy = say("set exactly-once.claim.retention to %s, or the listener's own", longest);
             add("claim-retention", WARNING, found, bound, remedy);
         }
     }
 
-    /** SQS delivers no more beyond its quota, and a poll keeps its connection for as long as it waits for messages. */
+    /** SQS stops deliveries at its quota, and a poll keeps its connection while it waits for messages. */
     private void judgeLoad() {
         Long messages = facts.levels().inFlight();
         if (messages != null && messages > QueueObserver.IN_FLIGHT_CAP * IN_FLIGHT_SHARE) {
             String bound = "80 % of 120000, which SQS allows for all consumers of a queue";
-            String remedy = "shorten windows and handlers, or distribute the messages over several queues";
+            String remedy = "shorten visibility timeouts and handlers, or distribute the messages over several queues";
             add("in-flight", WARNING, messages + " messages are in flight", bound, remedy);
         }
         Integer connections = facts.connections();
         if (connections != null && facts.polls() >= connections) {
             String found =
-                    "%d queues are polled by one SqsAsyncClient, whose HTTP client has %d connections: renewals and deletions wait until a poll is over"
+                    "%d queues are polled by one SqsAsyncClient, whose HTTP client has %d connections: renewals and deletions wait until a poll ends"
                             .formatted(facts.polls(), connections);
             String remedy =
                     "give it more, in a SqsAsyncClientCustomizer: NettyNioAsyncHttpClient.builder().maxConcurrency(%d)"
@@ -249,7 +251,7 @@ public final class AuditRules {
     }
 
     private void addUnknown(String rule, String why, String bound) {
-        String remedy = "look at the queue by hand, or allow sqs:GetQueueAttributes on it and on its dead-letter queue";
+        String remedy = "check the queue manually, or allow sqs:GetQueueAttributes on it and on its dead-letter queue";
         add(rule, UNKNOWN, why, bound, remedy);
     }
 

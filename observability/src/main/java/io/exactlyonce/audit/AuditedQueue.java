@@ -21,8 +21,8 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /**
- * Reads the queue of one listener, request by request, with the listener's own client. The listener reads the queue's attributes, too;
- * the audit asks for them only if the listener has not since the audit's last look.
+ * Reads the queue of one listener, request by request, with the listener's own client. The listener also reads the
+ * queue's attributes; the audit reads them only if the listener has not since the last audit.
  */
 final class AuditedQueue implements MetricPublisher {
 
@@ -37,7 +37,7 @@ final class AuditedQueue implements MetricPublisher {
     private static final Set<String> HANDLE_REFUSED =
             Set.of("ReceiptHandleIsInvalid", "InvalidParameterValue", "MessageNotInflight");
 
-    /** The log does not name counts, and not what the listener itself logs when it changes. */
+    /** The log omits counts, and attributes whose changes the listener logs itself. */
     private static final List<String> NOT_TOLD =
             List.of("VisibilityTimeout", "RedrivePolicy", "ApproximateNumberOf", "LastModifiedTimestamp");
 
@@ -60,13 +60,13 @@ final class AuditedQueue implements MetricPublisher {
         return queue.client();
     }
 
-    /** The listener's window or redrive policy is another one from now on. */
+    /** Takes the listener's new visibility timeout or redrive policy. */
     void revise(Subscription revised) {
         subscription = revised;
     }
 
     /**
-     * Reads what the rules judge.
+     * Reads the rules' input.
      *
      * @param polls how many queues the client polls
      * @param p99 of the listener's deliveries; {@code null} if too few have been measured
@@ -114,7 +114,7 @@ final class AuditedQueue implements MetricPublisher {
                     .join();
             return null;
         } catch (RuntimeException failure) {
-            // Another error, such as an expired token's, says nothing about the right.
+            // Another error, such as an expired token, proves nothing about the permission.
             return HANDLE_REFUSED.contains(code(failure)) ? null : reason(failure);
         }
     }

@@ -1,24 +1,24 @@
 package io.exactlyonce.audit;
 
 /**
- * What a rule has found.
+ * The result of one rule.
  *
  * @param rule the rule's id
- * @param found the value, or why it is not known
- * @param bound what it should be
- * @param remedy what to do
+ * @param found the value, or why it is unknown
+ * @param bound the required value
+ * @param remedy the fix
  */
 public record Finding(String rule, Severity severity, String found, String bound, String remedy) {
 
-    /** How bad a finding is. */
+    /** The severity of a finding. */
     public enum Severity {
-        /** Effects can happen twice, or messages be lost from sight. With {@link AuditMode#FAIL} it stops the start. */
+        /** Effects can happen twice, or messages be lost unnoticed. With {@link AuditMode#FAIL}, startup fails. */
         ERROR,
         /** One safety is missing: it takes a further mishap. */
         WARNING,
         /** To be known. */
         NOTE,
-        /** What the rule needs could not be read: neither fine nor wrong. */
+        /** An input of the rule could not be read. */
         UNKNOWN
     }
 }

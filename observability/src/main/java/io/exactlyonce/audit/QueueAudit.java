@@ -21,14 +21,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Judges the queues of running listeners, one after the other: a second after a listener starts or what it goes by has changed, and
- * with each {@link #tick()}. What is new is logged, as are attributes that were changed meanwhile, with their old and new values.
+ * Audits the queues of running listeners one by one: a second after a listener starts or its attributes change, and
+ * with each {@link #tick()}. New findings are logged, and changed attributes with their old and new values.
  */
 public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
 
     private static final Logger log = LoggerFactory.getLogger(QueueAudit.class);
 
-    /** An application has enough to do while it starts; what is only told can wait for so long. */
+    /** Delays the audit, because the application is busy while it starts. */
     private static final Duration AFTER_START = Duration.ofSeconds(1);
 
     private static final Duration LONGEST_RETRIES = Duration.ofDays(14);
@@ -43,12 +43,12 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     private final Map<Subscription, AuditReport> reports = new ConcurrentHashMap<>();
 
     /**
-     * The application's settings that the rules hold queues against.
+     * The application's settings that the rules use.
      *
-     * @param renews whether windows and leases are renewed
-     * @param policy on what terms keys are claimed, and how long a message that failed stays away
-     * @param connectionTimeout how long claims may wait for a connection, where the application chose that
-     * @param opening how long it took to open one at the start; empty if it is not known, or if claims need none
+     * @param renews whether visibility timeouts and leases are renewed
+     * @param policy terms of claims, and the delay of failed messages
+     * @param connectionTimeout limit of a claim's wait for a connection, if the application set one
+     * @param opening how long it took to open one at startup; empty if unknown or not needed
      */
     public record Settings(
             boolean renews,
@@ -56,12 +56,12 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             Supplier<Optional<Duration>> connectionTimeout,
             Supplier<Optional<Duration>> opening) {
 
-        /** Returns those of a listener. */
+        /** Returns the settings of a listener. */
         private Settings of(Subscription subscription) {
             return new Settings(renews, policy.of(subscription.listener()), connectionTimeout, opening);
         }
 
-        /** Returns for how long, at least, attempts at a message go on before so many receives are used up. */
+        /** Returns the minimum time before a failing message has used so many receives. */
         Duration retryBudget(int maxReceiveCount) {
             Duration sum = Duration.ZERO;
             for (int receive = 1; receive < maxReceiveCount && sum.compareTo(LONGEST_RETRIES) < 0; receive++) {
@@ -75,8 +75,8 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
      * @param silenced ids of rules that are left out
      * @param terms the application's settings
      * @param p99 the 99th percentile of deliveries, from receive to confirmed delete; empty if too few were measured
-     * @param observers learn what is read
-     * @param timer for the first look at a queue, which waits for SQS
+     * @param observers receive the numbers that are read
+     * @param timer for the first audit of a queue, which waits for SQS
      */
     public QueueAudit(
             AuditMode mode,
@@ -145,7 +145,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
         return Optional.ofNullable(reports.get(subscription));
     }
 
-    /** Returns for how long, at least, attempts at a message that fails go on before it is dead; empty without a dead-letter queue. */
+    /** Returns the minimum time before a failing message is dead-lettered; empty without a dead-letter queue. */
     public Optional<Duration> retryBudget(Subscription subscription) {
         return Optional.ofNullable(subscription.maxReceiveCount()).map(settings.of(subscription)::retryBudget);
     }
@@ -164,7 +164,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             QueueFacts facts = queue.read(
                     settings.of(subscription), polls, p99.apply(subscription).orElse(null));
             AuditReport report = new AuditReport(facts.subscription(), AuditRules.findings(facts, silenced));
-            // Not of a listener that has stopped meanwhile: removing it waits for this.
+            // Skips a listener that has stopped meanwhile: its removal waits for this.
             queues.computeIfPresent(subscription, (known, read) -> {
                 AuditReport before = reports.put(subscription, report);
                 if (!report.outline().equals(before == null ? List.of() : before.outline())) {

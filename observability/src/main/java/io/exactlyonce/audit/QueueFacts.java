@@ -10,12 +10,12 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that the rules judge of one listener on one queue.
+ * The rules' input about one listener on one queue.
  *
- * @param subscription with the window that the listener receives by
+ * @param subscription with the listener's visibility timeout
  * @param settings the application's settings
  * @param queue the queue's attributes
- * @param deadLetters those of its dead-letter queue, if there is one
+ * @param deadLetters the attributes of its dead-letter queue, if there is one
  * @param unknown why attributes of either could not be read; {@code null} if they were
  * @param renewalRefusal {@link #DENIED} if the listener may not change the visibility of messages, or why that is unknown;
  *     {@code null} if it may

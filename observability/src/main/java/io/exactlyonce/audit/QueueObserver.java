@@ -3,7 +3,7 @@ package io.exactlyonce.audit;
 import io.exactlyonce.visibility.Subscription;
 import org.jspecify.annotations.Nullable;
 
-/** Learns what is read of queues. Called by the thread that reads them all: it must not block. */
+/** Receives the numbers that are read from queues. Called by the thread that reads all queues: it must not block. */
 @FunctionalInterface
 public interface QueueObserver {
 
@@ -11,9 +11,9 @@ public interface QueueObserver {
     int IN_FLIGHT_CAP = 120_000;
 
     /**
-     * How many messages are in a queue, approximately, as SQS says; of all its consumers.
+     * The approximate numbers of messages in a queue, as SQS reports them over all consumers.
      *
-     * @param visible waiting to be received; {@code null} where it is not known, like the others
+     * @param visible waiting to be received; like the others, {@code null} if unknown
      * @param inFlight received, and neither deleted nor visible again
      * @param delayed not yet visible for the first time
      * @param deadLetters waiting in the dead-letter queue
@@ -27,6 +27,6 @@ public interface QueueObserver {
     /** A queue's attributes were read. */
     void observed(Subscription subscription, Levels levels);
 
-    /** A listener has stopped, and its queue is read no more; nothing that was read before is told after this. */
+    /** Called when a listener has stopped and its queue is no longer read. No earlier reading is reported after it. */
     default void forgotten(Subscription subscription) {}
 }

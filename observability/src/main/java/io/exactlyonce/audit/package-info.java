@@ -1,6 +1,6 @@
 /**
- * What is wrong with a queue for the listener that polls it, before that does harm: rules over the queue's attributes and
- * the listener's settings. The rules are pure; attributes are read with the listener's own client.
+ * Audits queues for problems before they do harm: rules over a queue's attributes and its listener's settings. The
+ * rules are pure; attributes are read with the listener's own client.
  */
 @NullMarked
 package io.exactlyonce.audit;

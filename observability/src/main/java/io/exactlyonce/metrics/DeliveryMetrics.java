@@ -21,7 +21,7 @@ public final class DeliveryMetrics implements DeliveryObserver {
 
     /**
      * @param registry where the meters are registered
-     * @param watch what is known of windows
+     * @param watch the state of visibility timeouts
      */
     public DeliveryMetrics(MeterRegistry registry, WindowWatch watch) {
         this.registry = registry;

@@ -33,8 +33,8 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The meters of one listener on one queue, all there from the start, so that alerts on rates see zeros first. They go on
- * when the listener is stopped and started again.
+ * The meters of one listener on one queue, all registered at its start, so that alerts on rates see zeros first. They
+ * survive a restart of the listener.
  */
 final class ListenerMeters extends Meters {
 
@@ -44,7 +44,7 @@ final class ListenerMeters extends Meters {
     /** Messages that were received so often or more are counted together. */
     private static final List<String> RECEIVES = List.of("1", "2", "3", "4", "5+");
 
-    /** Bounds of buckets, in windows: more of them where it is decided whether the window holds. */
+    /** Bounds of buckets, as parts of the visibility timeout: finer near 1. */
     private static final double[] BUCKETS = {0.05, 0.1, 0.25, 0.5, 0.65, 0.8, 0.9, 1, 1.25, 1.5, 2, 3, 6, 12};
 
     /** Bounds of buckets, from a second to four days. */
@@ -124,12 +124,12 @@ final class ListenerMeters extends Meters {
         }
     }
 
-    /** A listener that was restarted may find another window or dead-letter queue, and so may one that goes on. */
+    /** A running or restarted listener may get another visibility timeout or dead-letter queue. */
     void subscribed(Subscription subscription) {
         levels.add(subscription.levels());
         current = subscription;
         Integer most = subscription.maxReceiveCount();
-        // Without a dead-letter queue there is no number of receives that could be left.
+        // Without a dead-letter queue, receives are not limited.
         receivesLeft.register(
                 most == null
                         ? List.of()
@@ -168,7 +168,7 @@ final class ListenerMeters extends Meters {
         increment(Objects.requireNonNull(renewals.get(target)), result);
     }
 
-    /** @param received the window that the message was received by */
+    /** @param received the visibility timeout of the receive */
     void delivered(Duration elapsed, VisibilityWindow received) {
         delivery.record(elapsed);
         if (elapsed.compareTo(received.length()) > 0) {

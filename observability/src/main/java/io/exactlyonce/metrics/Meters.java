@@ -16,10 +16,10 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Registers meters that share their tags. What each says is in {@code meters.properties}, by its name. */
+/** Registers meters that share their tags. Their descriptions are in {@code meters.properties}. */
 class Meters {
 
-    /** Maxima cover this much of the past: the time over which the advice on windows is to be judged. */
+    /** The period that maxima cover: the same as for the recommended visibility timeout. */
     static final Duration MEMORY = Duration.ofMinutes(5);
 
     private static final ResourceBundle TEXTS = ResourceBundle.getBundle("io.exactlyonce.metrics.meters");

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Counts what is observed of listeners. */
+/** Counts the results of observed listeners. */
 public final class ObservedMetrics implements ObservationCounter {
 
     private final MeterRegistry registry;

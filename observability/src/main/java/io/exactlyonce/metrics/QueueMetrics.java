@@ -13,8 +13,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gauges of queues, as SQS tells their numbers each minute: of all consumers. What it does not tell has no gauge, nor has a queue
- * that no listener receives from any more. Queues of one name, in two regions or accounts, share a gauge: it shows the larger number.
+ * Gauges of the numbers that SQS reports for a queue each minute, over all consumers. A number that SQS does not report
+ * has no gauge, nor has a queue without a listener. Queues of one name in two Regions or accounts share a gauge: it
+ * shows the larger number.
  */
 public final class QueueMetrics implements QueueObserver {
 
@@ -23,7 +24,7 @@ public final class QueueMetrics implements QueueObserver {
     private final MultiGauge messages;
     private final MultiGauge utilization;
 
-    /** By state: what was not told again is as it was. */
+    /** By state. A number that is not reported again keeps its value. */
     private final Map<Subscription, Map<String, Long>> told = new ConcurrentHashMap<>();
 
     /** @param registry where the meters are registered */

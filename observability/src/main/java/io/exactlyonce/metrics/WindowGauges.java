@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What is foreseen and advised of one listener's window: all of one forecast, which the first gauge of a scrape asks for. */
+/** Forecast and advice for one listener's visibility timeout. All gauges of a scrape show the same forecast. */
 final class WindowGauges {
 
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -52,7 +52,7 @@ final class WindowGauges {
                         .orElse(Double.POSITIVE_INFINITY));
     }
 
-    /** Prometheus knows timers with quantiles, or with buckets. */
+    /** Prometheus supports timers with quantiles or with buckets, not both. */
     private void quantiles(String name, Function<ListenerWindow, Latencies> latencies) {
         seconds(name, latencies.andThen(Latencies::p50), "quantile", "0.5");
         seconds(name, latencies.andThen(Latencies::p95), "quantile", "0.95");

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Puts into every line that a handler logs what it is about: {@code listener}, {@code receiveCount}, {@code key} (hashed, as
- * in the engine's own lines), {@code attempt} and {@code claim}. A handler of several messages has the listener only. What
- * the thread had under these names before is there again when the handler's method has returned.
+ * Adds the delivery to each line that a handler logs: {@code listener}, {@code receiveCount}, {@code key} (hashed, as
+ * in the engine's own lines), {@code attempt} and {@code claim}. A handler of several messages has the listener only.
+ * The thread's earlier values of these names are restored when the handler's method returns.
  */
 public final class DeliveryLogContext implements DeliveryObserver {
 
@@ -38,7 +38,7 @@ public final class DeliveryLogContext implements DeliveryObserver {
         return values;
     }
 
-    /** Returns what this thread's context has under our names. */
+    /** Returns this thread's values of these names. */
     static Map<String, String> current() {
         Map<String, String> values = new HashMap<>();
         for (String name : NAMES) {

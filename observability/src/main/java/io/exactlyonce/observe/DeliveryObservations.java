@@ -16,18 +16,19 @@ import org.jspecify.annotations.Nullable;
  * Observes claims, handlers and the recording of their effects, each delivery by itself, in the trace of its message:
  *
  * <ul>
- *   <li>A handler and its completion are parts of what is observed on the handler's thread: awspring's observation of the
- *       message, which continues the sender's trace. Where nothing is, nothing is made: handlers are timed anyhow.
- *   <li>A claim lasts from the question until its answer. Claims of a poll are made in one call, before there are threads for
- *       its messages, and thus before awspring's observations begin; so each continues its sender's trace by itself, beside
- *       the observation of its message. A claim that the handler's transaction makes lies within that one.
+ *   <li>A handler and its completion are parts of what is observed on the handler's thread: Spring Cloud AWS's
+ *   observation of the message, which continues the sender's trace. Without one, none is created, because handlers are
+ *   timed anyway.
+ *   <li>A claim lasts from its request to its answer. Claims of a poll are made in one call, before its messages have
+ *   threads, and thus before Spring Cloud AWS's observations start; so each continues its sender's trace by itself,
+ *   beside the observation of its message. A claim in the handler's transaction lies within it.
  * </ul>
  *
- * <p>A message whose sender has sent no trace along has none to continue: its claim and its handling begin a trace each.
+ * <p>If the sender sent no trace, the claim and the handling start a trace each.
  *
  * @param registry where observations are made
- * @param observesClaims whether claims are observed, which nothing else says of them
- * @param hasOpenTelemetryNames whether they have OpenTelemetry's attributes for messaging, too
+ * @param observesClaims whether claims are observed
+ * @param hasOpenTelemetryNames whether they also have OpenTelemetry's attributes for messaging
  */
 public record DeliveryObservations(ObservationRegistry registry, boolean observesClaims, boolean hasOpenTelemetryNames)
         implements DeliveryObserver {

@@ -38,7 +38,7 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
 
     /**
      * @param events where they are published
-     * @param thread calls the application's listeners, one event after the other; refuses what it cannot keep
+     * @param thread calls the application's listeners, one event after the other; rejects events beyond its capacity
      */
     public EventPublisher(ApplicationEventPublisher events, Executor thread, NanoClock clock) {
         this.clock = clock;
@@ -99,8 +99,8 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
         long now = clock.nanoTime();
         if (told == null || now - told >= TELLING_NANOS) {
             log.warn(
-                    "Events are dropped ({} since this was last said): the application's listeners are too slow for them; the"
-                            + " latest is {}",
+                    "Events are dropped ({} since the last such line): the application's listeners are too slow. The latest"
+                            + " event is {}",
                     dropped,
                     event);
             told = now;
@@ -112,7 +112,7 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
         try {
             events.publishEvent(event);
         } catch (RuntimeException failure) {
-            log.warn("A listener of {} failed; the delivery goes on", event, failure);
+            log.warn("A listener of {} failed; the delivery continues", event, failure);
         }
     }
 }

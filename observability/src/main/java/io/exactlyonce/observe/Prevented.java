@@ -15,8 +15,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Counts what claims have prevented since the start of this instance, and logs it at INFO: each takeover; the first suppressed duplicate
- * of a listener and its first delivery beyond the visibility timeout; and then, once an hour, how many more there were.
+ * Counts repeats that claims have prevented on this instance, and logs them at INFO: each takeover; the first
+ * suppressed duplicate of a listener and its first delivery beyond the visibility timeout; then their numbers, once an
+ * hour.
  */
 public final class Prevented implements DeliveryObserver {
 
@@ -29,11 +30,11 @@ public final class Prevented implements DeliveryObserver {
     private long loggedAt;
 
     /**
-     * What claims have prevented since the start of this instance.
+     * Repeats that claims have prevented since the start of this instance.
      *
-     * @param duplicatesSuppressed messages that were deleted without a handler, since their key was completed
-     * @param overlapsThatWaited deliveries whose key another one had in hand
-     * @param takeovers attempts at a key whose earlier attempt ended without an outcome on record
+     * @param duplicatesSuppressed messages that were deleted without a handler, because their key was completed
+     * @param overlapsThatWaited deliveries whose key another delivery owned
+     * @param takeovers attempts at a key whose earlier attempt ended without a recorded outcome
      * @param mismatches messages whose key was completed for another payload
      */
     public record Counts(long duplicatesSuppressed, long overlapsThatWaited, long takeovers, long mismatches) {
@@ -55,7 +56,7 @@ public final class Prevented implements DeliveryObserver {
         }
     }
 
-    /** A count whose first is logged when it comes, and how many there were since, once an hour. */
+    /** A count that logs its first event at once, and later ones once an hour. */
     private static final class Total {
         private final AtomicLong count = new AtomicLong();
         private long logged = 1;
@@ -85,7 +86,7 @@ public final class Prevented implements DeliveryObserver {
         }
     }
 
-    /** @param clock by which deliveries are received, too */
+    /** @param clock the clock of receives */
     public Prevented(NanoClock clock) {
         this.clock = clock;
         this.loggedAt = clock.nanoTime();
@@ -113,8 +114,8 @@ public final class Prevented implements DeliveryObserver {
         } else if (outcome instanceof ClaimOutcome.AlreadyCompleted) {
             if (of(subscription).duplicates.begins()) {
                 log.info(
-                        "{} suppressed its first duplicate: {} is completed, so that the message is deleted and no handler called."
-                                + " From now on the number is logged, once an hour",
+                        "{} suppressed its first duplicate: {} is completed, so the message is deleted without a handler call."
+                                + " From now on the number is logged once an hour",
                         subscription,
                         key);
             }
@@ -132,14 +133,14 @@ public final class Prevented implements DeliveryObserver {
         if (taken.compareTo(timeout) > 0 && of(subscription).beyondTimeout.begins()) {
             log.info(
                     "{} took {} s from its receive to the end of its handler, and the visibility timeout is {} s. From now on the"
-                            + " number of such deliveries is logged, once an hour",
+                            + " number of such deliveries is logged once an hour",
                     delivery,
                     taken.toSeconds(),
                     timeout.toSeconds());
         }
     }
 
-    /** Logs, once an hour, how many there were since. Called by one thread. */
+    /** Logs the numbers once an hour. Called by one thread. */
     public void tick() {
         long now = clock.nanoTime();
         if (now - loggedAt >= INTERVAL_NANOS) {
@@ -153,12 +154,12 @@ public final class Prevented implements DeliveryObserver {
         }
     }
 
-    /** Returns what was prevented for all listeners, those that have stopped included. */
+    /** Returns prevented repeats of all listeners, including stopped ones. */
     public Counts all() {
         return listeners.values().stream().map(Listener::counts).reduce(new Counts(0, 0, 0, 0), Counts::plus);
     }
 
-    /** Returns what was prevented for a listener on one queue. */
+    /** Returns prevented repeats of a listener on one queue. */
     public Counts counts(Subscription subscription) {
         return of(subscription).counts();
     }

@@ -1,6 +1,6 @@
 /**
- * What accompanies deliveries: the log's context, observations (spans), application events, and counts and lines of what was
- * prevented. It uses no meters.
+ * Observes deliveries: the log's context, observations (spans), application events, and counts and log lines of
+ * prevented repeats. It uses no meters.
  */
 @NullMarked
 package io.exactlyonce.observe;

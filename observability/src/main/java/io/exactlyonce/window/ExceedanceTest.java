@@ -1,8 +1,8 @@
 package io.exactlyonce.window;
 
 /**
- * Whether the share of deliveries that took longer than a bound is more than chance: it is kept over an hour, six hours and
- * a day, each with older ones counting less and less. Not thread-safe.
+ * Tests whether the share of deliveries beyond a bound has grown significantly: over an hour, six hours and a day, with
+ * decaying weights. Not thread-safe.
  */
 final class ExceedanceTest {
 
@@ -11,7 +11,7 @@ final class ExceedanceTest {
     private static final int SIX_HOURS = 1;
     private static final int DAY = 2;
 
-    /** Log-likelihood ratio from which on a larger share is not chance: once in a million looks. */
+    /** Minimum log-likelihood ratio of a significant rise: by chance once in a million checks. */
     private static final double CERTAIN = 14;
 
     /** Half a delivery of ten: before much is known, each twentieth delivery may have been beyond the bound. */
@@ -25,7 +25,7 @@ final class ExceedanceTest {
     private int run;
 
     /**
-     * Notes a delivery.
+     * Records a delivery.
      *
      * @param elapsedSeconds since the one before it
      * @param isBeyond whether it took longer than the bound

@@ -10,16 +10,16 @@ final class Growth {
     private static final int PAIRS = MEMORY_SECONDS.length - 1;
     private static final double DAY_SECONDS = 86_400;
 
-    /** How many standard errors a rise must have: thousands are looked at in a day, and none of them may be chance. */
+    /** Minimum rise in standard errors: thousands are checked in a day, and none may be chance. */
     private static final double CERTAIN = 6;
 
-    /** How many times as large as usual a rise must be: a daily wave is usual after a day. */
+    /** Minimum rise against the usual one: a daily wave is usual after a day. */
     private static final double UNUSUAL = 2;
 
     /** Fewest deliveries that a mean is made of. */
     private static final double FEWEST = 8;
 
-    /** A stray counts as if it took 2.7 times as long as usual: a few of them by chance are no growth. */
+    /** Outliers are capped at 2.7 times the usual latency, so that a few do not count as growth. */
     private static final double FARTHEST = 1;
 
     private static final double SHORTEST_SECONDS = 1e-3;
@@ -58,7 +58,7 @@ final class Growth {
         update(Math.min(elapsed, MEMORY_SECONDS[0]) / DAY_SECONDS);
     }
 
-    /** What is usual is an average over a day; a silence adds little to it. */
+    /** The usual value is an average over a day; a silence adds little to it. */
     private void update(double part) {
         for (int i = 0; i < PAIRS; i++) {
             if (isKnown(i)) {
@@ -90,12 +90,12 @@ final class Growth {
         return logs[i] / weights[i] - logs[i + 1] / weights[i + 1];
     }
 
-    /** Returns the time between the middles of what the two remember, in seconds. */
+    /** Returns the time between the middles of the two memories, in seconds. */
     private double gap(int i) {
         return times[i] / weights[i] - times[i + 1] / weights[i + 1];
     }
 
-    /** Returns the variance of a mean; with exponential weights it is of twice as many deliveries as the weight says. */
+    /** Returns the variance of a mean; exponential weights count twice as many deliveries as their sum. */
     private double errorSquare(int i) {
         double mean = logs[i] / weights[i];
         return Math.max(LEAST_NOISE, squares[i] / weights[i] - mean * mean) * 0.5 / weights[i];

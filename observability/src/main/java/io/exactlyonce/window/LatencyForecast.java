@@ -4,17 +4,17 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What is known of a listener's deliveries and their visibility timeout (the window) at one moment.
+ * The latencies of a listener's deliveries against their visibility timeout, at one moment.
  *
  * @param window the visibility timeout
- * @param latencies over the last hours; what is older than six hours counts half, than twelve hours a quarter, and so on
- * @param recent of the last five minutes' deliveries, or of the last twenty where those are fewer; of none if there was no
+ * @param latencies over the last hours; weights halve every six hours
+ * @param recent of the last five minutes' deliveries, or of the last twenty if those are fewer; empty if there was no
  *     delivery for five minutes
  * @param sinceLast time since the last delivery ended, or since the listener first started if none has
- * @param timeToBreach until p95 of recent deliveries reaches the window if it goes on to grow as it does; zero if it has reached
- *     it; empty if no growth is certain
- * @param shareBeyond part of the last hour's deliveries that outlasted the window, from 0 to 1
- * @param isShareGrowing whether that share is larger than it was over the last day, beyond what is chance
+ * @param timeToBreach until p95 of recent deliveries reaches the visibility timeout at its present growth; zero if it
+ *     has reached it; empty if no growth is certain
+ * @param shareBeyond part of the last hour's deliveries that outlasted it, from 0 to 1
+ * @param isShareGrowing whether that share is significantly larger than over the last day
  */
 public record LatencyForecast(
         Duration window,
@@ -25,13 +25,14 @@ public record LatencyForecast(
         double shareBeyond,
         boolean isShareGrowing) {
 
-    /** Returns the 95th percentile of recent deliveries as a part of the window. */
+    /** Returns the 95th percentile of recent deliveries as a part of the visibility timeout. */
     public double utilization() {
         return (double) recent.p95().toNanos() / window.toNanos();
     }
 
-    /** Returns the overruns in words, such as "2.0 in 1,000 outlast the window, growing". */
+    /** Returns the overruns in words, such as "2.0 in 1,000 outlast the visibility timeout, growing". */
     public String overruns() {
-        return "%.1f in 1,000 outlast the window%s".formatted(shareBeyond * 1_000, isShareGrowing ? ", growing" : "");
+        return "%.1f in 1,000 outlast the visibility timeout%s"
+                .formatted(shareBeyond * 1_000, isShareGrowing ? ", growing" : "");
     }
 }

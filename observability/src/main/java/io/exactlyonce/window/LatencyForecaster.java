@@ -8,18 +8,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the latencies of one listener on one queue, and says when they are about to outlast its visibility timeout (the
- * window). All that it learns comes through {@link #record}: time passes from call to call, so that a listener without traffic
- * never warns.
+ * Watches the latencies of one listener on one queue, and warns before they outlast its visibility timeout. All input
+ * comes through {@link #record}: time passes from call to call, so that a listener without traffic never warns.
  *
- * <p>What it keeps is bounded, some 80 KB. Thread-safe. What it has learnt is gone with the process.
+ * <p>Memory is bounded, some 80 KB. Thread-safe. History ends with the process.
  */
 final class LatencyForecaster {
 
-    /** Part of the window above which p95 is near it: from incident reports, and the threshold of the alerts. */
+    /** Part of the visibility timeout above which p95 is near it: the threshold of the alerts. */
     private static final double NEAR = 0.8;
 
-    /** Part of the window below which p95 has recovered: well below where it was near. */
+    /** Part of the visibility timeout below which p95 has recovered. */
     private static final double RECOVERED = 0.7;
 
     private static final double CALM_SECONDS = 600;
@@ -27,25 +26,25 @@ final class LatencyForecaster {
     private static final double LONGEST_SLICE_SECONDS = 15;
     private static final double HALF_LIFE_SECONDS = 6 * 3_600;
 
-    /** Growth is not reported any more once there was no delivery for so long. */
+    /** Growth is no longer reported after so long without a delivery. */
     private static final double MEANINGFUL_SECONDS = 3_600;
 
     /** p95 is above a bound if more than this share is. */
     private static final double FIVE_PERCENT = 0.05;
 
-    /** Half of what makes p95 outlast the window. */
+    /** Half of the share at which p95 exceeds the visibility timeout. */
     private static final double MANY_OVERRUNS = FIVE_PERCENT / 2;
 
     /** Overruns that come at one moment are an accident, not growth. */
     private static final int CHUNKS_OF_OVERRUNS = 5;
 
-    /** Where p95 is near the window, growth that reaches it within this time confirms that. */
+    /** If p95 is near the visibility timeout, growth that reaches it within this time confirms the warning. */
     private static final double HOURS_AHEAD = 2 * 3_600;
 
     private static final double MINUTES_AHEAD = 12 * 60;
     private static final double LONGEST_AHEAD = 3_600;
 
-    /** Where deliveries are few, p95 is one of twenty, and known so much later. */
+    /** With few deliveries, p95 is one of twenty, and is known that much later. */
     private static final double DELIVERIES_AHEAD = 30;
 
     private final LatencyHistogram usual = new LatencyHistogram();
@@ -70,7 +69,7 @@ final class LatencyForecaster {
         begun = nanos;
     }
 
-    /** From now on the window is another one. Latencies stay known; shares beyond the window are counted anew. */
+    /** Sets a new visibility timeout. Latencies stay; shares beyond it are counted anew. */
     synchronized void windowChanged(Duration changed) {
         if (window != seconds(changed)) {
             window = seconds(changed);
@@ -80,11 +79,11 @@ final class LatencyForecaster {
     }
 
     /**
-     * Notes a delivery that has ended.
+     * Records a delivery that has ended.
      *
      * @param nanos when, by a monotonic clock; a time before an earlier call's counts as that call's
      * @param seconds how long the delivery took
-     * @return what is to be told now; {@code null} if there is nothing new
+     * @return a new warning, or {@code null}
      * @throws IllegalArgumentException if the latency is negative or not a number
      */
     synchronized @Nullable WindowWarning record(long nanos, double seconds) {
@@ -113,7 +112,7 @@ final class LatencyForecaster {
         return (nanos - begun) * 1e-9 - last;
     }
 
-    /** Each kind is told once until there was a recovery. What is worse comes first, and a breach includes the others. */
+    /** Returns each kind once until there was a recovery. The worst comes first, and a breach includes the others. */
     private @Nullable WindowWarning judge() {
         double p95 = p95();
         double toBreach = secondsToBreach();
@@ -155,7 +154,10 @@ final class LatencyForecaster {
         return Math.min(LONGEST_AHEAD, Math.max(MINUTES_AHEAD, DELIVERIES_AHEAD * between));
     }
 
-    /** Returns when p95 reaches the window if it goes on to grow by as much per second as now: 0 if it has, infinite if it does not grow. */
+    /**
+     * Returns the time until p95 reaches the visibility timeout at its present growth: 0 if it has, infinite if it does
+     * not grow.
+     */
     private double secondsToBreach() {
         double left = window / p95() - 1;
         return left <= 0 ? 0 : left / growth.perSecond();
@@ -165,7 +167,7 @@ final class LatencyForecaster {
         return test.isMoreThan(FIVE_PERCENT, recent.all().total(), recent.all().above(bound));
     }
 
-    /** Where a slow mode grows to a twentieth of the deliveries, p95 leaps; its share shows that before. */
+    /** If a slow mode grows to a twentieth of the deliveries, p95 leaps; its share shows that earlier. */
     private boolean areOverrunsGrowing() {
         double total = recent.all().total();
         double overruns = recent.all().above(window);
@@ -187,7 +189,7 @@ final class LatencyForecaster {
     }
 
     /**
-     * Returns what is known.
+     * Returns the forecast.
      *
      * @param nanos now, by the clock of {@link #record}
      */

@@ -1,8 +1,8 @@
 package io.exactlyonce.window;
 
 /**
- * How many latencies fell into each of 832 buckets, 32 to an octave, from 1 ms to 65,536 s: a quantile is off by 3 % at
- * most. Not thread-safe.
+ * A histogram of latencies with 832 buckets, 32 to an octave, from 1 ms to 65,536 s: quantiles are off by at most 3 %.
+ * Not thread-safe.
  */
 final class LatencyHistogram {
 
@@ -23,7 +23,7 @@ final class LatencyHistogram {
         total++;
     }
 
-    /** Takes away what was added to both. */
+    /** Subtracts another histogram's latencies. */
     void subtract(LatencyHistogram other) {
         for (int i = 0; i < SIZE; i++) {
             counts[i] -= other.counts[i];

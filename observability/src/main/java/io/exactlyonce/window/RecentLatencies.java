@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * The latencies of the last five minutes, or the last twenty where those are fewer, in chunks of 15 s. Not thread-safe.
+ * The latencies of the last five minutes, or the last twenty if those are fewer, in chunks of 15 s. Not thread-safe.
  */
 final class RecentLatencies {
 
@@ -18,7 +18,7 @@ final class RecentLatencies {
 
     private record Chunk(double begun, LatencyHistogram latencies) {}
 
-    /** Adds a latency, and forgets those that are old. */
+    /** Adds a latency, and removes old ones. */
     void add(double now, double seconds) {
         if (chunks.isEmpty() || now - chunks.getLast().begun() >= CHUNK_SECONDS) {
             chunks.addLast(new Chunk(now, new LatencyHistogram()));

@@ -5,31 +5,34 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What window a queue should have, by the rule that fits how it is consumed.
+ * The recommended visibility timeout of a queue, by the rule that fits its consumers.
  *
  * @param queue the queue's name
  * @param current the window it has
- * @param rule what the recommendation goes by
- * @param recommended whole seconds, from 1 s to 43,200 s; {@code null} if there is nothing to go by
+ * @param rule the rule behind the recommendation
+ * @param recommended whole seconds, from 1 s to 43,200 s; {@code null} without data
  * @param confidence by the number of deliveries
  */
 public record WindowAdvice(
         String queue, Duration current, Rule rule, @Nullable Duration recommended, Confidence confidence) {
 
-    /** How long a window should be. The rules differ, for they serve different ends; each number says which one it is from. */
+    /** Rules for the visibility timeout. They differ because their purposes do; each recommendation names its rule. */
     public enum Rule {
 
-        /** The window is renewed while the handler runs. It should hold the usual case, and come to its end soon after a crash. */
+        /**
+         * The visibility timeout is renewed while the handler runs. It should fit the usual case, and expire soon after
+         * a crash.
+         */
         RENEWED(
                 "2 x p50",
                 "twice the median: the usual delivery fits, renewal carries the others, and a crashed worker's message comes back soon"),
 
-        /** Nothing renews the window: it must hold all but the rarest case. */
+        /** Renewal is off: the visibility timeout must fit all but the rarest case. */
         NOT_RENEWED(
                 "(p99 + 70 ms) x 1.75",
                 "99th percentile, plus 50 ms for the network and 20 ms for reading and writing messages, times 1.5 to 2.0: the usual advice for static windows"),
 
-        /** The other rules would make the window shorter than what is known of deliveries allows. */
+        /** The other rules would make the visibility timeout shorter than the measured deliveries allow. */
         KEPT(
                 "as it is, or p95",
                 "the rule for this window gives less, but no window is made shorter than p95 (p99 of fewer than 200 deliveries), nor before the rule has enough deliveries to go by");
@@ -45,7 +48,7 @@ public record WindowAdvice(
             this.source = source;
         }
 
-        /** Returns how the window is worked out, such as {@code 2 x p50}. */
+        /** Returns the formula, such as {@code 2 x p50}. */
         public String formula() {
             return formula;
         }
@@ -55,7 +58,7 @@ public record WindowAdvice(
             return source;
         }
 
-        /** Returns the window in seconds, unless it is kept; it may be longer than SQS allows. */
+        /** Returns the visibility timeout in seconds, unless it is kept; it may be longer than SQS allows. */
         private double seconds(Latencies latencies) {
             return this == RENEWED
                     ? 2 * latencies.p50().toNanos() * 1e-9
@@ -63,7 +66,7 @@ public record WindowAdvice(
         }
     }
 
-    /** How far advice can be trusted, by the number of deliveries that it is made of. */
+    /** The confidence of advice, by the number of deliveries behind it. */
     public enum Confidence {
 
         /** There is nothing to go by. */
@@ -89,7 +92,7 @@ public record WindowAdvice(
      *
      * @param queue the queue's name
      * @param current the window it has
-     * @param isRenewed whether windows are renewed while handlers run
+     * @param isRenewed whether visibility timeouts are renewed while handlers run
      * @param latencies of deliveries, from receive to acknowledgement
      */
     public static WindowAdvice of(String queue, VisibilityWindow current, boolean isRenewed, Latencies latencies) {
@@ -108,14 +111,14 @@ public record WindowAdvice(
                 confidence);
     }
 
-    /** A few quick deliveries must not shorten a window that a slow one has just outlasted. */
+    /** A few quick deliveries must not shorten a visibility timeout that a slow one has just outlasted. */
     private static double kept(Duration current, Confidence confidence, Latencies latencies) {
         Duration most = confidence == Confidence.HIGH ? latencies.p95() : latencies.p99();
         Duration kept = confidence == Confidence.LOW || most.compareTo(current) > 0 ? current : most;
         return kept.toNanos() * 1e-9;
     }
 
-    /** Returns what the queue's Terraform resource should say, ready to paste; empty without a recommendation. */
+    /** Returns the attributes of the queue's Terraform resource, ready to paste; empty without a recommendation. */
     public String terraform() {
         return recommended == null
                 ? ""

@@ -3,16 +3,16 @@ package io.exactlyonce.window;
 import io.exactlyonce.visibility.Subscription;
 
 /**
- * Learns what is to be told of windows. Called by a thread that ends a delivery: it must not block. What it throws is logged
- * and disturbs nothing.
+ * Receives warnings about visibility timeouts. Called by a thread that ends a delivery: it must not block. Its
+ * exceptions are logged and otherwise ignored.
  */
 @FunctionalInterface
 public interface WindowObserver {
 
     /**
-     * A breach is ahead, p95 is near the window or beyond it, or it has recovered.
+     * Called when p95 will reach the visibility timeout, is near or beyond it, or has recovered.
      *
-     * @param subscription with the window as it was last read
+     * @param subscription with the visibility timeout as last read
      */
     void warned(Subscription subscription, WindowWarning warning);
 }

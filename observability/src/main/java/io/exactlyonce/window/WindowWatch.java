@@ -15,11 +15,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a forecaster for each listener and queue, from the first start of the listener to the end of the process, and logs its
- * warnings. Nothing of it is stored: a new process learns anew.
+ * Keeps a forecaster for each listener and queue, from the first start of the listener to the end of the process, and
+ * logs its warnings. Nothing is stored: a new process starts without history.
  *
- * <p>What counts is the time from a message's receive to its confirmed delete, or until it was abandoned, since that is
- * what the window must hold. Deliveries that were returned because their handler failed are left out.
+ * <p>Measures the time from a message's receive to its confirmed delete, or until it was abandoned, because the
+ * visibility timeout must cover it. Deliveries that were returned because their handler failed are left out.
  */
 public final class WindowWatch implements DeliveryObserver {
 
@@ -34,12 +34,12 @@ public final class WindowWatch implements DeliveryObserver {
     private final ConcurrentMap<Key, Watched> watched = new ConcurrentHashMap<>();
 
     /**
-     * What is known of one listener's window on one queue.
+     * The state of one listener's visibility timeout on one queue.
      *
-     * @param subscription with the window as it was last read
+     * @param subscription with the visibility timeout as last read
      * @param forecast latencies, time to breach, overruns
      * @param handlers the handlers' own times, as recent as the forecast's deliveries
-     * @param advice the window that the queue should have
+     * @param advice the recommended visibility timeout
      */
     public record ListenerWindow(
             Subscription subscription, LatencyForecast forecast, Latencies handlers, WindowAdvice advice) {}
@@ -79,8 +79,8 @@ public final class WindowWatch implements DeliveryObserver {
     /**
      * Watches nothing until a listener subscribes.
      *
-     * @param isRenewed whether windows are renewed while handlers run
-     * @param observers learn of each warning
+     * @param isRenewed whether visibility timeouts are renewed while handlers run
+     * @param observers receive each warning
      */
     public WindowWatch(boolean isRenewed, List<WindowObserver> observers, NanoClock clock) {
         this.isRenewed = isRenewed;
@@ -114,44 +114,46 @@ public final class WindowWatch implements DeliveryObserver {
     }
 
     private void warn(Subscription subscription, WindowWarning warning) {
-        String now = "p95 of recent deliveries is %.1f s, %.0f %% of the window of %d s; %.1f in 1,000 outlast it"
-                .formatted(
-                        warning.p95().toNanos() * 1e-9,
-                        warning.utilization() * 100,
-                        warning.window().toSeconds(),
-                        warning.shareBeyond() * 1_000);
+        String now =
+                "p95 of recent deliveries is %.1f s, %.0f %% of the visibility timeout of %d s; %.1f in 1,000 outlast it"
+                        .formatted(
+                                warning.p95().toNanos() * 1e-9,
+                                warning.utilization() * 100,
+                                warning.window().toSeconds(),
+                                warning.shareBeyond() * 1_000);
         Optional<String> in = warning.timeToBreach()
                 .filter(time -> !time.isZero())
                 .map(time -> " in %d min at this rate".formatted(Math.max(1, time.toMinutes())));
         String consequence = isRenewed
-                ? "renewal carries such deliveries, with less time to repeat one that fails"
-                : "nothing renews it, so a delivery that outlasts its lease is interrupted, and runs again in doubt";
+                ? "renewal keeps such messages hidden, but a failed renewal has less time for retries"
+                : "renewal is off, so a delivery that outlasts its lease is interrupted, and runs again in doubt";
         switch (warning.kind()) {
             case BREACH_AHEAD ->
                 log.warn(
-                        "{}: deliveries will outlast their window{}: {}; {}. Raise the window, or look for what grows slower",
+                        "{}: deliveries will outlast their visibility timeout{}: {}; {}. Raise the timeout, or find the cause of the latency",
                         subscription,
                         in.orElse(" more and more often"),
                         now,
                         consequence);
             case NEAR ->
                 log.warn(
-                        "{}: deliveries come near their window{}: {}; {}. Raise the window, or look for what grows slower",
+                        "{}: deliveries come near their visibility timeout{}: {}; {}. Raise the timeout, or find the cause of the latency",
                         subscription,
                         in.map(", and will outlast it"::concat).orElse(""),
                         now,
                         consequence);
             case BREACHED ->
                 log.warn(
-                        "{}: deliveries outlast their window: {}; {}. Raise the window",
+                        "{}: deliveries outlast their visibility timeout: {}; {}. Raise the timeout",
                         subscription,
                         now,
                         consequence);
-            case RECOVERED -> log.warn("{}: deliveries are well within their window again: {}", subscription, now);
+            case RECOVERED ->
+                log.warn("{}: deliveries are well within their visibility timeout again: {}", subscription, now);
         }
     }
 
-    /** Returns what is known of each listener's window, by listener and queue. */
+    /** Returns the state of each listener's visibility timeout, by listener and queue. */
     public List<ListenerWindow> windows() {
         return watched.values().stream()
                 .map(this::window)
@@ -161,7 +163,7 @@ public final class WindowWatch implements DeliveryObserver {
                 .toList();
     }
 
-    /** Returns what is known of a listener's window: at its start, nothing. */
+    /** Returns the state of a listener's visibility timeout, empty at its start. */
     public ListenerWindow window(Subscription subscription) {
         return window(of(subscription));
     }

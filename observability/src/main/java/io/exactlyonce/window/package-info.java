@@ -1,6 +1,6 @@
 /**
- * The visibility timeout of queues (the window) and the time that deliveries take: a warning before deliveries outlast it, and
- * how long it should be.
+ * Compares queues' visibility timeouts with the latency of deliveries: warns before deliveries outlast them, and
+ * recommends better ones.
  */
 @NullMarked
 package io.exactlyonce.window;

@@ -103,7 +103,7 @@ class DeadLetterRedriveTests {
                 .endsWith(": SdkClientException")
                 .doesNotContain("hunter2");
         assertThat(refused(ApiCallTimeoutException.create(5_000)).reason())
-                .isEqualTo("no answer within 5 s: it may have begun");
+                .isEqualTo("no response within 5 s: it may have started");
     }
 
     @Test

@@ -179,9 +179,9 @@ class QueueAuditTests {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-            30    | PT5M | the visibility window (30s)  | 6 times the listener's timeout (300s): 1800s | messageVisibilitySeconds
+            30    | PT5M | the visibility timeout (30s) | 6 times the listener's timeout (300s): 1800s | messageVisibilitySeconds
             43200 | PT3H | 64800s                       | shorten the timeout                          | to at most 7200s
-            31    |      | no timeout                   | window (31s)                                 | (5166ms)
+            31    |      | no timeout                   | its visibility timeout (31s)                 | (5166ms)
             """)
     void shorterWindowIsToldWithValueBoundAndRemedy(
             int seconds, @Nullable Duration handlers, String value, String bound, String remedy) {

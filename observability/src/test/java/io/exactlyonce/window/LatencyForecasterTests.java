@@ -125,7 +125,7 @@ class LatencyForecasterTests {
 
         LatencyForecast forecast = forecaster.forecast(now);
         assertThat(forecast.shareBeyond() * 1_000).isBetween(1.0, 3.0);
-        assertThat(forecast.overruns()).endsWith("in 1,000 outlast the window");
+        assertThat(forecast.overruns()).endsWith("in 1,000 outlast the visibility timeout");
         assertThat(forecast.isShareGrowing()).isFalse();
     }
 
@@ -134,7 +134,8 @@ class LatencyForecasterTests {
         feed(20_000, i -> 5);
         feed(3_600, i -> i % 100 == 99 ? 90 : 5);
 
-        assertThat(forecaster.forecast(now).overruns()).matches("\\d+\\.\\d in 1,000 outlast the window, growing");
+        assertThat(forecaster.forecast(now).overruns())
+                .matches("\\d+\\.\\d in 1,000 outlast the visibility timeout, growing");
     }
 
     @Test

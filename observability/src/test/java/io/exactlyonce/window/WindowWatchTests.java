@@ -63,15 +63,15 @@ class WindowWatchTests {
             deliver(orders, 1, Duration.ofMillis(10_000 + 24_000L * i / 14_400));
         }
 
-        assertThat(output.toString().lines().filter(line -> line.contains("their window")))
+        assertThat(output.toString().lines().filter(line -> line.contains("their visibility timeout")))
                 .satisfiesExactly(
                         near -> assertThat(near)
                                 .containsPattern(
-                                        "orders.*come near their window, and will outlast it in \\d\\d min at this"
-                                                + " rate: p95 of recent deliveries is 24.\\d s, 8\\d % of the window of 30 s"),
+                                        "orders.*come near their visibility timeout, and will outlast it in \\d\\d min at this"
+                                                + " rate: p95 of recent deliveries is 24.\\d s, 8\\d % of the visibility timeout of 30 s"),
                         ahead -> assertThat(ahead)
-                                .containsPattern("will outlast their window in 11 min at this rate: p95"),
-                        breached -> assertThat(breached).contains("deliveries outlast their window: p95"));
+                                .containsPattern("will outlast their visibility timeout in 11 min at this rate: p95"),
+                        breached -> assertThat(breached).contains("deliveries outlast their visibility timeout: p95"));
     }
 
     @Test

@@ -18,25 +18,22 @@ import org.springframework.core.NestedExceptionUtils;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
- * A small connection pool for claims alone. Handlers that hold connections for long cannot starve it, so leases are
- * renewed in time.
+ * A small connection pool for claims alone. Slow handlers cannot exhaust it, so leases are renewed in time.
  *
- * <p>Guaranteed: the driver asks the server of each new connection whether it takes writes, also where the URL names one
- * host, and hands out none that does not; and once a connection broke or met a read-only server, none that was open by then
- * is given out again. Neither is guaranteed of a pool of the application's: its statements find out, for each of them is one
- * that a replica refuses.
+ * <p>Guaranteed: the driver checks that each new connection's server accepts writes, even if the URL has one host;
+ * after a connection broke or met a read-only server, all connections that were open then are discarded. A pool of the
+ * application has neither guarantee: there, each statement of claims fails on a replica.
  *
- * <p>Not guaranteed: that the primary has all that an earlier primary committed. After a failover to an asynchronous
- * replica it may not. Nor what commits wait for: sessions may be shared with the application, by its pool or by a pooler, so
- * none is set to anything; what depends on a setting sets it in the transaction, as the claims' statements do.
+ * <p>Not guaranteed: that the primary has all commits of an earlier primary, after a failover to an asynchronous
+ * replica; or what commits wait for. Sessions may be shared with the application, by its pool or by a pooler, so
+ * statements that depend on a setting set it in their transaction.
  *
- * <p>It opens nothing until it is first used, and it keeps one idle connection only: many instances that wait for work
- * must not use up the server's connections. It also starts while the database is down: {@link PrimaryCheck} reports that,
- * with the cause.
+ * <p>It opens no connection until it is first used, and keeps one idle connection, so that many idle instances do not
+ * exhaust the server. It also starts while the database is down: {@link PrimaryCheck} reports that, with the cause.
  */
 public final class ClaimPool implements AutoCloseable {
 
-    /** What sets how long our own pool waits for a connection. */
+    /** The property that limits the wait for a connection of the library's own pool. */
     public static final String TIMEOUT_PROPERTY = "exactly-once.datasource.connection-timeout";
 
     static final String NAME = "exactly-once-claims";
@@ -46,7 +43,7 @@ public final class ClaimPool implements AutoCloseable {
 
     private static final String MARKED = "the DataSource marked @ExactlyOnceDataSource";
 
-    /** The server ends the session (57P01 to 57P03), or takes no writes any more. */
+    /** The server ends the session (57P01 to 57P03), or no longer accepts writes. */
     private static final Set<String> SERVER_GONE = Set.of("57P01", "57P02", "57P03", "25006");
 
     private final String setting;
@@ -57,15 +54,15 @@ public final class ClaimPool implements AutoCloseable {
     private final int maximumPoolSize;
 
     /**
-     * The database in which claims are kept, and the way in.
+     * The claim database, and its credentials.
      *
      * @param setting the property that names the URL, for remedies
      * @param url its JDBC URL; a {@code targetServerType} in it is overruled
-     * @param username user, or {@code null} if the URL or the driver knows it
+     * @param username user, or {@code null} if the URL or the driver has it
      * @param password password, or {@code null} if there is none
-     * @param settings for the driver, as far as the URL does not say them
-     * @param schema where tables are looked for, or {@code null} if the URL or the server says
-     * @param initSql statement that each new connection begins with, or {@code null} if there is none
+     * @param settings for the driver, unless the URL has them
+     * @param schema the tables' schema, or {@code null} if the URL or the server sets it
+     * @param initSql first statement of each new connection, or {@code null}
      */
     public record Target(
             String setting,
@@ -76,7 +73,7 @@ public final class ClaimPool implements AutoCloseable {
             @Nullable String schema,
             @Nullable String initSql) {
 
-        /** A target of whose connections nothing is demanded but what the URL says. */
+        /** A target without settings beyond its URL. */
         public Target(String setting, String url, @Nullable String username, @Nullable String password) {
             this(setting, url, username, password, Map.of(), null, null);
         }
@@ -115,7 +112,7 @@ public final class ClaimPool implements AutoCloseable {
      * Takes connections from a pool of the application's, which is neither configured nor closed.
      *
      * @param marked with {@link ExactlyOnceDataSource}
-     * @param maximumPoolSize most connections that it gives at any time, unless it is a HikariCP pool, which knows
+     * @param maximumPoolSize most connections that it gives at any time; a HikariCP pool has its own value
      */
     public static ClaimPool around(DataSource marked, int maximumPoolSize) {
         return new ClaimPool(MARKED, MARKED, marked, null, maximumPoolSize);
@@ -137,8 +134,8 @@ public final class ClaimPool implements AutoCloseable {
         pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         pool.setExceptionOverride(new SQLExceptionOverride() {
             /**
-             * After a failover the connections to the demoted primary stay open and look healthy; after a crash the ones
-             * that were used a moment ago are not looked at before they are given out. Each would fail a claim of its own.
+             * After a failover the connections to the demoted primary stay open and look healthy; after a crash,
+             * recently used ones are not validated before they are handed out. Each would fail a claim.
              */
             @java.lang.Override
             public SQLExceptionOverride.Override adjudicate(SQLException failure) {
@@ -172,8 +169,8 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns how long a connection is waited for, where the application chose that: by a property, or by a pool of its own. Empty
-     * if it did not, or if its pool does not tell.
+     * Returns the limit of the wait for a connection, if the application set it, by a property or by its own pool.
+     * Empty otherwise, or if its pool does not report it.
      */
     public Optional<Duration> chosenTimeout() {
         return Optional.ofNullable(hikari)
@@ -181,7 +178,7 @@ public final class ClaimPool implements AutoCloseable {
                 .filter(timeout -> isMarked() || !timeout.equals(TIMEOUT));
     }
 
-    /** Returns what sets how long a connection is waited for. */
+    /** Returns the setting that limits the wait for a connection. */
     public String timeoutSetting() {
         return isMarked() ? "the connectionTimeout of " + setting : TIMEOUT_PROPERTY;
     }
@@ -191,12 +188,12 @@ public final class ClaimPool implements AutoCloseable {
         return driver instanceof Driver ours ? Optional.ofNullable(ours.shortest) : Optional.empty();
     }
 
-    /** Returns what names the database, and so has to be changed for another one. */
+    /** Returns the setting that names the database. */
     public String setting() {
         return setting;
     }
 
-    /** Returns what has to be right for a connection to open. */
+    /** Returns the settings that a connection depends on. */
     String demands() {
         if (isMarked()) {
             return "the settings of %s are right".formatted(setting);
@@ -206,7 +203,7 @@ public final class ClaimPool implements AutoCloseable {
                 .formatted(setting, TIMEOUT_PROPERTY, seconds);
     }
 
-    /** Returns hosts, ports and database, as far as they are known; without credentials and parameters. */
+    /** Returns known hosts, ports and database, without credentials and parameters. */
     public String target() {
         return target;
     }
@@ -217,9 +214,8 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns whether a connection has failed, and all that were opened before it are likely to fail as well: a fresh one is
-     * likely to work at once. A reply that did not come in time is no such failure: the server may only be slow, and another
-     * try would take as long again.
+     * Returns whether a connection has failed in such a way that older ones probably fail too, and a new one probably
+     * works. A timeout does not count: the server may only be slow, and a retry would take as long.
      *
      * @param failure with the driver's exception as itself or among its causes; the outermost SQLSTATE decides
      */
@@ -229,7 +225,7 @@ public final class ClaimPool implements AutoCloseable {
                 && !(NestedExceptionUtils.getMostSpecificCause(failure) instanceof SocketTimeoutException);
     }
 
-    /** Returns the outermost SQLSTATE of a failure and its causes, which tells what has failed; empty if there is none. */
+    /** Returns the outermost SQLSTATE of a failure and its causes; empty if there is none. */
     public static String sqlState(Throwable failure) {
         for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
             if (cause instanceof SQLException sql && sql.getSQLState() != null) {
@@ -240,10 +236,10 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Throws a stale connection out of a pool of the application's, and of a HikariCP pool all that are open with it. The pool
-     * of our own making has done so by itself.
+     * Evicts a stale connection from a pool of the application, and from a HikariCP pool all open ones. The library's
+     * own pool does so by itself.
      *
-     * @param connection that failed, not yet given back
+     * @param connection that failed, not yet returned
      */
     public static void discard(DataSource pool, Connection connection, SQLException failure) {
         if (!isStale(failure)) {
@@ -268,7 +264,7 @@ public final class ClaimPool implements AutoCloseable {
         return url.replaceFirst("(?s)[?;].*", "").replaceFirst("^.*@|^jdbc:([\\w:-]*//|\\w+:)", "");
     }
 
-    /** The JDBC driver, with limits: without any of its own it waits for a dead server for ever. */
+    /** The JDBC driver, with timeouts: without them it waits forever for a dead server. */
     static final class Driver extends DriverManagerDataSource {
 
         private volatile @Nullable Duration shortest;
@@ -283,9 +279,9 @@ public final class ClaimPool implements AutoCloseable {
             var settings = new Properties();
             settings.setProperty("ApplicationName", NAME);
             settings.setProperty("loginTimeout", String.valueOf(timeout.toSeconds()));
-            // Claims take milliseconds: a reply this late means that the server or the way to it is gone. With a
-            // lease of 30 s, renewed when half of it is over, a renewal that hangs for this long and then waits
-            // for a new connection has lost 8 of its 15 s, and can still be tried again.
+            // Claims take milliseconds: a reply this late means that the server or the network is down. With a lease of
+            // 30 s, renewed at half of it, a renewal that hangs for this long and then waits for a new connection has
+            // used 8 of its 15 s, and can still be retried.
             settings.setProperty("socketTimeout", "5");
             settings.setProperty("tcpKeepAlive", "true");
             // The driver's messages would quote keys and results, which may be personal data.
@@ -301,7 +297,10 @@ public final class ClaimPool implements AutoCloseable {
             setConnectionProperties(settings);
         }
 
-        /** A driver that cannot parse a URL says so with all of it or logs a part, and a manager that finds no driver says all. */
+        /**
+         * A driver that cannot parse a URL reports or logs parts of it, and a manager without a driver reports all of
+         * it.
+         */
         @Override
         protected Connection getConnectionFromDriverManager(String url, Properties settings) throws SQLException {
             if (url.replaceFirst("(?s)[?;].*", "").contains("@")) {

@@ -8,8 +8,8 @@ import java.lang.annotation.Target;
 import org.springframework.beans.factory.annotation.Qualifier;
 
 /**
- * Marks the {@code DataSource} bean that keeps claims, in place of a pool made from connection details. It must lead to the
- * primary alone: one that routes reads to a replica stops the start.
+ * Marks the {@code DataSource} bean that keeps claims, in place of a pool made from connection details. It must lead to
+ * the primary only: startup fails if it routes reads to a replica.
  *
  * <pre>{@code
  * @Bean(defaultCandidate = false)
@@ -17,10 +17,10 @@ import org.springframework.beans.factory.annotation.Qualifier;
  * HikariDataSource claims() { ... }
  * }</pre>
  *
- * <p>{@code defaultCandidate = false} keeps the application's own DataSource the one that is injected elsewhere. Give claims
- * a pool of their own: beside slow handlers in a shared one, renewals wait for connections until leases end. The pool's
- * settings stay as they are. One without autocommit, in another isolation level than READ COMMITTED, or of fewer than two
- * connections stops the start.
+ * <p>{@code defaultCandidate = false} keeps the application's own DataSource the one that is injected elsewhere. Give
+ * claims their own pool: in a pool shared with slow handlers, renewals wait for connections until leases expire. The
+ * pool's settings stay unchanged. Startup fails if the pool has autocommit off, an isolation level other than READ
+ * COMMITTED, or fewer than two connections.
  */
 @Target({ElementType.FIELD, ElementType.METHOD, ElementType.PARAMETER, ElementType.TYPE, ElementType.ANNOTATION_TYPE})
 @Retention(RetentionPolicy.RUNTIME)

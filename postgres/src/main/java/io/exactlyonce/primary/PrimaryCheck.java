@@ -15,9 +15,8 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Finds out at start-up, rather than at the first delivery, whether claims reach one primary, whatever kind of statement asks,
- * and whether database, driver and pool run statements as claims need it. Needs no rights in the database, and writes
- * nothing but transaction ids that it uses up.
+ * Checks at startup that all kinds of statements reach one primary, and that database, driver and pool run statements
+ * as claims need it. Needs no privileges, and only uses up transaction ids.
  */
 public final class PrimaryCheck {
 
@@ -27,10 +26,10 @@ public final class PrimaryCheck {
     /** With the fifth run the driver gives a statement a name, by its default of {@code prepareThreshold}. */
     private static final int RUNS = 5;
 
-    /** What a server answers to a statement that it has under another meaning, and to one that it has not. */
+    /** SQLSTATEs for a prepared statement that exists with other text, and for one that does not exist. */
     private static final Set<String> MIXED_UP = Set.of("42P05", "26000");
 
-    /** Which server answers, and how. These functions are stable, not volatile: they may stand in a plain read. */
+    /** The identity of the server. These functions are stable, not volatile: they are allowed in a plain read. */
     private static final String SERVER = """
             current_setting('transaction_read_only') = 'on' AS read_only,
             coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'local socket') AS address,
@@ -40,9 +39,10 @@ public final class PrimaryCheck {
             """;
 
     /**
-     * A write for PostgreSQL and, since one of its functions is volatile (the first is not), for proxies. It needs no table, is
-     * replicated like any commit, and shows in the snapshot of each later read: so a stale answer is told even from a server
-     * that claims to be the primary, such as a cache's. A replica answers it as well, and so can be named.
+     * A write for PostgreSQL and, since one of its functions is volatile (the first is not), for proxies. It needs no
+     * table, is replicated like any commit, and shows in the snapshot of each later read: so a stale answer is detected
+     * even from a server that claims to be the primary, such as a cache. A replica also answers it, and so can be
+     * named.
      */
     private static final String WRITE = """
             SELECT CASE current_setting('transaction_read_only') WHEN 'off' THEN pg_current_xact_id()::text::bigint ELSE 0 END
@@ -53,7 +53,9 @@ public final class PrimaryCheck {
     private static final String READ =
             "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS transaction, " + SERVER;
 
-    /** Two statements, which claims send together and need in one transaction; the second one is no plain read, either. */
+    /**
+     * Two statements, which claims send together and need in one transaction; the second one is also not a plain read.
+     */
     private static final String FITNESS = """
             SELECT set_config('exactly_once.together', 'yes', true);
             SELECT current_setting('exactly_once.together', true) = 'yes' AS together, clock_timestamp(),
@@ -72,14 +74,14 @@ public final class PrimaryCheck {
     }
 
     /**
-     * What a server tells of itself in one round trip: behind a proxy or a balancer it is not the one that the JDBC URL names.
+     * A server's identity, read in one round trip: behind a proxy or balancer it is not the one in the JDBC URL.
      *
      * @param address address and port, or {@code local socket}
      * @param name its {@code server_version}, and the connection's database
      * @param startedAt when the server started, in seconds since 1970: two servers that share an address differ in it
      * @param transaction the one that wrote, or the first that a read has not seen
      * @param readOnly whether the transaction is read-only, as each one on a replica is
-     * @param hasTable whether the claims' table is there
+     * @param hasTable whether the claim table exists
      */
     public record Server(
             String address, String name, String startedAt, long transaction, boolean readOnly, boolean hasTable) {
@@ -98,13 +100,13 @@ public final class PrimaryCheck {
     }
 
     /**
-     * Takes two connections at a time, and asks their server.
+     * Checks the servers of two connections.
      *
      * @return the server that keeps the claims
-     * @throws ClaimDatabaseException if the database cannot be reached, is no PostgreSQL 14 or later, is not in UTF8, is a
-     *     replica or read-only, if some statements or connections would go elsewhere, if a pooler mixes up prepared
-     *     statements, if what is sent together is not run in one transaction, or if a pool of the application's is not set
-     *     as claims need it
+     * @throws ClaimDatabaseException if the database cannot be reached, is not PostgreSQL 14 or later, is not in UTF8,
+     *     is a replica or read-only, if some statements or connections go elsewhere, if a pooler mixes up prepared
+     *     statements, if statements sent together run in separate transactions, or if a pool of the application is not
+     *     set as claims need it
      */
     public Server verify() {
         try (Connection first = connect()) {
@@ -126,7 +128,7 @@ public final class PrimaryCheck {
     }
 
     /**
-     * Asks one connection of the pool in one round trip, for probes that come again and again.
+     * Checks one connection of the pool in one round trip, for frequent probes.
      *
      * @throws ClaimDatabaseException if it cannot be reached, is a replica or read-only
      */
@@ -147,7 +149,7 @@ public final class PrimaryCheck {
             row.next();
             require(
                     row.getBoolean("together"),
-                    "runs statements that are sent together in transactions of their own (preferQueryMode=simple)",
+                    "runs statements that are sent together in separate transactions (preferQueryMode=simple)",
                     "remove preferQueryMode=simple from %s, or set exactly-once.datasource.url to a URL without it; behind a pooler of transactions set prepareThreshold=0 instead"
                             .formatted(url));
             require(
@@ -162,7 +164,7 @@ public final class PrimaryCheck {
             // What follows a pool of our own making always is.
             require(
                     pool.maximumPoolSize() > 1,
-                    "gives 1 connection, but claims need 2 at least, one of them for renewals",
+                    "has 1 connection, but claims need at least 2, one of them for renewals",
                     "raise the maximumPoolSize of its pool");
             require(
                     connection.getAutoCommit(),
@@ -200,10 +202,10 @@ public final class PrimaryCheck {
     }
 
     /**
-     * Makes the server tell poolers that give each transaction another session and know nothing of prepared statements:
-     * PgBouncer in transaction mode, up to 1.20. The driver numbers the statements of each connection anew, and so two
-     * connections that share a session give it different statements by one name. A pooler that gave each of these
-     * connections a session of its own is not found.
+     * Detects poolers that give each transaction another session without support for prepared statements: PgBouncer in
+     * transaction mode, up to 1.20. The driver numbers the statements of each connection anew, and so two connections
+     * that share a session give it different statements by one name. A pooler that gave each of these connections its
+     * own session is not detected.
      */
     private static void prepareOften(Connection connection, String which) throws SQLException {
         connection.setAutoCommit(false);
@@ -217,9 +219,9 @@ public final class PrimaryCheck {
     }
 
     /**
-     * Requires that a DataSource sends read-only transactions nowhere else, which are so in both ways that Spring has: by the
-     * thread, and by the connection. Claims never use one; but where a DataSource decides by the thread's state, its borrower
-     * depends on that state for ever.
+     * Requires that a DataSource sends read-only transactions, marked by the thread and by the connection, to the same
+     * server. Claims never use one; but if a DataSource decides by the thread's state, its borrower depends on that
+     * state.
      */
     private void requireNoReadOnlyRouting(Server primary) throws SQLException {
         DataSource source = pool.dataSource();
@@ -258,7 +260,7 @@ public final class PrimaryCheck {
 
     private ClaimDatabaseException astray(String problem, @Nullable SQLException cause) {
         String alone = pool.isMarked() ? "" : ", or set exactly-once.datasource.url to its own address";
-        String remedy = "point %s at the primary, past whatever splits reads from writes" + alone;
+        String remedy = "point %s at the primary, not at a proxy that splits reads from writes" + alone;
         return unfit(problem, remedy.formatted(pool.setting()), cause);
     }
 
@@ -271,11 +273,11 @@ public final class PrimaryCheck {
     }
 
     private ClaimDatabaseException unreachable(SQLException failure) {
-        // The pool says only that it timed out; what the driver said is the cause that helps.
+        // The pool reports only a timeout; the driver's exception is the useful cause.
         String told = String.valueOf((failure.getCause() instanceof SQLException cause ? cause : failure).getMessage());
         // The driver's words for servers that are none of the wanted type.
         if (told.contains("targetServerType")) {
-            return astray("leads to no primary: what answers plain reads there is a replica or read-only", failure);
+            return astray("does not lead to a primary: the server of plain reads is a replica or read-only", failure);
         }
         return new ClaimDatabaseException(
                 "No connection to %s for claims (%s)".formatted(pool.target(), told),
@@ -297,8 +299,8 @@ public final class PrimaryCheck {
                     failure);
         }
         return unfit(
-                "is connected, but refused what claims ask it at the start" + answer,
-                "claims need PostgreSQL 14 or later itself, not a database that only speaks its protocol, and a user that may connect to it and call its functions; where the application's own database is another one, set exactly-once.datasource.url",
+                "is reachable, but rejected the startup check of claims" + answer,
+                "use PostgreSQL 14 or later, not a database that only speaks its protocol, and a user that may connect to it and call its functions; if the application's own database is another product, set exactly-once.datasource.url",
                 failure);
     }
 

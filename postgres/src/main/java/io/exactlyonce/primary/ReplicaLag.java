@@ -3,11 +3,11 @@ package io.exactlyonce.primary;
 import java.time.Duration;
 
 /**
- * How far a replica is behind the primary.
+ * The lag of a replica behind the primary.
  *
  * @param replica its {@code application_name} and address; replicas that share both count as one, the slowest
- * @param lag how old the primary's newest commit is that the replica does not show yet; zero if it shows all
- * @param bytes how much of the primary's write-ahead log it has not replayed yet
+ * @param lag age of the primary's newest commit that the replica has not replayed; zero if it has all
+ * @param bytes part of the primary's write-ahead log that it has not replayed
  */
 public record ReplicaLag(String replica, Duration lag, long bytes) {
 

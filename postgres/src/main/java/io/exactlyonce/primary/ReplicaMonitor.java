@@ -13,18 +13,18 @@ import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Watches how far replicas are behind, with a connection of the claims' pool for the milliseconds that a look takes. Warns
- * where a failover may forget claims: once, and again when it changes.
+ * Watches the lag of replicas, with a connection of the claims' pool for milliseconds. Warns if a failover may lose
+ * claims: once, and again after a change.
  *
- * <p>Not guaranteed: that lag is exact. The server measures it where there is traffic. Of a replica that stands still it may
- * stand still as well, while the bytes that are not replayed grow.
+ * <p>Not guaranteed: that lag is exact. The server measures it under traffic. If a replica stalls, its lag may freeze,
+ * while the bytes that are not replayed grow.
  */
 public final class ReplicaMonitor {
 
     /** Bounds the values of a meter's tag. */
     static final int MAX_REPLICAS = 16;
 
-    /** Base backups and subscribers of logical replication are no replicas that could become the primary. */
+    /** Base backups and subscribers of logical replication cannot become the primary. */
     private static final String SELECT = """
             SELECT coalesce(nullif(r.application_name, ''), 'unnamed') || '@' || coalesce(host(r.client_addr), 'local')
                        AS replica,
@@ -63,7 +63,7 @@ public final class ReplicaMonitor {
     /**
      * @param claims leads to the primary
      * @param synchronousCommit what commits of claims wait for
-     * @param observers learn of each look
+     * @param observers receive each reading
      */
     public ReplicaMonitor(ClaimPool claims, SynchronousCommit synchronousCommit, List<ReplicaObserver> observers) {
         this.primary = new JdbcTemplate(claims.dataSource());
@@ -71,7 +71,7 @@ public final class ReplicaMonitor {
         this.observers = observers;
     }
 
-    /** Looks once, and tells the observers. What fails is logged, and ends nothing. */
+    /** Reads the replicas once and notifies the observers. Failures are only logged. */
     public synchronized void tick() {
         List<ReplicaLag> replicas = read();
         Boundary.notifySafely(observers, observer -> observer.observed(replicas));
@@ -95,11 +95,11 @@ public final class ReplicaMonitor {
                 .toList();
     }
 
-    /** An application that stops interrupts a look, which is no news. */
+    /** A stopping application interrupts the reading; this is not logged. */
     void unreadable(RuntimeException failure) {
         if (!failing && !Thread.currentThread().isInterrupted()) {
             failing = true;
-            log.warn("Replica lag cannot be read; it is not reported until it can", failure);
+            log.warn("Replica lag cannot be read, so it is not reported", failure);
         }
     }
 
@@ -107,9 +107,10 @@ public final class ReplicaMonitor {
         failing = false;
         boolean nowBlind = all.stream().anyMatch(status -> !status.visible());
         if (nowBlind && !blind) {
-            log.warn("Neither replica lag nor whether replicas are synchronous can be seen: this database user lacks"
-                    + " rights on other sessions' rows of pg_stat_replication; as a superuser: GRANT pg_monitor TO"
-                    + " <user> (pg_read_all_stats is enough)");
+            log.warn(
+                    "Lag and synchronous state of replicas are hidden: this database user lacks rights on other sessions'"
+                            + " rows of pg_stat_replication. As a superuser, run GRANT pg_monitor TO <user>"
+                            + " (pg_read_all_stats is enough)");
         }
         blind = nowBlind;
         boolean waits =
@@ -124,9 +125,9 @@ public final class ReplicaMonitor {
             return;
         }
         log.warn(
-                "A failover may forget claims, and effects outside of this database may then happen again: commits wait"
-                        + " for none of the replicas {} (exactly-once.claim.synchronous-commit is {}). Name synchronous"
-                        + " ones in the primary's synchronous_standby_names, such as 'ANY 1 (*)', and set"
+                "A failover may forget claims, so effects outside this database may happen again: commits do not wait for"
+                        + " any of the replicas {} (exactly-once.claim.synchronous-commit is {}). Name synchronous"
+                        + " replicas in the primary's synchronous_standby_names, such as 'ANY 1 (*)', and set"
                         + " synchronous-commit to on or remote_apply",
                 all.stream().map(Status::replica).distinct().collect(Collectors.joining(", ")),
                 synchronousCommit.setting());

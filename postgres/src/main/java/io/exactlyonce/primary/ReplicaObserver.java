@@ -7,9 +7,9 @@ import java.util.List;
 public interface ReplicaObserver {
 
     /**
-     * Called after each look.
+     * Called after each reading.
      *
-     * @param replicas the ones that stream at this moment; none if that is not known
+     * @param replicas the replicas that stream now; empty if unknown
      */
     void observed(List<ReplicaLag> replicas);
 }

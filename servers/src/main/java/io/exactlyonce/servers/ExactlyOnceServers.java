@@ -10,8 +10,8 @@ import org.springframework.context.annotation.PropertySource;
 
 /**
  * A PostgreSQL and an SQS server for one application, in place of those that its properties name. Each starts when the
- * application first connects, and stops with it. The claim table is created as it is needed, and so are queues,
- * each with a dead-letter queue after 8 receives, unless the application's properties say otherwise. In development:
+ * application first connects, and stops with it. Claim table and queues, each with a dead-letter queue after 8 receives,
+ * are created on demand, unless the application's properties forbid it. In development:
  *
  * <pre>{@code
  * public static void main(String[] args) {
@@ -19,8 +19,8 @@ import org.springframework.context.annotation.PropertySource;
  * }
  * }</pre>
  *
- * <p>in tests: {@code @SpringBootTest @Import(ExactlyOnceServers.class)}. For one of them alone, or with other settings,
- * declare {@link LocalPostgres} or {@link LocalSqs} as a bean.
+ * <p>in tests: {@code @SpringBootTest @Import(ExactlyOnceServers.class)}. For one of them alone, or with other
+ * settings, declare {@link LocalPostgres} or {@link LocalSqs} as a bean.
  */
 @Lazy
 @PropertySource("classpath:io/exactlyonce/servers/defaults.properties")

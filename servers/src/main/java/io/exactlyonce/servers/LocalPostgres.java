@@ -39,7 +39,7 @@ public final class LocalPostgres implements JdbcConnectionDetails, AutoCloseable
     }
 
     /**
-     * Starts a server with settings of the caller's own.
+     * Starts a server with the caller's settings.
      *
      * @param settings changes, for example, the port, the data directory or the server's parameters
      * @throws UncheckedIOException if it does not start
@@ -72,7 +72,9 @@ public final class LocalPostgres implements JdbcConnectionDetails, AutoCloseable
         return "jdbc:postgresql://127.0.0.1:%d/%s".formatted(port(), database);
     }
 
-    /** Returns the superuser's access to the database {@code postgres}, without a pool: each connection is a new one. */
+    /**
+     * Returns the superuser's access to the database {@code postgres}, without a pool: each connection is a new one.
+     */
     public DataSource dataSource() {
         return server.getPostgresDatabase();
     }

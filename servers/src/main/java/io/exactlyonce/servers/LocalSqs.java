@@ -10,13 +10,13 @@ import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.sqs.SqsClient;
 
 /**
- * An SQS server in this JVM (ElasticMQ), with its queues in memory. As a bean it is the server that all clients of Spring
- * Cloud AWS connect to, also those of other services, whatever properties say.
+ * An SQS server in this JVM (ElasticMQ), with its queues in memory. As a bean, it is the server of all Spring Cloud AWS
+ * clients, also for other services, and overrides their properties.
  */
 public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
 
     private static final String HOST = "127.0.0.1";
-    /** Any does: the server looks neither at regions nor at credentials. */
+    /** Any value works: the server ignores regions and credentials. */
     private static final Region REGION = Region.US_EAST_1;
 
     private static final String CREDENTIAL = "x";

@@ -11,12 +11,12 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a key. Never changed, only replaced.
+ * The immutable state of a key.
  *
  * @param attempt the latest
  * @param inDoubt whether an attempt may have had effects that are not recorded
  * @param leaseEnd when the lease ends, by the store's clock
- * @param error why the key was given up or parked last
+ * @param error why the key was last released or parked
  * @param parkedAt when it was parked; stays until the next claim, and then means that an operator has decided
  */
 record ClaimRecord(
@@ -66,7 +66,7 @@ record ClaimRecord(
             return this;
         }
         if (isNextInDoubt() && !isCleared() && request.inDoubt() == InDoubt.PARK) {
-            return parked(now, error == null ? "its holder vanished" : error, true);
+            return parked(now, error == null ? "its owner vanished" : error, true);
         }
         return new ClaimRecord(Status.HELD, attempt.next(request), isNextInDoubt(), end, null, error, null);
     }
@@ -119,7 +119,7 @@ record ClaimRecord(
                 Status.PARKED, new ClaimRecord(Status.RELEASED, attempt, inDoubt, leaseEnd, result, error, parkedAt));
     }
 
-    /** An operator says that the effect has happened. */
+    /** An operator confirms that the effect has happened. */
     Optional<ClaimRecord> settled(@Nullable String result) {
         return only(Status.PARKED, ended(result));
     }
@@ -161,7 +161,7 @@ record ClaimRecord(
         return parkedAt != null;
     }
 
-    /** Names the state only: a result is no business of a log's. */
+    /** Returns the state only: a result must not be logged. */
     @Override
     public String toString() {
         return status + " attempt " + attempt.number();

@@ -24,13 +24,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims in this JVM's memory, for tests of listeners and operations without a database. Declared as a bean of this type, it
- * takes the place of the store that the starter brings, and of its parked claims. It keeps the same contracts; each write is
- * conditional on the record that was read, as it would be in a key-value store.
+ * A claim store in this JVM's memory, for tests without a database. A bean of this type replaces the starter's store
+ * and its parked claims. It has the same contracts; each write is conditional on the record that was read, as in a
+ * key-value store.
  *
- * <p>Its clock runs with the JVM's, or another one, and jumps when told to: {@link #advance} and {@link #endLease} end leases without waiting.
+ * <p>Its clock follows the JVM's or another clock; {@link #advance} and {@link #endLease} end leases without waiting.
  *
- * <p>Not for production: nothing survives the JVM, other JVMs do not see its claims, and records are never removed.
+ * <p>Not for production: claims end with the JVM, other JVMs do not see them, and records are never removed.
  */
 public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
 
@@ -65,14 +65,14 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
         clock.advance(time);
     }
 
-    /** Makes the lease of one claim end now, if the claim holds its key: as if its worker had vanished long ago. */
+    /** Expires the lease of one claim, if the claim holds its key: as if its worker had died long ago. */
     public void endLease(ClaimId claim) {
         records.change(claim, held -> held.renewed(clock.now()));
     }
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        // A claim that holds its key keeps it against others of its batch, also when its lease is over.
+        // A claim that holds its key keeps it against others of its batch, also when its lease has expired.
         requests.stream().filter(records::isHeldBy).forEach(records::claim);
         return requests.stream().map(records::claim).toList();
     }

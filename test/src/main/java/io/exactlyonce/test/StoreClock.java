@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Runs with a clock, and jumps forward when told to. */
+/** Follows a clock, and can be advanced. */
 final class StoreClock {
 
     private final NanoClock clock;

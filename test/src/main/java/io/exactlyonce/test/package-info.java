@@ -1,4 +1,4 @@
-/** What applications' tests use in place of a database. */
+/** A claim store in memory, for the tests of applications. */
 @NullMarked
 package io.exactlyonce.test;
 

@@ -60,10 +60,10 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
 /**
- * Keeps claims in DynamoDB, where {@code exactly-once.claim.store=dynamodb} says so. No DataSource is needed then.
+ * Keeps claims in DynamoDB if {@code exactly-once.claim.store=dynamodb}, without a DataSource.
  *
- * <p>The table's properties are read wherever this module is. Where claims are kept elsewhere, as in tests or in another profile,
- * they are of no use; but they are no mistake, and stop no start.
+ * <p>The table's properties are always read. With another store, as in tests or in another profile, they have no effect
+ * and do not fail startup.
  */
 @AutoConfiguration(before = ExactlyOnceAutoConfiguration.class, after = AwsAutoConfiguration.class)
 @EnableConfigurationProperties(DynamoDbClaimProperties.class)
@@ -75,7 +75,7 @@ public final class DynamoDbClaimsAutoConfiguration {
     /** Bean of the client that claims use. Others are not measured by its answers' dates. */
     static final String CLIENT = "exactlyOnceDynamoDbClient";
 
-    /** Longer than any answer takes: what is not there by then is asked again, and a lease must not run out over it. */
+    /** Longer than any response takes: later ones are requested again before a lease expires. */
     private static final Duration ATTEMPT = Duration.ofSeconds(3);
 
     private static final Duration CALL = Duration.ofSeconds(10);
@@ -85,7 +85,7 @@ public final class DynamoDbClaimsAutoConfiguration {
         return new UnknownProperties(environment, "exactly-once.dynamodb", DynamoDbClaimProperties.class, Set.of());
     }
 
-    /** Before what asks whether there is such a store. */
+    /** Before conditions on such a store. */
     @Order(0)
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = STORE_PROPERTY, havingValue = STORE)
@@ -153,7 +153,7 @@ public final class DynamoDbClaimsAutoConfiguration {
             }
         }
 
-        /** Also where other beans are lazy: a table that cannot keep claims stops the start, unless listeners are only observed. */
+        /** Also with lazy initialization: an unusable table fails startup, unless all listeners only observe. */
         @Bean
         @Lazy(false)
         TableCheck exactlyOnceTableCheck(
@@ -190,8 +190,8 @@ public final class DynamoDbClaimsAutoConfiguration {
                 }
 
                 /**
-                 * Without a measured time claims go on, and only takeovers of keys whose holder vanished are later: a detail, and no
-                 * reason to restart anything.
+                 * Without a measured time claims continue, and only takeovers of dead workers' keys are later, so this
+                 * is a detail and not DOWN.
                  */
                 @Override
                 public Map<String, Object> prove() {
@@ -250,8 +250,8 @@ public final class DynamoDbClaimsAutoConfiguration {
     }
 
     /**
-     * Makes the table if it is to be made, and looks at it, before the first container polls; or, where listeners are only observed,
-     * beside the start, again and again until it can be used.
+     * Creates the table if configured, and checks it before the first container polls. In observe mode the check runs
+     * in parallel with startup, and repeats until it passes.
      */
     static final class TableCheck implements SmartInitializingSingleton, DisposableBean {
 

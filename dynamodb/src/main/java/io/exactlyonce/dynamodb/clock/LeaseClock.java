@@ -7,15 +7,15 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Says when leases end, and whether they have.
+ * Computes the ends of leases, and whether they have passed.
  *
- * <p>Guaranteed: a lease that is over was not renewed, and its holder's own count, which began before its last write, has run
- * out; by the service's clock as far as its front ends agree to within {@code error}, by observation without any clock but the
- * monotonic one.
+ * <p>Guaranteed: an expired lease was not renewed, and has also expired by its owner's count, which started before its
+ * last write. By the service's clock this requires that its front ends agree to within {@code error}; by observation it
+ * needs only the monotonic clock.
  */
 public final class LeaseClock {
 
-    /** An observer counts a lease longer by this part: its monotonic clock and the holder's may drift apart. */
+    /** An observer counts a lease longer by this part: its monotonic clock and the owner's may drift apart. */
     private static final long OBSERVED_LONGER = 1_000;
 
     private final ServiceClock service;
@@ -37,8 +37,8 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns when a lease that is written now ends at the latest, by the service's clock, in microseconds since 1970. Empty if
-     * that is not known: then it ends by observation only.
+     * Returns when a lease that is written now ends at the latest, by the service's clock, in microseconds since 1970.
+     * Empty if unknown: then it ends by observation only.
      */
     public OptionalLong end(Duration lease) {
         return now().stream()
@@ -47,11 +47,11 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns what is left of a lease, in microseconds, at most its length; not positive if it is over.
+     * Returns the rest of a lease, in microseconds, at most its length; not positive if it has expired.
      *
      * @param item whose lease it is
      * @param version of the item
-     * @param end when it ends by the service's clock, in microseconds since 1970, if its writer knew
+     * @param end when it ends by the service's clock, in microseconds since 1970, if its writer measured it
      * @param leaseMicros its length
      */
     public long remainingMicros(String item, String version, OptionalLong end, long leaseMicros) {
@@ -63,14 +63,14 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns whether a lease's end that was computed a moment ago may be wrong: answers have contradicted each other since. A
-     * suspended machine learns of its suspension so.
+     * Returns whether a lease's end that was computed a moment ago may be wrong: responses have contradicted each other
+     * since, for example after a suspension of the machine.
      */
     public boolean isContradicted() {
         return mode == ClockMode.SERVICE && service.state() == ServiceClock.State.CONTRADICTORY;
     }
 
-    /** Returns about what time it is, in microseconds since 1970; empty before the service's first answer. */
+    /** Returns the approximate time, in microseconds since 1970; empty before the service's first answer. */
     public OptionalLong estimateMicros() {
         return service.estimateMicros();
     }

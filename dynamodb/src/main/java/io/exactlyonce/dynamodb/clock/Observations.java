@@ -7,12 +7,12 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * For how long held items have been seen unchanged, by the monotonic clock alone. Whatever writes an item gives it another
- * version; a holder counts its lease from before it wrote, thus from before the item was first seen. Safe for use by many threads.
+ * Times for which held items were seen unchanged, by the monotonic clock alone. Each write gives an item another
+ * version; an owner counts its lease from before its write, thus from before the item was first seen. Thread-safe.
  */
 final class Observations {
 
-    /** About 3 MB. Beyond them, those that were looked at longest ago are forgotten, and begin anew. */
+    /** About 3 MB. Beyond it, the least recently read items are forgotten, and start anew. */
     static final int MOST = 16_384;
 
     private record Seen(String version, long sinceNanos) {}
@@ -29,7 +29,7 @@ final class Observations {
         this.clock = clock;
     }
 
-    /** Returns for how long the item has had this version, as far as it was seen, in microseconds. */
+    /** Returns how long the item was seen with this version, in microseconds. */
     long unchangedMicros(String item, String version) {
         long now = clock.nanoTime();
         Seen since = seen.compute(

@@ -16,9 +16,10 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.core.retry.ClockSkew;
 
 /**
- * The service's clock, measured by its latest answer: one that was asked for at n0 and was there at n1, both monotonic, and that is
- * dated D in whole seconds, was written between the two, so the service's time less the monotonic one lies between D - n1 and
- * D + 1 s - n0. As an interceptor it sees each answer of its client, also those that are errors. Safe for use by many threads.
+ * The service's clock, measured by its latest answer: an answer that was requested at n0 and arrived at n1, both
+ * monotonic, with the date D in whole seconds, was written between the two, so the service's time less the monotonic
+ * one lies between D - n1 and D + 1 s - n0. As an interceptor it sees each answer of its client, also errors.
+ * Thread-safe.
  *
  * <p>Guaranteed: what {@link #now()} returns contains the time of the front end that wrote the latest answer.
  *
@@ -39,7 +40,7 @@ public final class ServiceClock implements ExecutionInterceptor {
     private static final long MICROS_OF_A_DATE = 1_000_000;
     private static final ExecutionAttribute<Long> SENT = new ExecutionAttribute<>("ExactlyOnceSentNanos");
 
-    /** Whether, and if not why not, the time can be used. */
+    /** The usability of the time. */
     public enum State {
         MEASURED("measured"),
         /** A proxy may strip it. */
@@ -53,7 +54,7 @@ public final class ServiceClock implements ExecutionInterceptor {
             this.reason = reason;
         }
 
-        /** Returns why, for people. */
+        /** Returns the reason as text. */
         public String reason() {
             return reason;
         }
@@ -70,7 +71,7 @@ public final class ServiceClock implements ExecutionInterceptor {
     /**
      * The latest answer. All of it in microseconds.
      *
-     * @param at when it was there, since the clock's origin
+     * @param at when it arrived, since the clock's origin
      * @param low least difference between the service's clock and this one
      * @param high greatest difference
      * @param trustedFrom since the clock's origin
@@ -122,11 +123,11 @@ public final class ServiceClock implements ExecutionInterceptor {
     }
 
     /**
-     * Learns from an answer.
+     * Measures the time from a response.
      *
-     * @param sentNanos when it was asked for, on the clock
-     * @param receivedNanos when it was there, on the clock
-     * @param dateMillis what it says, in milliseconds since 1970, cut to whole seconds
+     * @param sentNanos when it was requested, on the clock
+     * @param receivedNanos when it arrived, on the clock
+     * @param dateMillis its date, in milliseconds since 1970, cut to whole seconds
      */
     public void answered(long sentNanos, long receivedNanos, long dateMillis) {
         long date = dateMillis * 1000;
@@ -147,8 +148,8 @@ public final class ServiceClock implements ExecutionInterceptor {
     }
 
     /**
-     * Returns about what time it is at the service, in microseconds since 1970, by the best that is known: for times that
-     * people read, and for retention; later than what was returned before. Empty before the first answer.
+     * Returns the service's approximate time, in microseconds since 1970: for display and for retention; later than any
+     * earlier result. Empty before the first answer.
      */
     public OptionalLong estimateMicros() {
         Answer answer = latest.get();

@@ -1,6 +1,6 @@
 /**
- * What time it is at the service, measured from its answers and the monotonic clock, and whether a lease is over. No clock of
- * the host is read.
+ * The service's time, measured from its responses and the monotonic clock, and whether a lease has expired. The host's
+ * wall clock is never read.
  */
 @NullMarked
 package io.exactlyonce.dynamodb.clock;

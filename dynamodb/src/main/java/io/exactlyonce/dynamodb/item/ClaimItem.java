@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * A key's item as the service showed it, whole or in part. What is not known is {@code NULL}, or not there.
+ * A key's item as the service returned it, whole or in part. Unknown attributes are {@code NULL} or missing.
  *
  * @param attributes by their names
  */
@@ -45,7 +45,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     private static final int DIGITS = 19;
     private static final AttributeValue UNKNOWN = AttributeValue.fromNul(true);
 
-    /** How a key stands. */
+    /** The state of a key. */
     public enum Status {
         HELD,
         COMPLETED,
@@ -73,7 +73,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return text("w");
     }
 
-    /** Returns what is left of the lease, in microseconds; not positive if it is over. */
+    /** Returns the rest of the lease, in microseconds; not positive if it has expired. */
     public long remainingMicros(LeaseClock clock) {
         OptionalLong end = has(LEASE_UNTIL) ? OptionalLong.of(number(LEASE_UNTIL)) : OptionalLong.empty();
         return clock.remainingMicros(pk(), version(), end, number("lease_micros"));
@@ -88,7 +88,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return UUID.fromString(text("claim_id"));
     }
 
-    /** Returns whether a transaction of the application's own completed this claim, of which the engine learns later. */
+    /** Returns whether the application's own transaction completed this claim, before the engine does. */
     public boolean isCompletedByTransaction(ClaimId claim) {
         return is(Status.COMPLETED, claim) && flag("by_transaction");
     }
@@ -98,12 +98,12 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return isInDoubt() || status() == Status.HELD;
     }
 
-    /** Whether an attempt before the last one may have had effects that are not recorded. */
+    /** Returns whether an attempt before the last one may have had effects that are not recorded. */
     private boolean isInDoubt() {
         return flag("in_doubt");
     }
 
-    /** Returns whether a person has released the key since its last attempt. */
+    /** Returns whether an operator has released the key since its last attempt. */
     public boolean isCleared() {
         return flag("cleared");
     }
@@ -119,7 +119,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     }
 
     /**
-     * Answers the claim that takes over.
+     * Returns the answer for a takeover.
      *
      * @param nowMicros about the time, in microseconds since 1970, or 0: tokens grow also if the item is deleted meanwhile
      */
@@ -155,7 +155,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                 textOrNull("error"));
     }
 
-    /** Returns what a person is shown. Only for a key that is parked. */
+    /** Returns the details for operators. Only for a parked key. */
     public ParkedClaim parked() {
         String reason = Objects.requireNonNullElse(textOrNull("error"), "unknown");
         return new ParkedClaim(text("scope"), text("key"), claimId(), attempt(), isInDoubt(), reason, parkedAtMicros());
@@ -211,7 +211,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return value;
     }
 
-    /** Names the item only: a key and a result are no business of a log's. */
+    /** Returns the item's name only: keys and results must not be logged. */
     @Override
     public String toString() {
         return attributes.get(PK) + " " + attributes.get("status");

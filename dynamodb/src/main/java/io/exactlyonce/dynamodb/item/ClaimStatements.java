@@ -21,11 +21,11 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 
 /**
- * What each step of a claim's life writes, and on which condition. Their texts are few: an unknown value is written as
- * {@code NULL}, and only the keys of the index of parked items are removed.
+ * The conditional write of each step of a claim. Their texts are few: an unknown value is written as {@code NULL}, and
+ * only the keys of the index of parked items are removed.
  *
- * <p>A takeover, and parking in doubt, ask for the version that was seen: the item is exactly the one that was decided on. All
- * other writes ask for the claim that they are for, and for the status that they leave.
+ * <p>A takeover, and parking in doubt, require the version that was read, so the item is exactly the one that was
+ * decided on. All other writes require their claim, and the status that they leave.
  */
 public final class ClaimStatements {
 
@@ -48,7 +48,7 @@ public final class ClaimStatements {
             " SET \"status\"='PARKED' SET \"parked\"='P' SET \"parked_at\"=? SET \"error\"=? SET \"expires_at\"=?";
     private static final String IN_DOUBT = " SET \"in_doubt\"=true";
 
-    /** It stays known that a person has decided on the doubt until the next claim. */
+    /** Records until the next claim that an operator has decided. */
     private static final String CLEARED = " SET \"status\"='RELEASED' SET \"cleared\"=true" + EXPIRES;
 
     private static final String IF_SEEN = " WHERE \"pk\"=? AND \"w\"=?";
@@ -64,7 +64,7 @@ public final class ClaimStatements {
     private static final Map<String, String> RESERVED =
             Map.of("#status", "status", "#result", "result", "#token", "token", "#retention", "retention");
 
-    private static final String VANISHED = "its holder vanished: the effects of its attempt are not known";
+    private static final String VANISHED = "its owner vanished: the effects of its attempt are unknown";
     private static final AttributeValue NULL = AttributeValue.fromNul(true);
     private static final OptionalLong NO_END = OptionalLong.empty();
 
@@ -91,8 +91,9 @@ public final class ClaimStatements {
 
     /**
      * @param table of claims
-     * @param clock says when leases end
-     * @param retention how long an item is kept, counted from its lease's end, or from its completion; unless the request says it
+     * @param clock computes the ends of leases
+     * @param retention how long an item is kept, counted from its lease's end, or from its completion; a request may
+     *     override it
      */
     public ClaimStatements(String table, LeaseClock clock, Duration retention) {
         this.table = table;
@@ -102,7 +103,7 @@ public final class ClaimStatements {
         this.retention = retention;
     }
 
-    /** Returns about what time it is, in microseconds since 1970; 0 if that is not known. */
+    /** Returns the approximate time, in microseconds since 1970; 0 if unknown. */
     public long nowMicros() {
         return clock.estimateMicros().orElse(0);
     }
@@ -143,7 +144,7 @@ public final class ClaimStatements {
         return List.of(number(TimeUnit.MICROSECONDS.convert(lease)), number(end));
     }
 
-    /** Extends a lease; also for a claim that asks again, whose earlier answer was lost. */
+    /** Extends a lease; also for a repeated claim whose earlier answer was lost. */
     public Statement renew(String pk, LeaseRenewal renewal) {
         OptionalLong end = clock.end(renewal.lease());
         List<AttributeValue> renewed = new ArrayList<>(lease(renewal.lease(), end));
@@ -151,7 +152,7 @@ public final class ClaimStatements {
         return update(LEASE + EXPIRES + IF_HELD, end, renewed, pk, id(renewal.claim()));
     }
 
-    /** The end of a claim that its worker tells. */
+    /** The end of a claim that its worker reports. */
     public Statement resolve(String pk, ClaimResolution resolution) {
         String inDoubt = resolution.inDoubt() ? IN_DOUBT : "";
         if (resolution instanceof ClaimResolution.Completed completed) {
@@ -165,7 +166,7 @@ public final class ClaimStatements {
         return update(RELEASED + inDoubt + IF_HELD, NO_END, error, pk, id(resolution.claim()));
     }
 
-    /** Leaves a free key that is in doubt to a person. */
+    /** Parks a free key that is in doubt. */
     public Statement park(ClaimItem seen) {
         return update(PARKED + IN_DOUBT + IF_SEEN, NO_END, parked(seen.pk(), VANISHED), seen.pk(), seen.version());
     }
@@ -230,7 +231,7 @@ public final class ClaimStatements {
     }
 
     /**
-     * Returns from when an item is kept for its retention, in seconds since 1970. One whose time is not known is kept: late deletion
+     * Returns the start of an item's retention, in seconds since 1970. An item with unknown time is kept: late deletion
      * protects longer.
      */
     private long secondsAfter(Duration length) {

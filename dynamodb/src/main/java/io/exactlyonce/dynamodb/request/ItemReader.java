@@ -32,7 +32,7 @@ public final class ItemReader {
         this.pauses = pauses;
     }
 
-    /** Returns items by partition key, of those that there are. */
+    /** Returns the existing items by partition key. */
     public CompletableFuture<Map<String, ClaimItem>> read(List<String> pks) {
         return PartiQl.inParts(pks, MOST_KEYS, part -> {
                     List<Map<String, AttributeValue>> keys =

@@ -29,7 +29,7 @@ public final class PartiQl {
 
     private final DynamoDbAsyncClient client;
 
-    /** What became of one write. */
+    /** The result of one write. */
     public sealed interface Answer {}
 
     /** It has happened, now or when it was sent before. */
@@ -42,7 +42,7 @@ public final class PartiQl {
      */
     public record Differs(@Nullable ClaimItem item) implements Answer {}
 
-    /** Nothing was written: the item is there already, and the service did not show it. */
+    /** Nothing was written: the item exists, and the service did not return it. */
     public record Taken() implements Answer {}
 
     /**
@@ -54,9 +54,9 @@ public final class PartiQl {
     public record Again(String reason, boolean isLocked) implements Answer {}
 
     /**
-     * Whether it was written is not known, and sending it again at once would not help.
+     * The write is in doubt, and an immediate retry would not help.
      *
-     * @param why as a store tells it: with an {@link IllegalArgumentException} it can never be written
+     * @param why the store's exception; after an {@link IllegalArgumentException} it can never be written
      */
     public record Failed(RuntimeException why) implements Answer {}
 
@@ -65,7 +65,7 @@ public final class PartiQl {
         this.client = client;
     }
 
-    /** Returns what tells that the service gave no answer, of whatever ends a future of the SDK's. */
+    /** Converts a failure of an SDK future into an exception for a missing answer. */
     public static ClaimStoreUnavailableException unanswered(Throwable failure) {
         Throwable cause =
                 failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
@@ -113,7 +113,7 @@ public final class PartiQl {
         });
     }
 
-    /** HTTP says 200 for these refusals, so the SDK repeats none of them. */
+    /** These errors have HTTP status 200, so the SDK does not retry them. */
     private static Answer answer(Statement statement, BatchStatementResponse response) {
         BatchStatementError error = response.error();
         if (error == null) {

@@ -36,7 +36,7 @@ public final class Pauses {
     }
 
     /**
-     * Returns what is done when the pause is over.
+     * Returns a future that is done after the pause.
      *
      * @param attempt that has failed, counted from 1
      */

@@ -13,8 +13,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what each key wants next, many in a request, until none wants more. What the service throttled, or a transaction of the
- * application's kept locked, is sent again after a pause, alone; the other keys go on meanwhile.
+ * Sends each key's next write, many in a request, until no key has one. A write that was throttled, or whose item a
+ * transaction of the application locks, is sent again alone after a pause; the other keys continue meanwhile.
  */
 public final class Rounds {
 
@@ -33,13 +33,13 @@ public final class Rounds {
         /** Returns what to write next, the same until it is answered; {@code null} if nothing is left. */
         @Nullable Statement next();
 
-        /** Tells what became of it. */
+        /** Takes the result of the write. */
         void answered(Answer answer);
     }
 
     /**
      * @param partiQl writes
-     * @param reader reads what it did not show
+     * @param reader reads items that it did not return
      * @param pauses between attempts
      */
     public Rounds(PartiQl partiQl, ItemReader reader, Pauses pauses) {
@@ -48,7 +48,7 @@ public final class Rounds {
         this.pauses = pauses;
     }
 
-    /** Does all the work, each of another item. The future ends when nothing of it is on its way any more. */
+    /** Does all the work, each of another item. The future ends when no request is pending. */
     public CompletableFuture<@Nullable Void> run(Collection<? extends Work> works) {
         return DONE.thenCompose(begin -> round(works, 1));
     }

@@ -12,14 +12,13 @@ import software.amazon.awssdk.services.dynamodb.model.BatchGetItemResponse;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementError;
 
 /**
- * Counts what the service throttled: statements and keys one by one, as often as they were sent, and whole requests once the SDK has
- * given them up.
+ * Counts throttling by the service: each attempt of statements and keys, and whole requests after the SDK's last retry.
  */
 public final class ThrottledRequests implements ExecutionInterceptor {
 
-    /** What was throttled, in what way. */
+    /** The kind of throttling. */
     public enum Reason {
-        /** A statement met a partition or a table that takes no more. */
+        /** A statement exceeded the throughput of a partition or table. */
         THROUGHPUT,
         /** A statement met a limit of the account's, or of a control. */
         LIMIT,

@@ -1,4 +1,4 @@
-/** Requests to the service: many writes or reads at once, those that were not answered again, in the form that IAM allows. */
+/** Requests to the service: many writes or reads at once, with retries, in the form that IAM allows. */
 @NullMarked
 package io.exactlyonce.dynamodb.request;
 

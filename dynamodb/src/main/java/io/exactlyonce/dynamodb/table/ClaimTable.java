@@ -34,7 +34,7 @@ import software.amazon.awssdk.services.dynamodb.model.TableStatus;
 import software.amazon.awssdk.services.dynamodb.model.TimeToLiveDescription;
 import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 
-/** The table of claims as it has to be: made, and looked at before the first claim. */
+/** Creates and checks the claim table before the first claim. */
 public final class ClaimTable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ClaimTable.class);
@@ -60,11 +60,11 @@ public final class ClaimTable {
     }
 
     /**
-     * Makes the table unless it is there: paid by request, with its index and TTL, and without what costs more or hinders tests:
-     * point-in-time recovery and protection from deletion. Waits until claims can be kept in it, also while another instance
-     * makes it.
+     * Creates the table if it is missing: paid by request, with its index and TTL, but without point-in-time recovery
+     * and deletion protection, which cost more or hinder tests. Waits until it is usable, also while another instance
+     * creates it.
      *
-     * @throws ClaimTableException if it cannot be made
+     * @throws ClaimTableException if it cannot be created
      */
     public void createIfMissing() {
         try {
@@ -109,7 +109,7 @@ public final class ClaimTable {
         }
     }
 
-    /** Returns whether this instance did it: the other one also sets what expires. */
+    /** Returns whether this instance created it: the other one also sets the TTL. */
     private boolean isCreated() {
         try {
             client.createTable(table -> table.tableName(name)
@@ -143,9 +143,9 @@ public final class ClaimTable {
     }
 
     /**
-     * Makes sure that claims can be kept: what would break a promise stops the start, what would cost sleep later is warned of.
+     * Checks the table: settings that would break a guarantee fail startup, and risky ones are logged at WARN.
      *
-     * @return what should be mended, though claims can be kept
+     * @return problems to fix, although claims can be kept
      * @throws ClaimTableException if they cannot
      */
     public List<String> require() {
@@ -158,8 +158,7 @@ public final class ClaimTable {
                 "has the key %s, and claims need the partition key pk alone".formatted(table.keySchema()),
                 "create another table as docs/dynamodb.md says: a table's key cannot be changed");
         requireIndex(table);
-        // Conditions are evaluated in the Region that is asked: without strong consistency two of them let two workers
-        // in.
+        // Each Region evaluates conditions by itself: without strong consistency, two of them can admit two workers.
         require(
                 table.replicas().isEmpty() || table.multiRegionConsistency() == MultiRegionConsistency.STRONG,
                 "is a global table with eventual consistency, where two Regions can both acquire a key",
@@ -238,8 +237,8 @@ public final class ClaimTable {
     }
 
     /**
-     * Writes one item that is no claim, unless it is there, and changes none: a right that is missing shows here first. TTL
-     * deletes the item soon after the service's own time.
+     * Writes one item that is not a claim, unless it exists: missing permissions show here first. TTL deletes the item
+     * soon after the service's own time.
      */
     private void requireStatements(SdkHttpResponse described) {
         long now =

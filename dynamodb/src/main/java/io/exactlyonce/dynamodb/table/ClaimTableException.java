@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 public final class ClaimTableException extends ExactlyOnceSetupException {
 
     /**
-     * Makes an exception.
+     * Creates an exception.
      *
-     * @param problem what is wrong, with the value
-     * @param remedy what to do about it
-     * @param cause why it is wrong, if something else failed
+     * @param problem the problem, with the value
+     * @param remedy the fix
+     * @param cause the failure, or {@code null}
      */
     public ClaimTableException(String problem, String remedy, @Nullable Throwable cause) {
         super(problem, remedy, cause);

@@ -1,4 +1,4 @@
-/** The table of claims: made, and looked at before the first claim. */
+/** The claim table: created and checked before the first claim. */
 @NullMarked
 package io.exactlyonce.dynamodb.table;
 

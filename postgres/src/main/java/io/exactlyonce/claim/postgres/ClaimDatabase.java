@@ -16,13 +16,12 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.util.ReflectionUtils;
 
 /**
- * Makes sure, before the first container polls, that claims can be kept: the server is a primary, and the table is there.
- * That begins with the first container, when all database migrations of the application have run, and goes on beside the
- * rest of the start: containers look their queues up meanwhile. An application without exactly-once listeners opens no
- * connection.
+ * Checks before the first container polls that claims can be kept: the server is a primary, and the table exists. The
+ * check starts with the first container, after the application's database migrations, and runs in parallel with
+ * startup, while containers look up their queues. Without exactly-once listeners no connection is opened.
  *
- * <p>One check is under way at a time, on a thread of its own; all that ask meanwhile get its answer or its failure. One that has passed is
- * not made again; one that has failed is, for the next caller.
+ * <p>One check runs at a time, on its own thread; all callers meanwhile get its result. A check that passed is not
+ * repeated; a failed one is, for the next caller.
  */
 public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
 
@@ -49,7 +48,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
         this.table = new ClaimTable(pool.dataSource());
         this.mode = mode;
         this.whenReady = whenReady;
-        // An application that gives up its start does not wait for a database.
+        // A failed startup does not wait for a database.
         thread.setDaemon(true);
         thread.setCancelRemainingTasksOnClose(true);
         // In milliseconds: the database's replies come within this time, or never.
@@ -76,7 +75,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
             ReflectionUtils.rethrowRuntimeException(failed.getCause());
         } catch (InterruptedException hurry) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("Interrupted before the check of the claims' database had ended", hurry);
+            throw new IllegalStateException("Interrupted during the check of the claim database", hurry);
         }
     }
 
@@ -104,7 +103,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
     }
 
     /**
-     * Proves it in one round trip: the server is a primary, and the table is there if claims have needed it yet.
+     * Checks in one round trip that the server is a primary, and that the table exists if claims have needed it yet.
      *
      * @return the address of the server
      */
@@ -133,8 +132,8 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
     }
 
     /**
-     * Breaks a check off, and waits until it uses nothing any more: the pool is closed next. What takes longer ends with
-     * its connection.
+     * Cancels a check and waits for its end, because the pool is closed next. A longer check ends with its
+     * connection.
      */
     @Override
     public void close() {

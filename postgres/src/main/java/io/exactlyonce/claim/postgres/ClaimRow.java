@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A key's row as one statement saw it.
  *
- * @param remainingMicros what was left of the lease by the database's clock; not positive when it was over
+ * @param remainingMicros the rest of the lease by the database's clock; not positive if it had expired
  * @param nextToken the fencing token of the next claim of this key
- * @param fingerprint of the payload that the key was last claimed for, or {@code null} if it is not known
- * @param cleared whether a person has released the key since; only for one that is released
+ * @param fingerprint of the payload that the key was last claimed for, or {@code null} if unknown
+ * @param cleared whether an operator has released the key since; only for one that is released
  */
 public record ClaimRow(
         ClaimKey key,
@@ -100,7 +100,7 @@ public record ClaimRow(
         return status == Status.HELD && this.claimId.equals(claimId);
     }
 
-    /** Returns whether this claim was the last one to hold the key, and was given up. */
+    /** Returns whether this claim was the last one to hold the key, and was released. */
     public boolean wasReleasedBy(UUID claimId) {
         return status == Status.RELEASED && this.claimId.equals(claimId);
     }
@@ -110,7 +110,7 @@ public record ClaimRow(
         return before != null && claimId.equals(before.claimId) && status == before.status;
     }
 
-    /** Returns whether a request may claim the key that has not held it before: it was given up, or its holder's lease is over. */
+    /** Returns whether a new request may claim the key: it was released, or its owner's lease has expired. */
     public boolean isFree() {
         return status == Status.RELEASED || (status == Status.HELD && remainingMicros <= 0);
     }
@@ -120,10 +120,7 @@ public record ClaimRow(
         return inDoubt || status == Status.HELD;
     }
 
-    /**
-     * Returns whether an attempt at this free key may have had effects, the request leaves such keys to a person, and no
-     * person has decided yet.
-     */
+    /** Returns whether this free key is in doubt, the request parks such keys, and no operator has decided yet. */
     public boolean mustBeParked(ClaimRequest request) {
         return isNextInDoubt() && !cleared && request.inDoubt() == InDoubt.PARK;
     }
@@ -143,12 +140,14 @@ public record ClaimRow(
         return new Acquired(attempt, fencingToken, inDoubt);
     }
 
-    /** Answers the claim that takes over: a holder that vanished may have had effects, one that gave up reported none. */
+    /**
+     * Returns the takeover's answer: a dead owner's effects are in doubt, an owner that released the key reported none.
+     */
     public Acquired next() {
         return new Acquired(attempt + 1, nextToken, isNextInDoubt());
     }
 
-    /** Names the row only: a result is no business of a log's. */
+    /** Returns the row's name only: results must not be logged. */
     @Override
     public String toString() {
         return key + " " + status + " attempt " + attempt;

@@ -53,7 +53,9 @@ public final class ClaimTable {
         this.jdbc = new JdbcTemplate(dataSource);
     }
 
-    /** Creates the table if it is missing. One that is there stays as it is, and needs neither a lock nor the right to create it. */
+    /**
+     * Creates the table if it is missing. An existing table stays unchanged, without a lock or the right to create it.
+     */
     public void create() {
         if (Boolean.TRUE.equals(jdbc.queryForObject(FIND, Boolean.class))) {
             return;
@@ -73,7 +75,7 @@ public final class ClaimTable {
     }
 
     /**
-     * Makes sure that the table is there, with its columns and its primary key, and that this user may write it. Changes nothing.
+     * Checks that the table exists with its columns and primary key, and that this user may write it. Changes nothing.
      *
      * @throws ClaimDatabaseException if it is missing or of another version
      * @throws DataAccessException if it cannot be used as it is
@@ -89,7 +91,7 @@ public final class ClaimTable {
             }
             String remedy = isMissing
                     ? "set exactly-once.claim.initialize-schema=always, or apply with Flyway or Liquibase: "
-                    : "nothing changes a table that is there: drop it if its claims do not count, or alter it to what this creates: ";
+                    : "an existing table is never changed: drop it if its claims are not needed, or alter it to match: ";
             String problem = isMissing ? "missing from" : "of another version in";
             throw new ClaimDatabaseException(
                     "Table %s is %s %s".formatted(NAME, problem, SameDatabase.describe(jdbc)),

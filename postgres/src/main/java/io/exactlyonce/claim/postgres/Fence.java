@@ -13,9 +13,9 @@ import org.springframework.util.ConcurrentReferenceHashMap;
 final class Fence {
 
     /**
-     * The weakest lock there is, so that updates which leave the key alone go on: the holder's own renewals, its completion
-     * and its release. Takeover and retention ask for {@code FOR UPDATE}, which this keeps away; renewals carry it along to
-     * the row's new version. A row that was taken over meanwhile is not found.
+     * The weakest row lock, so that updates that keep the key continue: the owner's renewals, completion and release.
+     * It blocks the {@code FOR UPDATE} of takeover and retention; renewals carry it to the row's new version. A row
+     * that was taken over meanwhile is not found.
      */
     private static final String LOCK = Statements.within("""
             SELECT claim_id FROM exactly_once_claim
@@ -24,7 +24,7 @@ final class Fence {
 
     private final SameDatabase database;
 
-    /** Whether a DataSource leads to the claims' database, which takes two statements to find out. */
+    /** Whether a DataSource leads to the claim database; the check takes two statements. */
     private final Map<DataSource, Boolean> known = new ConcurrentReferenceHashMap<>(2);
 
     Fence(SameDatabase database) {
@@ -35,7 +35,7 @@ final class Fence {
      * Locks the claim's row for the rest of the caller's transaction.
      *
      * @return whether the claim holds its key
-     * @throws IllegalStateException if there is no transaction of the claims' database
+     * @throws IllegalStateException if there is no transaction of the claim database
      */
     boolean lock(ClaimId claim) {
         JdbcTemplate transaction = new JdbcTemplate(callersDataSource());
@@ -48,7 +48,7 @@ final class Fence {
     private DataSource callersDataSource() {
         if (!TransactionSynchronizationManager.isActualTransactionActive()) {
             throw new IllegalStateException(
-                    "Claim.fence() was called without a transaction, so there are no writes that it could tie to the claim;"
+                    "Claim.fence() was called without a transaction, so it has no writes to bind to the claim;"
                             + " call it in the transaction that writes, for example in a @Transactional method");
         }
         List<DataSource> bound = SameDatabase.dataSourcesOfTransaction();

@@ -25,7 +25,7 @@ import java.util.UUID;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What is left to do of a batch, in key order, and what has become of the rest. Used by one thread. */
+/** The undecided entries of a batch, in key order, and the results of the others. Used by one thread. */
 final class OpenBatch {
 
     private final ClaimBatch batch;
@@ -34,7 +34,7 @@ final class OpenBatch {
     private final Set<ClaimId> recorded = new HashSet<>();
     private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
 
-    /** Of the round before: what was free then was tried. */
+    /** The previous round's rows: free ones were tried. */
     private Map<ClaimKey, ClaimRow> before = Map.of();
 
     OpenBatch(ClaimBatch batch) {
@@ -84,11 +84,11 @@ final class OpenBatch {
     }
 
     /**
-     * Decides what the rows decide, and finds out what can be written. A free row that is as it was when it was tried before is
-     * locked, by a transaction that its former holder has fenced: it stays so for longer than a batch waits.
+     * Decides entries by their rows, and returns those that can be written. A free row that has not changed since the
+     * last try is locked, by a transaction that its former owner has fenced, for longer than a batch waits.
      *
      * @param rows of the open keys; one that is missing was deleted meanwhile, and can be claimed for the first time again
-     * @return what can be written, one request for each key that is free
+     * @return requests that can be written, one for each free key
      */
     List<FreeKey> decide(Map<ClaimKey, ClaimRow> rows) {
         resolutions.removeIf(
@@ -115,7 +115,7 @@ final class OpenBatch {
         return writable;
     }
 
-    /** Returns whether a row tells what became of an end: it is recorded, or its claim is lost; not if it could be written now. */
+    /** Returns whether a row decides an end: it is recorded, or its claim is lost; not if it could be written now. */
     private boolean isDecided(ClaimResolution resolution, @Nullable ClaimRow row) {
         if (row == null || !row.claimId().equals(resolution.claim().value())) {
             return true;
@@ -126,7 +126,7 @@ final class OpenBatch {
         return row.status() != Status.HELD;
     }
 
-    /** Notes the outcomes of those that were written. */
+    /** Records the outcomes of written requests. */
     void answer(List<FreeKey> keys, Set<UUID> written) {
         for (FreeKey key : keys) {
             if (written.contains(key.request().claimId())) {

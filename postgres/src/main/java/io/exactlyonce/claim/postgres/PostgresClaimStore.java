@@ -34,9 +34,9 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims as rows of the table {@code exactly_once_claim}. A call writes what it can in one statement for all of its entries, and
- * most of the time that is all. What was not written is looked up: it is decided by its row, or tried again, in three rounds at
- * most. Each statement is a transaction of its own, and never part of the caller's.
+ * Claims as rows of the table {@code exactly_once_claim}. A call writes all of its entries in one statement, which is
+ * usually enough. Entries that were not written are decided by their rows or tried again, in three rounds at most. Each
+ * statement is a transaction of its own, and never part of the caller's.
  *
  * <p>Guaranteed: what {@link ClaimStore} guarantees, by the database's clock, for as long as a key's row exists and
  * the DataSource leads to one primary.
@@ -53,9 +53,9 @@ public final class PostgresClaimStore implements ClaimStore {
     private static final int LOOKED_AT_ONCE = 500;
 
     /**
-     * {@code clock} is read once: all have the same fencing token, which is the time in microseconds, so that a key whose row was
-     * deleted comes back with a higher one. It has no settings in front, since there is no plan to choose; it sets what its
-     * commit waits for, and bounds its wait for another statement that inserts the same key, which takes milliseconds.
+     * {@code clock} is read once: all have the same fencing token, the time in microseconds, so that a key whose row
+     * was deleted gets a higher one. It needs no planner settings; it sets what its commit waits for, and limits its
+     * wait for another insert of the same key, which takes milliseconds.
      */
     static final String CLAIM = """
             INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
@@ -72,10 +72,10 @@ public final class PostgresClaimStore implements ClaimStore {
             RETURNING claim_id, fencing_token""";
 
     /**
-     * Each row is looked up by primary key, since {@code OFFSET 0} keeps the planner from a join that reads the whole table or
-     * index, and locked, unless another transaction has: a batch must not hang on it. A row that another transaction
-     * changed after this statement began is locked, but not updated: the statement does not see its new version. It asks for the claim
-     * and not for its lease: no takeover has happened as long as the claim's id is there.
+     * Each row is read by primary key, because {@code OFFSET 0} prevents a join that reads the whole table or index,
+     * and locked, unless another transaction has locked it: a batch must not wait for it. A row that changed after this
+     * statement began is locked, but not updated: the statement does not see its new version. The condition is the
+     * claim, not its lease: while the claim's id is there, no takeover has happened.
      */
     private static final String HELD = """
             CROSS JOIN LATERAL (
@@ -107,17 +107,17 @@ public final class PostgresClaimStore implements ClaimStore {
             """ + HELD;
 
     /**
-     * For deliveries that wait. A key that no row holds may be held nevertheless, by a transaction that has not committed its row
-     * yet: that one has the key's advisory lock. The look tries the lock, shared so that two looks do not see each other, and gives
-     * it back with the end of its transaction. A row that is free but locked cannot be taken over: its former holder has fenced a
-     * transaction, or another transaction is just writing it. It counts as held until that is over.
+     * Peeks at keys for deliveries that wait. A key without a held row may be held by a transaction that has not
+     * committed its row yet, but has the key's advisory lock. A peek tries the lock in shared mode, so that peeks do
+     * not see each other, and releases it with its transaction. A row that is free but locked cannot be taken over: its
+     * former owner has fenced a transaction, or another transaction is writing it. It counts as held until then.
      *
-     * <p>A transaction that claims a free key in the very moment of a look takes the look for a holder, and its delivery waits;
-     * the next look finds the key free. One that commits between a look's snapshot and its try of the lock makes a completed
-     * key look free. Either costs its delivery one receive.
+     * <p>A transaction that claims a free key during a peek takes the peek for an owner, and its delivery waits; the
+     * next peek finds the key free. If a transaction commits between a peek's snapshot and its try of the lock, a
+     * completed key appears free. Either costs its delivery one receive.
      *
-     * <p>The update changes nothing, ever. It makes the statement a write, which no proxy sends to a replica, and which a
-     * replica refuses.
+     * <p>The update never changes a row. It makes the statement a write, which proxies send to the primary, and which a
+     * replica rejects.
      */
     static final String LOOK = """
             WITH on_the_primary AS (UPDATE exactly_once_claim SET owner = owner WHERE false)
@@ -151,9 +151,9 @@ public final class PostgresClaimStore implements ClaimStore {
 
     /**
      * @param dataSource reaches only the primary, in autocommit, with READ COMMITTED as its connections' isolation level
-     * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later; unless
-     *     the request says it
-     * @param synchronousCommit what commits wait for: each transaction says it, for a pooler may give it any session
+     * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is
+     *     later; a request may override it
+     * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may give it any session
      */
     public PostgresClaimStore(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         String settings = Statements.SETTINGS.formatted(synchronousCommit.setting());
@@ -195,8 +195,8 @@ public final class PostgresClaimStore implements ClaimStore {
     }
 
     /**
-     * Makes first claims and ends others, in one round trip. A claim waits for whatever is just being written of its key, an end
-     * waits for nothing: the other way round, two batches that each end what the other claims would wait for each other.
+     * Makes first claims and ends others, in one round trip. A claim waits for writes of its key, an end never waits:
+     * otherwise two batches that each end the other's claims would deadlock.
      */
     private void write(Connection connection, OpenBatch open) throws SQLException {
         boolean claims = !open.claims().isEmpty();
@@ -245,14 +245,17 @@ public final class PostgresClaimStore implements ClaimStore {
                 : resolution instanceof Released ? Status.RELEASED : Status.PARKED;
     }
 
-    /** Returns what the end leaves for people, or {@code null} if it is a good one. */
+    /** Returns the error text that the end stores for operators, or {@code null} after a success. */
     private static @Nullable String error(ClaimResolution resolution) {
         return resolution instanceof Released released
                 ? released.error()
                 : resolution instanceof Parked parked ? parked.reason() : null;
     }
 
-    /** Looks up what was not written, and writes what its row allows. What has changed since stays open. */
+    /**
+     * Looks up entries that were not written, and writes those that their rows allow. Rows that change meanwhile stay
+     * open.
+     */
     private void decide(Connection connection, OpenBatch open) throws SQLException {
         List<FreeKey> writable = open.decide(rows(connection, open.keys()));
         List<LeaseRenewal> own = new ArrayList<>();

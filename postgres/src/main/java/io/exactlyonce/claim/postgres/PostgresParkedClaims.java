@@ -25,7 +25,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
             FROM exactly_once_claim
             """;
 
-    /** Asks for {@code parked_at}, too, since that is what the index of parked claims asks for. */
+    /** Has a condition on {@code parked_at}, because the index of parked claims has one. */
     static final String LIST = COLUMNS + """
             WHERE parked_at IS NOT NULL AND status = 'PARKED'
               AND (parked_at, scope, key) > (timestamptz 'epoch' + ? * interval '1 microsecond', ?, ?)
@@ -41,7 +41,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
             WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'PARKED'
             """;
 
-    /** {@code cleared} stays until the next claim: it tells that a person has decided on the doubt. */
+    /** {@code cleared} stays until the next claim: an operator has decided. */
     private static final String RELEASE =
             "UPDATE exactly_once_claim SET status = 'RELEASED', cleared = true, result = ?, " + DECIDE;
 
@@ -69,7 +69,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     /**
      * @param dataSource the claim store's
-     * @param retention how long a key's row is kept at least after it was decided on
+     * @param retention minimum time for which a key's row is kept after a decision
      * @param synchronousCommit what commits wait for
      */
     public PostgresParkedClaims(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
@@ -124,7 +124,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
                         statement.getMoreResults();
                         return statement.getUpdateCount() > 0;
                     }
-                    // A second try could not tell what the first one committed from another person's decision.
+                    // A second try could not distinguish the first one's commit from another operator's decision.
                 },
                 1);
     }

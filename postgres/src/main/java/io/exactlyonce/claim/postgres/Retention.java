@@ -15,15 +15,14 @@ import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.DataClassRowMapper;
 
 /**
- * Deletes claims whose retention is over: completed ones, counted from their completion; released ones, counted from
- * their claim; and ones that were never completed, counted from the end of their lease. A claim expires by the
- * retention under which it was made.
+ * Deletes claims after their retention, which counts from the completion, from the claim of released ones, or from the
+ * lease's end of claims that were never completed. A claim keeps the retention under which it was made.
  *
- * <p>Guaranteed: a key that is held or parked is never deleted; of many instances one deletes at any moment; each
- * transaction deletes one batch at most, and waits for no row; after each batch follows a pause as long as the batch
- * took, so that half of one connection's time is the most that it takes from the database.
+ * <p>Guaranteed: a key that is held or parked is never deleted; only one instance deletes at a time; each transaction
+ * deletes at most one batch, and skips locked rows; after each batch it pauses for as long as the batch took, so it
+ * uses at most half of one connection's time.
  *
- * <p>Not guaranteed: when. While it is off, or fails, the table grows, and claims go on.
+ * <p>Not guaranteed: the time of deletion. While it is off, or fails, the table grows, and claims continue.
  *
  * <p>Used by one thread.
  */
@@ -36,7 +35,7 @@ public final class Retention {
     private static final String REMEDY =
             " GRANT DELETE ON exactly_once_claim TO the database user, or set exactly-once.claim.cleanup.enabled=false";
 
-    /** Where the first batch begins. */
+    /** The start of the first batch. */
     private static final OffsetDateTime START = OffsetDateTime.MIN; // PostgreSQL's -infinity
 
     /** A deletion that a crash forgets is made again, so no commit waits for the disk. */
@@ -79,14 +78,16 @@ public final class Retention {
                    (SELECT count(*) FROM exactly_once_claim WHERE parked_at IS NOT NULL) AS parked""";
 
     /**
-     * What one transaction deleted.
+     * The deletions of one transaction.
      *
      * @param mine whether it had the turn
      * @param last the latest time at which one of the rows had expired, or {@code null} if there was none
      */
     private record Batch(boolean mine, int rows, @Nullable OffsetDateTime last) {}
 
-    /** What was found: the time since the oldest claim that will expire, or {@code null} if there is none, and the parked ones. */
+    /**
+     * Time since the oldest claim that will expire, or {@code null} if there is none, and the number of parked claims.
+     */
     private record Survey(@Nullable Long oldestMicros, long parked) {
 
         @Nullable Duration oldest() {
@@ -100,7 +101,7 @@ public final class Retention {
         /**
          * Waits.
          *
-         * @throws InterruptedException if the thread has to stop
+         * @throws InterruptedException if the thread must stop
          */
         void of(Duration length) throws InterruptedException;
     }
@@ -115,7 +116,7 @@ public final class Retention {
     /**
      * @param dataSource reaches only the primary; one connection at a time is used
      * @param batchSize most rows that one transaction deletes, at least 1
-     * @param observers learn what happens, and cannot stop it
+     * @param observers receive the results; their exceptions are ignored
      * @param nanoClock like {@link System#nanoTime()}
      * @param pause waits between two batches
      */
@@ -129,8 +130,8 @@ public final class Retention {
     }
 
     /**
-     * Deletes what is expired, batch by batch, until nothing is left or another instance does it. A database that is
-     * away is reported once, until it is back. A thread that has to stop is interrupted; what it has deleted stays deleted.
+     * Deletes expired claims in batches, until none is left or another instance deletes. A database outage is logged
+     * once. A thread that must stop is interrupted; its deletions stay.
      */
     public void sweep() {
         try {
@@ -146,7 +147,7 @@ public final class Retention {
         } catch (InterruptedException stopping) {
             Thread.currentThread().interrupt();
         } catch (ClaimStoreUnavailableException failure) {
-            // A pool has no connection for a thread that has to stop.
+            // A pool gives no connection to an interrupted thread.
             if (!Thread.currentThread().isInterrupted()) {
                 failed(failure);
             }
@@ -188,8 +189,8 @@ public final class Retention {
         }
         failing = true;
         log.warn(
-                "Expired claims could not be deleted, so their table grows until this works again. It is tried again, and"
-                        + " reported again only after a success.{}",
+                "Expired claims could not be deleted, so the claim table grows. The cleanup is retried, and this is"
+                        + " logged again only after a success.{}",
                 ClaimPool.sqlState(failure).equals(INSUFFICIENT_PRIVILEGE) ? REMEDY : "",
                 failure);
     }

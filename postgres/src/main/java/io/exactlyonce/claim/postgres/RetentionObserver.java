@@ -12,14 +12,14 @@ public interface RetentionObserver {
     /** Called when this instance has deleted all that was expired, pauses included. */
     default void swept(Duration elapsed) {}
 
-    /** Called when a sweep could not go on. The next one takes its place. */
+    /** Called when a sweep failed. The next one replaces it. */
     default void sweepFailed() {}
 
     /**
-     * Called after each sweep, also where another instance was at work.
+     * Called after each sweep, also if another instance deleted.
      *
      * @param oldest time since the oldest claim that will expire, or {@code null} if there is none
-     * @param parked claims that wait for a person
+     * @param parked claims that wait for an operator
      */
     default void surveyed(@Nullable Duration oldest, long parked) {}
 }

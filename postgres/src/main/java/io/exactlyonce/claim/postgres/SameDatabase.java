@@ -39,8 +39,8 @@ public final class SameDatabase {
     }
 
     /**
-     * Returns the number of the advisory lock that a transaction takes on a key whose row no other transaction can see until it
-     * commits. Two keys may share one: that costs a wait, never correctness, since the key's row decides.
+     * Returns the number of the advisory lock that a transaction takes on a key whose row no other transaction can see
+     * until it commits. If two keys share one, that costs a wait, never correctness, because the key's row decides.
      *
      * @return the first 8 bytes of the SHA-256 of scope and key: the same for all versions that may run side by side
      */
@@ -49,8 +49,8 @@ public final class SameDatabase {
     }
 
     /**
-     * Returns the DataSources whose connections the open transaction has bound to the calling thread, rather than those that
-     * are configured: none if it speaks no JDBC.
+     * Returns the DataSources whose connections the open transaction has bound to the calling thread, not the
+     * configured ones; empty without JDBC.
      */
     public static List<DataSource> dataSourcesOfTransaction() {
         List<DataSource> bound = new ArrayList<>();
@@ -81,7 +81,7 @@ public final class SameDatabase {
         return claims.ask(DESCRIBE, String.class);
     }
 
-    /** Names database, server, user and search path, for people. */
+    /** Describes database, server, user and search path. */
     public static String describe(JdbcTemplate jdbc) {
         return String.valueOf(jdbc.queryForObject(DESCRIBE, String.class));
     }

@@ -19,15 +19,15 @@ import org.springframework.jdbc.core.RowMapper;
 import org.springframework.jdbc.core.SingleColumnRowMapper;
 
 /**
- * Runs the statements of claims, each on a connection of its own in autocommit, whatever its caller has open.
+ * Runs the statements of claims, each on a connection of its own in autocommit, even if its caller has a transaction.
  *
- * <p>Work is repeated as a whole when PostgreSQL rolled it back for the sake of another transaction, and once when its
- * connection broke or its server turned out to take no writes any more: the pool has thrown such connections out by then, and
- * a new one leads to the primary. So it must be repeatable, as the store's calls are. What was rolled back has done nothing; what
- * broke in its commit may have happened, and finds its own writes.
+ * <p>Work is repeated as a whole if PostgreSQL rolled it back because of another transaction, and once if its
+ * connection broke or its server no longer accepts writes: the pool has then discarded such connections, and a new one
+ * leads to the primary. So it must be repeatable, as the store's calls are. Work that was rolled back has done nothing;
+ * work whose connection broke in the commit may have happened, and finds its own writes.
  *
- * <p>Nothing is repeated for a reply that did not come in time. The socket's timeout is spent by then, a renewal that hangs
- * has a lease to lose, and its caller knows how long it may still try.
+ * <p>Work is not repeated after a timeout: the socket's timeout is spent, a renewal that hangs may lose its lease, and
+ * the caller decides how long to retry.
  */
 public final class Statements {
 
@@ -39,7 +39,7 @@ public final class Statements {
     static final String SETTINGS =
             "SELECT set_config('enable_seqscan', 'off', true), set_config('synchronous_commit', '%s', true);\n";
 
-    /** Keeps what was set, which {@code WHERE} does before {@code SELECT} sets it. */
+    /** Keeps the old setting: {@code WHERE} reads it before {@code SELECT} sets it. */
     public static final String ONLY_BY_INDEX = """
             SELECT set_config('enable_seqscan', 'off', true)
             WHERE set_config('exactly_once.enable_seqscan', current_setting('enable_seqscan'), true) IS NOT NULL""";
@@ -66,20 +66,20 @@ public final class Statements {
 
     /**
      * @throws ClaimStoreUnavailableException if there was no answer
-     * @throws IllegalArgumentException if PostgreSQL can never store what was to be written
+     * @throws IllegalArgumentException if PostgreSQL can never store a value
      */
     <T> T run(ConnectionCallback<T> work) {
         return run(work, MAX_TRIES_STALE);
     }
 
-    /** @param triesStale how often work is tried on connections that break: once, if it does not find what it has written */
+    /** @param triesStale tries on connections that break: one, if work cannot find its own writes */
     <T> T run(ConnectionCallback<T> work, int triesStale) {
         for (int attempt = 1; ; attempt++) {
             try (Connection connection = connect()) {
                 try {
                     return work.doInConnection(connection);
                 } catch (SQLException failure) {
-                    // A pool that does not know of primaries would hand it out again.
+                    // A pool without primary checks would hand it out again.
                     ClaimPool.discard(dataSource, connection, failure);
                     throw failure;
                 }
@@ -90,8 +90,7 @@ public final class Statements {
                     throw isUnstorable(failure)
                             ? unstorable(failure)
                             : new ClaimStoreUnavailableException(
-                                    "PostgreSQL did not do what was asked for claims: " + failure.getMessage(),
-                                    failure);
+                                    "PostgreSQL rejected a statement for claims: " + failure.getMessage(), failure);
                 }
             }
         }
@@ -103,7 +102,7 @@ public final class Statements {
                 .get(0);
     }
 
-    /** What fails here is not repeated: the pool has tried for as long as it may. */
+    /** A failure here is not repeated: the pool has tried until its timeout. */
     private Connection connect() {
         try {
             return dataSource.getConnection();
@@ -139,7 +138,7 @@ public final class Statements {
         return state.startsWith("22") || state.startsWith("54");
     }
 
-    /** Returns what tells that PostgreSQL can never store what was to be written. */
+    /** Returns the exception for a value that PostgreSQL can never store. */
     public static IllegalArgumentException unstorable(Exception failure) {
         return new IllegalArgumentException(
                 "PostgreSQL cannot store one of these keys or results: scope and key have more than 2700 bytes together in"
@@ -163,7 +162,7 @@ public final class Statements {
         return statement.getResultSet();
     }
 
-    /** Writes entries by a statement behind settings, and returns the ids that it returns; asks nothing where there are none. */
+    /** Writes entries with a statement after settings, and returns its ids; does nothing without entries. */
     static Set<UUID> write(Connection connection, String sql, List<?> entries, Binder binder) throws SQLException {
         if (entries.isEmpty()) {
             return Set.of();

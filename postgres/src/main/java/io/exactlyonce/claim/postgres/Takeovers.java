@@ -11,17 +11,17 @@ import java.util.UUID;
 import java.util.function.UnaryOperator;
 
 /**
- * Writes rows that were free when they were read: takes keys over whose claim was released or whose holder's lease is over,
- * and parks keys in doubt.
+ * Writes rows that were free when they were read: takes over keys whose claim was released or whose owner's lease has
+ * expired, and parks keys in doubt.
  */
 public final class Takeovers {
 
     /**
-     * Finds nothing if the row has changed since: another claim, another status, or a renewal. Attempt and fencing token
-     * change with the claim's id only, so the ones that were read still hold then.
+     * Finds nothing if the row has changed since: another claim, another status, or a renewal. Attempt and fencing
+     * token change with the claim's id only, so the values that were read are still valid.
      *
-     * <p>A row that another transaction has locked is left alone rather than waited for, since a batch must not hang on it:
-     * a transaction that the holder has fenced, or a takeover, renewal or completion that is just being written.
+     * <p>A row that another transaction has locked is skipped, because a batch must not wait for it: the owner's fenced
+     * transaction, or a takeover, renewal or completion that is being written.
      */
     private static final String PLACE = """
             CROSS JOIN LATERAL (
@@ -49,11 +49,13 @@ public final class Takeovers {
                              lease_micros, retention_micros)
             """ + PLACE;
 
-    /** {@code parked_at} is set with the status PARKED and only then: the index of parked claims asks for it. */
+    /**
+     * {@code parked_at} is set with the status PARKED and only then: the index of parked claims has it as a condition.
+     */
     static final String PARK_IN_DOUBT = """
             UPDATE exactly_once_claim AS claim
             SET status = 'PARKED', parked_at = clock_timestamp(), in_doubt = true,
-                error = coalesce(error, 'its holder vanished')
+                error = coalesce(error, 'its owner vanished')
             FROM (SELECT w.claim_id, free.place
                   FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
                               (SELECT ?::uuid[])) AS w (scope, key, held_id, status, claim_id)
@@ -78,7 +80,7 @@ public final class Takeovers {
             return !isOwn() && row.mustBeParked(request);
         }
 
-        /** Returns what becomes of the request if the row is written. */
+        /** Returns the request's outcome if the row is written. */
         ClaimOutcome outcome() {
             return isOwn() ? row.current() : isInDoubt() ? new ClaimOutcome.Parked() : row.next();
         }
@@ -86,7 +88,7 @@ public final class Takeovers {
 
     /**
      * @param settings puts settings around a statement, one of them in front, with one row as its answer
-     * @param retention how long a row is kept, counted from its last claim, unless the request says it
+     * @param retention how long a row is kept, counted from its last claim; a request may override it
      */
     public Takeovers(UnaryOperator<String> settings, Duration retention) {
         this.takeOver = settings.apply(TAKE_OVER);
@@ -97,7 +99,7 @@ public final class Takeovers {
     /**
      * Takes keys over, in one round trip.
      *
-     * @param free each key once, in key order: two batches do not deadlock then; with none, nothing is asked
+     * @param free each key once, in key order, so that two batches do not deadlock; may be empty
      * @return the claims that won their key
      */
     Set<UUID> takeOver(Connection connection, List<FreeKey> free) throws SQLException {
@@ -116,7 +118,7 @@ public final class Takeovers {
     /**
      * Parks keys in doubt, in one round trip.
      *
-     * @param inDoubt each key once, in key order; with none, nothing is asked
+     * @param inDoubt each key once, in key order; may be empty
      * @return the claims whose key was parked for them
      */
     public Set<UUID> parkInDoubt(Connection connection, List<FreeKey> inDoubt) throws SQLException {

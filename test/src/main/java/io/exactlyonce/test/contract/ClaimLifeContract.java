@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link io.exactlyonce.claim.ClaimStore} does with one key after the other. */
+/** The contract of every {@link io.exactlyonce.claim.ClaimStore} for one key after the other. */
 interface ClaimLifeContract extends StoreUnderTest {
 
     @Test

@@ -4,7 +4,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
 
 /**
- * What every {@link ClaimStore} must do, as JUnit tests. An implementation's test extends this:
+ * The contract of {@link ClaimStore}, as JUnit tests. An implementation's test extends this class:
  *
  * <pre>{@code
  * class DynamoClaimStoreTests extends ClaimStoreContract {
@@ -21,7 +21,7 @@ import io.exactlyonce.claim.ClaimStore;
  * }
  * }</pre>
  *
- * <p>Every test uses keys of its own, so that all may share one store.
+ * <p>Every test uses its own keys, so that all may share one store.
  */
 public abstract class ClaimStoreContract
         implements ClaimLifeContract,
@@ -37,8 +37,8 @@ public abstract class ClaimStoreContract
     public abstract ClaimStore store();
 
     /**
-     * Makes the lease of a claim end now, as if its holder had stopped renewing it. Leaves the key alone if the claim does
-     * not hold it any more: threads call this while other threads take keys over.
+     * Expires the lease of a claim, as if its owner had stopped renewing it. Does nothing if the claim no longer holds
+     * the key: threads call this while others take keys over.
      */
     @Override
     public abstract void endLease(ClaimId claim);

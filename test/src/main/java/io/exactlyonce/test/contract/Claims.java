@@ -38,7 +38,7 @@ final class Claims {
         return (Acquired) claim(store, request);
     }
 
-    /** Returns what is left of the lease of a key's holder, as another request is told. */
+    /** Returns the remaining lease of a key's owner, as another request receives it. */
     static Duration remaining(ClaimStore store, ClaimKey key) {
         return ((HeldElsewhere) claim(store, request(key))).leaseRemaining();
     }

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link io.exactlyonce.claim.ClaimStore} guarantees to many threads at once. */
+/** The contract of every {@link io.exactlyonce.claim.ClaimStore} for many threads at once. */
 interface ContentionContract extends StoreUnderTest {
 
     int THREADS = 16;

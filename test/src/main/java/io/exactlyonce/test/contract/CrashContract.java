@@ -21,8 +21,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What the engine makes of every {@link io.exactlyonce.claim.ClaimStore} if workers die at any step of a delivery, or pause.
- * What a worker calls is the engine; one that died calls the store no more.
+ * The engine's behavior with every {@link io.exactlyonce.claim.ClaimStore} if workers die at any step of a delivery, or
+ * pause. Workers call the engine; a dead worker never calls the store again.
  */
 interface CrashContract extends StoreUnderTest {
 
@@ -30,7 +30,7 @@ interface CrashContract extends StoreUnderTest {
     int KEYS_OF_CRASHING_WORKERS = 12;
     InDoubtSettings CAUTIOUS = new InDoubtSettings(InDoubtPolicy.PARK, null, List.of());
 
-    /** The next worker knows what the one that died may have done, and nothing else. */
+    /** The next worker sees that the dead one's effects are in doubt, and nothing else. */
     @ParameterizedTest
     @EnumSource
     default void nextWorkerLearnsWhatTheDeadOneMayHaveDone(CrashPoint point) {
@@ -71,7 +71,7 @@ interface CrashContract extends StoreUnderTest {
         assertThat(claim.isInDoubt()).isEqualTo(inDoubt);
     }
 
-    /** With doubt left to an operator, no crash point lets a second effect happen. */
+    /** If keys in doubt are parked, no crash point allows a second effect. */
     @ParameterizedTest
     @EnumSource
     default void cautiousWorkersNeverRepeatAnEffect(CrashPoint point) {

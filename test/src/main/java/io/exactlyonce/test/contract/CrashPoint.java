@@ -13,7 +13,7 @@ enum CrashPoint {
     BEFORE_COMPLETION,
     /** The completion is recorded; its answer never arrives. */
     AFTER_COMPLETION,
-    /** The completion is recorded; the message comes again nevertheless. */
+    /** The completion is recorded, but the message is redelivered. */
     BEFORE_ACKNOWLEDGE,
     /** The handler has failed by itself, without an effect; the release is never sent. */
     BEFORE_RELEASE,

@@ -8,7 +8,7 @@ import io.exactlyonce.delivery.InDoubtSettings;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** Has one message of a key delivered to an engine, and dies at one point: from there on it calls the store no more. */
+/** Delivers one message of a key to an engine, and dies at one point: after it, the store is never called again. */
 final class CrashingWorker {
 
     /** A twentieth of the lease is over by then, after which it is renewed. */
@@ -28,9 +28,9 @@ final class CrashingWorker {
     }
 
     /**
-     * Ends with the lease of a worker that died: no worker can take its key over before.
+     * Waits until a dead worker's lease expires: its key cannot be taken over before.
      *
-     * @return whether the message was deleted; it comes again otherwise
+     * @return whether the message was deleted; otherwise it is redelivered
      */
     boolean deliver(ClaimKey key, InDoubtSettings doubt) {
         Delivery delivery = worker.receive();
@@ -48,7 +48,7 @@ final class CrashingWorker {
         }
     }
 
-    /** Returns what the handler learned; {@code null} if it was not called. */
+    /** Returns the claim that the handler received; {@code null} if it was not called. */
     @Nullable Claim learned() {
         return learned;
     }

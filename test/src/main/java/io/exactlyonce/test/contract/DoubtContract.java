@@ -25,7 +25,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link io.exactlyonce.claim.ClaimStore} does with keys in doubt, and with keys that two payloads share. */
+/**
+ * The contract of every {@link io.exactlyonce.claim.ClaimStore} for keys in doubt, and keys that two payloads share.
+ */
 interface DoubtContract extends StoreUnderTest {
 
     String ONE_PAYLOAD = ClaimKey.sha256("one payload");

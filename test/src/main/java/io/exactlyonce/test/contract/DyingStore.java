@@ -16,8 +16,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
 /**
- * The store as one worker's engine sees it. Once the worker is dead, none of the engine's calls reaches the store, and none
- * returns.
+ * The store as one worker's engine sees it. Once the worker is dead, none of the engine's calls reaches the store, and
+ * none returns.
  */
 final class DyingStore implements ClaimStore {
 
@@ -50,7 +50,7 @@ final class DyingStore implements ClaimStore {
         return !renewed.isEmpty();
     }
 
-    /** Returns whether a completion was recorded, told to the worker or not. */
+    /** Returns whether a completion was recorded, even if the worker received no answer. */
     boolean hasCompleted() {
         return !completed.isEmpty();
     }

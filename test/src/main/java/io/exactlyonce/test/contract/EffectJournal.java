@@ -8,12 +8,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 
-/** What happened to keys, as an observer outside of the store sees it. Fails on what must never happen. */
+/** Records the effects of keys, outside the store. Fails on an effect that must never happen. */
 final class EffectJournal {
 
     private final ConcurrentMap<ClaimKey, Entry> entries = new ConcurrentHashMap<>();
 
-    /** To be told while the claim holds its key: tokens and attempts grow from claim to claim. */
+    /** Call this while the claim holds its key: tokens and attempts grow from claim to claim. */
     void acquired(ClaimKey key, Acquired acquired) {
         Acquired before = of(key).latest.getAndSet(acquired);
         require(acquired.fencingToken() > before.fencingToken(), "given a higher token", key);

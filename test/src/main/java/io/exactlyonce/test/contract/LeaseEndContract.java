@@ -21,7 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link io.exactlyonce.claim.ClaimStore} does when a lease ends, and when a reply is lost. */
+/** The contract of every {@link io.exactlyonce.claim.ClaimStore} when a lease expires or a reply is lost. */
 interface LeaseEndContract extends StoreUnderTest {
 
     @Test
@@ -156,7 +156,7 @@ interface LeaseEndContract extends StoreUnderTest {
         assertThat(remaining(store(), late.key())).isGreaterThan(LEASE.dividedBy(2));
     }
 
-    /** What it finds is no doubt, but its own claim, under which no handler has begun. */
+    /** The retry finds its own claim, under which no handler has started, so it is not in doubt. */
     @Test
     default void retryThatLeavesDoubtToAPersonParksNothingOfItsOwn() {
         ClaimRequest plain = request(newKey());

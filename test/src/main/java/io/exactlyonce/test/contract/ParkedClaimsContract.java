@@ -27,10 +27,10 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every {@link ParkedClaims} must do, as JUnit tests: an implementation's test extends this, beside the one that extends
- * {@link ClaimStoreContract}.
+ * The contract of {@link ParkedClaims}, as JUnit tests. An implementation's test extends this class, and another test
+ * extends {@link ClaimStoreContract}.
  *
- * <p>Every test uses keys of its own. They may share a store with tests that park no claims in it meanwhile.
+ * <p>Every test uses its own keys. Tests that run at the same time on the same store must not park claims.
  */
 public abstract class ParkedClaimsContract implements StoreUnderTest {
 
@@ -43,7 +43,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     /** Returns the parked claims of the store under test. */
     public abstract ParkedClaims parked();
 
-    /** Makes the lease of a claim end now, as if its holder had stopped renewing it. */
+    /** Expires the lease of a claim, as if its owner had stopped renewing it. */
     @Override
     public abstract void endLease(ClaimId claim);
 

@@ -18,7 +18,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What every {@link io.exactlyonce.claim.ClaimStore} answers to deliveries that wait for keys. */
+/** The contract of every {@link io.exactlyonce.claim.ClaimStore} for deliveries that wait for keys. */
 interface PeekContract extends StoreUnderTest {
 
     private @Nullable KeyState look(ClaimKey key) {

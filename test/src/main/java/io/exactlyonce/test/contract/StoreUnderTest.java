@@ -3,7 +3,7 @@ package io.exactlyonce.test.contract;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
 
-/** What the contract's parts need of an implementation. */
+/** The implementation that the contract tests. */
 interface StoreUnderTest {
 
     /** Returns the store under test. */

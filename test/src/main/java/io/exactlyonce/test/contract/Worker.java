@@ -39,8 +39,8 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
 /**
- * A process with the engine in it, on a store: what it receives is claimed, handled, completed, renewed and settled by the
- * very classes that do so in an application. Its own clock can run ahead; its queue grants everything.
+ * A process with the engine in it, on a store: what it receives is claimed, handled, completed, renewed and settled by
+ * the very classes that do so in an application. Its own clock can run ahead; its queue grants everything.
  */
 final class Worker {
 
@@ -104,7 +104,7 @@ final class Worker {
         return delivery;
     }
 
-    /** Handles a delivery. What its handler throws, and the loss of its claim, is no business of the caller's. */
+    /** Handles a delivery. The handler's exceptions and the loss of the claim do not reach the caller. */
     void process(Delivery delivery, ClaimKey key, InDoubtSettings doubt, ClaimedAction action) {
         try {
             way.process(pipeline, delivery, new ClaimSpec(key, null, doubt), action);
@@ -118,7 +118,7 @@ final class Worker {
         delivery.processed().join();
     }
 
-    /** Returns whether the message is deleted; it comes again otherwise. */
+    /** Returns whether the message is deleted; otherwise it is redelivered. */
     boolean settle(Delivery delivery) {
         boolean deleted = deliveries.settle(delivery);
         if (deleted) {
@@ -135,7 +135,7 @@ final class Worker {
         }
     }
 
-    /** What a handler does under its claim; returns its result. */
+    /** A handler's work under its claim; returns its result. */
     @FunctionalInterface
     interface ClaimedAction {
         Object run(Claim claim) throws Throwable;

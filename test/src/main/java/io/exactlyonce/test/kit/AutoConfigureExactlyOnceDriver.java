@@ -10,8 +10,8 @@ import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.test.context.TestPropertySource;
 
 /**
- * Adds an {@link ExactlyOnceDriver} to a test, {@code @SpringBootTest} for example: its listeners read queues in memory, and their
- * claims are in memory, too. {@link ExactlyOnceTest} has it.
+ * Adds an {@link ExactlyOnceDriver} to a test, {@code @SpringBootTest} for example: listeners read queues in memory,
+ * and claims are also in memory. {@link ExactlyOnceTest} includes it.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.sqs.model.Message;
 
 /**
- * One delivery of a message, and what has become of it until now: what was waiting, for example, may be deleted later.
+ * One delivery of a message, with its current state: a waiting delivery, for example, may be deleted later.
  *
  * <p>{@code assertThat(delivered)} of AssertJ has assertions for it: {@link DeliveredAssert}.
  */
@@ -38,7 +38,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
     private boolean crashed;
     private boolean gone;
 
-    /** @param mayFail whether what the message says of crashes and lost claims is meant for this delivery */
+    /** @param mayFail whether the message's crashes and lost claims apply to this delivery */
     Delivered(Letter letter, boolean mayFail) {
         this.letter = letter;
         this.receiveCount = letter.receive();
@@ -82,7 +82,9 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         return letter.isDeleted();
     }
 
-    /** Returns for how long the message was to stay invisible when that was said last. Zero means that it comes again at once. */
+    /**
+     * Returns the latest visibility timeout that was set for the message. Zero means that it is redelivered at once.
+     */
     public synchronized Duration delay() {
         return delay;
     }
@@ -145,7 +147,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         return Optional.ofNullable(delivery);
     }
 
-    /** The store is away: its claim is repeated until there is an answer. */
+    /** The store is unavailable: the claim is retried until it responds. */
     synchronized void unanswered() {
         unanswered = true;
     }
@@ -180,7 +182,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         parked = true;
     }
 
-    /** The store has said that its claim does not hold the key. */
+    /** The store has reported that its claim does not hold the key. */
     synchronized void lose() {
         lost = true;
     }
@@ -189,7 +191,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         gone = true;
     }
 
-    /** Its worker does nothing any more. */
+    /** Its worker has stopped. */
     void crash() {
         mates().forEach(Delivered::end);
     }
@@ -210,7 +212,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         return running;
     }
 
-    /** Returns whether nothing more happens to it before time passes, or its handler ends; it may wait besides. */
+    /** Returns whether its state stays until time passes or its handler ends; it may also be waiting. */
     synchronized boolean isAtRest(boolean storeIsAway) {
         if (running) {
             return false;
@@ -218,7 +220,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         return gone || (storeIsAway && outcome() == Outcome.UNRECORDED);
     }
 
-    /** Returns whether its worker may still say anything about its message. */
+    /** Returns whether its worker may still change its message. */
     synchronized boolean hide(Duration length, long now) {
         if (crashed) {
             return false;

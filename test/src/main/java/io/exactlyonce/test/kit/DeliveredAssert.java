@@ -3,7 +3,7 @@ package io.exactlyonce.test.kit;
 import java.time.Duration;
 import org.assertj.core.api.AbstractAssert;
 
-/** Asserts what has become of a delivery. What fails names the delivery, its outcome, its claim and its handler's failure. */
+/** Assertions about a delivery. Failures show the delivery, its outcome, its claim and its handler's exception. */
 public final class DeliveredAssert extends AbstractAssert<DeliveredAssert, Delivered> {
 
     DeliveredAssert(Delivered delivered) {
@@ -20,7 +20,7 @@ public final class DeliveredAssert extends AbstractAssert<DeliveredAssert, Deliv
         return has(Outcome.SUPPRESSED).isDeleted();
     }
 
-    /** Verifies that it waits, for the holder of its key or for the store. */
+    /** Verifies that it waits for the owner of its key, or for the store. */
     public DeliveredAssert isWaiting() {
         return has(Outcome.WAITING).isNotDeleted();
     }
@@ -30,12 +30,12 @@ public final class DeliveredAssert extends AbstractAssert<DeliveredAssert, Deliv
         return has(Outcome.PARKED).isNotDeleted();
     }
 
-    /** Verifies that it comes again, after a delay or at once. */
+    /** Verifies that it is redelivered, after a delay or at once. */
     public DeliveredAssert wasReturned() {
         return has(Outcome.RETURNED).isNotDeleted();
     }
 
-    /** Verifies that it comes again, after a delay that is not longer. */
+    /** Verifies that it is redelivered, after at most this delay. */
     public DeliveredAssert wasReturnedWithin(Duration longest) {
         wasReturned();
         if (actual.delay().compareTo(longest) > 0) {

@@ -15,22 +15,24 @@ import java.util.stream.Stream;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Drives the application's own {@link io.exactlyonce.ExactlyOnceListener} methods: delivers messages to them through the real
- * containers, pipeline and aspect, lets workers crash, claims be lost and the store fail, and tells what became of each delivery.
- * A bean of tests with {@link ExactlyOnceTest} or {@link AutoConfigureExactlyOnceDriver}.
+ * Drives the application's own {@link io.exactlyonce.ExactlyOnceListener} methods: delivers messages to them through
+ * the real containers, pipeline and aspect, simulates crashes, lost claims and store failures, and returns the state of
+ * each delivery. A bean of tests with {@link ExactlyOnceTest} or {@link AutoConfigureExactlyOnceDriver}.
  *
- * <p>Time stands still unless {@link #advance} lets it pass, or a method here says that it does. Queues hand out what the test
- * says, when it says so. Before each test method all messages and claims are forgotten.
+ * <p>Time passes only in {@link #advance} and in methods that document it. Queues deliver only the messages that the
+ * test requests. Before each test method all messages and claims are removed.
  *
- * <p>Its methods may be called by the test, and by what the handler calls, such as an answer of a mock. They wait ten seconds of
- * the JVM's time, and fail then.
+ * <p>Tests can call its methods, also from code that a handler calls, such as a mock's answer. A method fails after ten
+ * seconds of the JVM's time.
  */
 public final class ExactlyOnceDriver {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final Duration TICK = Duration.ofMillis(100);
 
-    /** A claim without an answer is repeated in three seconds at most, and a paused listener polls on trial in thirty. */
+    /**
+     * A claim without an answer is repeated in three seconds at most, and a paused listener polls on trial in thirty.
+     */
     private static final Duration UNTIL_STORE_IS_ASKED = Duration.ofSeconds(31);
 
     private final TestClock clock;
@@ -66,8 +68,8 @@ public final class ExactlyOnceDriver {
     }
 
     /**
-     * Delivers a message, and waits only until its handler is called, or will not be: for handlers that wait for what the test
-     * does. That it has come to a point is waited for there: by {@code verify(mock, timeout(1_000))} of Mockito, for example.
+     * Delivers a message, and waits only until its handler is called or skipped: for handlers that wait for the test.
+     * To wait for a point in the handler, use Mockito's {@code verify(mock, timeout(1_000))}, for example.
      *
      * @param payload a {@link TestMessage}, or the payload of one
      */
@@ -89,8 +91,8 @@ public final class ExactlyOnceDriver {
     }
 
     /**
-     * Delivers the same message again, with the same id and a receive more, and waits until nothing more happens to it. If the
-     * worker has crashed that had it, its window and its lease are over by then, as they would be; else no time passes.
+     * Delivers the same message again, with the same ID and a higher receive count, and waits until its state is
+     * stable. If its worker has crashed, its visibility timeout and lease expire first; otherwise no time passes.
      */
     public Delivered redeliver(Delivered earlier) {
         if (earlier.isCrashed()) {
@@ -101,14 +103,17 @@ public final class ExactlyOnceDriver {
                 .get(0);
     }
 
-    /** Delivers another message that says the same, as after a resend, and waits until nothing more happens to it. */
+    /** Delivers a new message with the same content, as after a resend, and waits until its state is stable. */
     public Delivered duplicate(Delivered earlier) {
         Letter letter = earlier.letter();
         Letter copy = new Letter(letter.message().withoutFaults(), letter.queue(), letter.body());
         return awaitEnd(handOut(List.of(new Delivered(copy, false)))).get(0);
     }
 
-    /** Has the lease of a delivery's claim end, as after a long pause that its worker has not noticed: its key can be taken over. */
+    /**
+     * Has the lease of a delivery's claim end, as after a long pause that its worker has not noticed: its key can be
+     * taken over.
+     */
     public void endLease(Delivered delivered) {
         store.endLease(claim(delivered));
     }
@@ -119,8 +124,9 @@ public final class ExactlyOnceDriver {
     }
 
     /**
-     * Has another worker take over the key of a delivery whose handler runs, and the engine notice: the handler is interrupted, or
-     * its future cancelled, and {@link io.exactlyonce.Claim#ensureHeld()} throws. Time passes until the next renewal.
+     * Has another worker take over the key of a delivery whose handler runs, and the engine notice: the handler is
+     * interrupted, or its future cancelled, and {@link io.exactlyonce.Claim#ensureHeld()} throws. Time passes until the
+     * next renewal.
      */
     public OtherWorker loseClaim(Delivered delivered) {
         ClaimId lost = claim(delivered);
@@ -180,7 +186,7 @@ public final class ExactlyOnceDriver {
         advance(UNTIL_STORE_IS_ASKED);
     }
 
-    /** Lets time pass: windows and leases are renewed, or end, and handlers run into their timeouts. */
+    /** Advances time: visibility timeouts and leases are renewed or expire, and handlers time out. */
     public void advance(Duration time) {
         clock.advance(time);
     }
@@ -217,7 +223,7 @@ public final class ExactlyOnceDriver {
             throw new IllegalArgumentException(
                     read.isEmpty()
                             ? "No listener has started; have the test's context contain the class with the @ExactlyOnceListener"
-                            : "The message is for %s, and listeners read %s; say which of them by TestMessage.to(queue)"
+                            : "The message is for %s, and listeners read %s; choose one with TestMessage.to(queue)"
                                     .formatted(queue.isEmpty() ? "no queue" : "queue '" + queue + "'", read));
         }
         return queue;
@@ -232,7 +238,7 @@ public final class ExactlyOnceDriver {
                             queue,
                             messages.size(),
                             store.isAway()
-                                    ? "the store is away, so that listeners are paused; call restoreStore()"
+                                    ? "the store is unavailable, so listeners are paused; call restoreStore()"
                                     : "its handlers are all busy, or a poll of it takes fewer"));
         }
         return messages;
@@ -240,7 +246,7 @@ public final class ExactlyOnceDriver {
 
     private void await(Delivered delivered, String end, BooleanSupplier condition) {
         if (!journal.await(condition, PATIENCE, clock::endPause)) {
-            throw new AssertionError("Waited for %s %s, in vain: %s".formatted(PATIENCE, end, delivered));
+            throw new AssertionError("Timed out after %s, waiting %s: %s".formatted(PATIENCE, end, delivered));
         }
     }
 

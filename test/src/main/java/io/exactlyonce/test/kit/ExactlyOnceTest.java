@@ -17,8 +17,8 @@ import org.springframework.test.context.TestPropertySource;
 import org.springframework.test.context.junit.jupiter.SpringExtension;
 
 /**
- * Tests {@link io.exactlyonce.ExactlyOnceListener} methods against duplicates, crashes and lost claims, in milliseconds, without SQS
- * and without a database:
+ * Tests {@link io.exactlyonce.ExactlyOnceListener} methods against duplicates, crashes and lost claims, in
+ * milliseconds, without SQS and without a database:
  *
  * <pre>{@code
  * @ExactlyOnceTest(Orders.class)
@@ -37,10 +37,10 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
  * }
  * }</pre>
  *
- * <p>It is a slice as {@code @WebMvcTest} is: of the application's components only those with listener methods are found, and
- * only the configuration that they need is made. What they call is brought by {@code @MockitoBean}, {@code @Import} or a
- * nested {@code @TestConfiguration}. Configured settings of listeners that are not part of the test are only warned of. For all
- * of the application see {@link AutoConfigureExactlyOnceDriver}.
+ * <p>A slice like {@code @WebMvcTest}: only components with listener methods are found, with only the configuration
+ * that they need. Provide their collaborators by {@code @MockitoBean}, {@code @Import} or a nested
+ * {@code @TestConfiguration}. Settings of listeners that are not in the test are logged at WARN. For the whole application
+ * see {@link AutoConfigureExactlyOnceDriver}.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
@@ -66,7 +66,7 @@ public @interface ExactlyOnceTest {
     /** Properties in the form {@code name=value}. */
     String[] properties() default {};
 
-    /** Whether classes with listener methods, reconcilers and the like are found without a filter of {@link #includeFilters}. */
+    /** Whether classes with listener methods, reconcilers and similar are found without {@link #includeFilters}. */
     boolean useDefaultFilters() default true;
 
     /** Filters for further components. */

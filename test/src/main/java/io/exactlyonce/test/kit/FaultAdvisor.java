@@ -13,7 +13,7 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.beans.factory.ObjectProvider;
 
-/** Has happen, right behind the aspect that calls handlers under their claims, what messages say happens before a handler. */
+/** Simulates a message's faults before its handler, right behind the aspect that calls handlers under their claims. */
 final class FaultAdvisor extends DefaultPointcutAdvisor {
 
     private static final long serialVersionUID = 1;

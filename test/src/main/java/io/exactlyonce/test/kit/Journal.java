@@ -21,7 +21,7 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Writes down what the engine tells of deliveries, and lets a test wait for it. */
+/** Records the engine's reports about deliveries, and lets a test wait for them. */
 final class Journal implements DeliveryObserver {
 
     private static final ThreadLocal<@Nullable List<Delivered>> CURRENT = new ThreadLocal<>();
@@ -66,7 +66,7 @@ final class Journal implements DeliveryObserver {
                 || (delivered.outcome() == Outcome.WAITING && haveAllBegunToWait(delivered));
     }
 
-    /** That a delivery waits is decided before its wait has begun. */
+    /** A delivery's wait is decided before it starts. */
     private boolean haveAllBegunToWait(Delivered delivered) {
         Subscription subscription = delivered.delivery().orElseThrow().subscription();
         long decided = receipts.values().stream()
@@ -93,14 +93,14 @@ final class Journal implements DeliveryObserver {
         return true;
     }
 
-    /** Not for long: a change that no call here tells of may be what is waited for. */
+    /** Not for long, because the expected change may come without a call here. */
     private synchronized void awaitChange(BooleanSupplier condition) {
         if (!condition.getAsBoolean()) {
             wait(this, SHORT.toNanos());
         }
     }
 
-    /** Waits on a monitor that this thread has, once, also on a handler's thread that has been interrupted: it goes on so. */
+    /** Waits once on a monitor of this thread, also on a handler's interrupted thread, which stays interrupted. */
     static void wait(Object monitor, long nanos) {
         boolean interrupted = Thread.interrupted();
         try {

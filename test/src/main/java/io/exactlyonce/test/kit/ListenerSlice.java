@@ -11,7 +11,7 @@ import org.springframework.core.type.AnnotationMetadata;
 import org.springframework.core.type.classreading.MetadataReader;
 import org.springframework.core.type.classreading.MetadataReaderFactory;
 
-/** What tests with {@link ExactlyOnceTest} take of an application. */
+/** The components of an application that tests with {@link ExactlyOnceTest} use. */
 final class ListenerSlice {
 
     private ListenerSlice() {}

@@ -10,7 +10,7 @@ public final class OtherWorker {
 
     static final Duration LEASE = Duration.ofHours(1);
 
-    /** The engine looks four times a second for waits that are over. */
+    /** The engine checks for finished waits four times a second. */
     private static final Duration UNTIL_NOTICED = Duration.ofSeconds(1);
 
     private final ExactlyOnceDriver driver;
@@ -29,7 +29,7 @@ public final class OtherWorker {
         driver.advance(UNTIL_NOTICED);
     }
 
-    /** Its handler fails: the key is free, and a delivery that waits for it comes again at once. */
+    /** Its handler fails: the key is free, and a delivery that waits for it is redelivered at once. */
     public void fails() {
         store.claims()
                 .resolve(List.of(new ClaimResolution.Released(claim, "the other worker's handler has failed", false)));

@@ -1,38 +1,38 @@
 package io.exactlyonce.test.kit;
 
-/** What has become of a delivery until now. */
+/** The state of a delivery. */
 public enum Outcome {
 
-    /** It is on its way to its handler, the handler runs, or the future that it returned goes on. */
+    /** The handler is about to run or runs, or its future is not done. */
     RUNNING,
 
-    /** Its handler has ended, and its completion is not on record: the store is away, and is asked again and again. */
+    /** The handler has ended, but its completion is not recorded: the store is unavailable, and is retried. */
     UNRECORDED,
 
-    /** Its handler was called, its key is completed, and its message is deleted. */
+    /** The handler was called, the key is completed, and the message is deleted. */
     HANDLED,
 
-    /** Its key was completed before: its message is deleted, and the handler was not called. */
+    /** The key was already completed: the message is deleted without a handler call. */
     SUPPRESSED,
 
-    /** It waits, invisible and without a thread, for the holder of its key or for the store. */
+    /** The delivery waits, invisible and without a thread, for the owner of its key or for the store. */
     WAITING,
 
-    /** Its key is parked, and its message comes again, in the end to the dead-letter queue. */
+    /** The key is parked; the message is redelivered, and finally moves to the dead-letter queue. */
     PARKED,
 
-    /** Its key is completed, for another payload: its message comes again. */
+    /** The key is completed for another payload; the message is redelivered. */
     MISMATCHED,
 
-    /** Its handler has failed, or was not called: its message comes again after {@link Delivered#delay()}. */
+    /** The handler failed, or was not called; the message is redelivered after {@link Delivered#delay()}. */
     RETURNED,
 
     /**
-     * What its handler did is not on record, and will not be by this delivery: its claim was lost, or left to its lease's end. Its
-     * message comes again.
+     * The handler's outcome is not recorded, and this delivery will not record it: its claim was lost, or is left to
+     * expire. The message is redelivered.
      */
     ABANDONED,
 
-    /** Its worker has crashed: its message comes again when its window is over. */
+    /** The worker has crashed; the message is redelivered when its visibility timeout expires. */
     CRASHED
 }

@@ -12,9 +12,9 @@ import org.springframework.test.context.TestContext;
 import org.springframework.test.context.TestExecutionListener;
 
 /**
- * Has each test method begin without messages and claims. While it runs, crashes, lost claims and handlers that fail are not logged, since
- * they are what it asks for; if it fails, its deliveries are logged, with what their handlers threw. Loggers whose level the application
- * sets, and those at DEBUG, are left alone. Of a test without a driver it makes nothing, not even to learn a type.
+ * Removes all messages and claims before each test method. While it runs, crashes, lost claims and failed handlers are
+ * not logged, because the test requests them; if it fails, its deliveries and their exceptions are logged. Loggers with
+ * a level of the application, or at DEBUG, keep it. In a test without a driver, no bean is created.
  */
 final class ResetDriverListener implements TestExecutionListener {
 
@@ -52,14 +52,13 @@ final class ResetDriverListener implements TestExecutionListener {
     }
 
     private static Stream<ExactlyOnceDriver> drivers(TestContext test) {
-        // Unlike the stream, getIfAvailable() makes lazy factories of beans to learn their types, whatever the provider
-        // is told.
+        // Unlike the stream, getIfAvailable() creates lazy factories of beans to find their types.
         return test.hasApplicationContext()
                 ? test.getApplicationContext().getBeanProvider(ExactlyOnceDriver.class, false).stream()
                 : Stream.empty();
     }
 
-    /** Returns whether the application says nothing of a logger, and DEBUG is not asked for. */
+    /** Returns whether the application sets no level for a logger, and DEBUG is off. */
     private boolean isOrdinary(String logger) {
         LoggerConfiguration known = logging.getLoggerConfiguration(logger);
         return known == null

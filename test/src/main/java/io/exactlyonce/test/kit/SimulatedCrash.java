@@ -9,6 +9,6 @@ public final class SimulatedCrash extends Error {
     private static final long serialVersionUID = 1;
 
     SimulatedCrash(Delivered delivered) {
-        super("The worker has crashed that had " + delivered.name(), null, false, false);
+        super("The test crashed the worker of " + delivered.name(), null, false, false);
     }
 }

@@ -9,8 +9,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Time that stands still until it is advanced. What is due by then is done one after the other, on the thread that advances it,
- * each at its time: renewals are asked for and answered before time goes on.
+ * A clock that only moves when it is advanced. Due tasks run one by one at their time, on the thread that advances it:
+ * renewals are requested and answered before time continues.
  */
 final class TestClock implements EngineScheduler {
 

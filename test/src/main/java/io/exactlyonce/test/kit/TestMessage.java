@@ -8,8 +8,8 @@ import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /**
- * What a test sends. Each method returns another message, which says one thing more. Each time that it is delivered it is a
- * message with an id of its own; {@link ExactlyOnceDriver#redeliver} delivers the same one again.
+ * An immutable message that a test sends. Each method returns a copy with one more setting. Each delivery has a new
+ * message ID; {@link ExactlyOnceDriver#redeliver} delivers the same message again.
  */
 public final class TestMessage {
 
@@ -46,7 +46,7 @@ public final class TestMessage {
         return new TestMessage(payload, null, null, null, false, Map.of());
     }
 
-    /** Says to which queue it is sent, by name. Need not be said where listeners read one queue. */
+    /** Sets the queue's name. Not needed if listeners read only one queue. */
     public TestMessage to(String queue) {
         return new TestMessage(payload, queue, group, crash, claimLost, attributes);
     }
@@ -91,7 +91,9 @@ public final class TestMessage {
         return header(KEY_ATTRIBUTE, key);
     }
 
-    /** Has the worker crash that the message is delivered to first. Redeliveries and duplicates meet one that does not. */
+    /**
+     * Has the worker crash that the message is delivered to first. Redeliveries and duplicates meet one that does not.
+     */
     public TestMessage crashing(CrashPoint point) {
         return new TestMessage(payload, queue, group, point, claimLost, attributes);
     }

@@ -33,8 +33,8 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
- * Every queue that a listener asks for, in memory. It hands out what the test says, when the test says so: nothing comes again
- * by itself. A receipt whose worker has crashed is refused.
+ * Every queue that a listener requests, in memory. It delivers only messages that the test requests, and redelivers
+ * none by itself. The receipt of a crashed worker is rejected.
  */
 final class TestQueues implements SqsAsyncClient {
 
@@ -59,7 +59,7 @@ final class TestQueues implements SqsAsyncClient {
             return request.maxNumberOfMessages();
         }
 
-        /** On another thread, as the SDK does: the one that hands out goes on. */
+        /** On another thread, as the SDK does: the delivering thread continues. */
         void answer(ReceiveMessageResponse response) {
             var unused = answer.completeAsync(() -> response);
         }
@@ -111,7 +111,7 @@ final class TestQueues implements SqsAsyncClient {
         return ended;
     }
 
-    /** One that was sent before time has passed would not be waiting any more: its messages would count as old. */
+    /** A poll from before an advance of time would no longer be waiting: its messages would count as old. */
     private Optional<Poll> poll(String queue, int messages) {
         long now = clock.nanoTime();
         Optional<Poll> found = polls(queue).stream()
@@ -218,7 +218,7 @@ final class TestQueues implements SqsAsyncClient {
                 .build());
     }
 
-    /** As awspring's {@code Visibility} asks for it. */
+    /** Called by Spring Cloud AWS's {@code Visibility}. */
     @Override
     public CompletableFuture<ChangeMessageVisibilityResponse> changeMessageVisibility(
             ChangeMessageVisibilityRequest request) {

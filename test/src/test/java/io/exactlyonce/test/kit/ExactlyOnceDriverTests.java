@@ -339,7 +339,7 @@ class ExactlyOnceDriverTests {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> driver.deliver(TestMessage.of(ORDER).to("invoices")))
                 .withMessage(
-                        "The message is for queue 'invoices', and listeners read [orders]; say which of them by TestMessage.to(queue)");
+                        "The message is for queue 'invoices', and listeners read [orders]; choose one with TestMessage.to(queue)");
         assertThatIllegalStateException()
                 .isThrownBy(() -> driver.loseClaim())
                 .withMessageContaining("No handler runs on thread");

@@ -196,7 +196,7 @@ class TransactionCheckIT {
     void managerWhoseTransactionsTheApplicationsDataSourceDoesNotJoinIsRefused() {
         DataSource target = dataSource();
         beans.addBean("dataSource", new DelegatingDataSource(target));
-        assertRefused(new JdbcTransactionManager(target), "takes no part in the transactions", "same DataSource bean");
+        assertRefused(new JdbcTransactionManager(target), "does not join the transactions", "same DataSource bean");
     }
 
     @Test
@@ -205,7 +205,7 @@ class TransactionCheckIT {
         beans.addBean("dataSource", new DelegatingDataSource(target));
         var manager = new JdbcTransactionManager(target);
 
-        assertThatThrownBy(() -> transactions.create(manager, false)).hasMessageContaining("takes no part");
+        assertThatThrownBy(() -> transactions.create(manager, false)).hasMessageContaining("does not join");
         assertThat(transactions.create(manager, true).execute(TestDatabase.request(), claim -> null))
                 .isInstanceOf(Acquired.class);
     }

@@ -53,12 +53,12 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Claims, works and completes in one transaction of the application's own transaction manager, which writes a key's row once,
- * at its end: until then its advisory lock says that the key is held.
+ * Claims, works and completes in one transaction of the application's own transaction manager, which writes a key's row
+ * once, at its end. Until then, its advisory lock holds the key.
  *
- * <p>The row decides: a key that another claim has inserted or changed since it was read rolls the transaction back. Work that
- * commits or rolls back by itself is found out by the transaction's number, and what it has committed becomes a doubt, unless its
- * process dies before it ends.
+ * <p>The row decides: if another claim has inserted or changed a key since it was read, the transaction is rolled back.
+ * Work that commits or rolls back by itself is detected by the transaction's number, and its commits leave the key in
+ * doubt, unless its process dies before it ends.
  */
 public final class PostgresClaimTransaction implements ClaimTransaction {
 
@@ -66,7 +66,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
     private static final String PRIMARY_KEY = "exactly_once_claim_pkey";
 
-    /** What commits may wait for, by PostgreSQL's names, the weakest first. */
+    /** PostgreSQL's settings of synchronous_commit, the weakest first. */
     private static final List<String> DURABILITIES = List.of("off", "local", "remote_write", "on", "remote_apply");
 
     /** Managers whose commit is their connection's and nothing else, unless something listens. */
@@ -77,10 +77,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 
     /**
-     * Never waits. The commit waits for as much as commits of claims do, or for more if the session asks for it. The clock is read
-     * after the lock was taken, or a transaction that rolled back meanwhile might have had a higher fencing token. A replica
-     * numbers no transaction, and fails. The array comes from a subquery, so that the planner does not count its entries: it
-     * would plan each run anew.
+     * Never waits. The commit waits as long as commits of claims, or longer if the session is set so. The clock is read
+     * after the lock is taken; otherwise a transaction that rolled back meanwhile could have a higher fencing token. On
+     * a replica the transaction number fails. The array comes from a subquery, so that the planner does not count its
+     * entries: it would plan each execution anew.
      */
     private static final String LOCKS = """
             SELECT wanted.position, pg_try_advisory_xact_lock(wanted.number) AS taken,
@@ -92,10 +92,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             FROM unnest((SELECT ?::bigint[])) WITH ORDINALITY AS wanted (number, position)""";
 
     /**
-     * The rows' snapshot is younger than the locks: it shows whatever their last holders have committed. Where the table was
-     * analyzed while it was nearly empty, the planner would take a scan of all of it for the cheapest plan, and the driver's
-     * prepared statement would keep that; so the locks' statement forbids it. The rows' plan is made before it runs and takes
-     * that back: the work's own statements are planned as ever.
+     * The rows' snapshot is younger than the locks: it shows all commits of their last owners. If the table was
+     * analyzed while nearly empty, the planner would choose a scan of the whole table, and the driver's prepared
+     * statement would keep that plan; so the locks' statement forbids it. The rows' statement, planned before it runs,
+     * restores the setting for the work's own statements.
      */
     private static final String LOCKS_AND_ROWS = LOCKS + ", (" + Statements.ONLY_BY_INDEX + ") AS planning;\n"
             + "SELECT w.n, c.* FROM (" + Statements.AS_BEFORE + ") AS planning, " + ClaimRow.BY_KEY;
@@ -112,7 +112,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                     now() + ? * interval '1 microsecond', ?,
                     ?, ?, 'COMPLETED', now(), now(), now(), clock_timestamp())""";
 
-    /** Of a row that was free when it was read: writes nothing if it is not as it was, or another transaction has it. */
+    /** Writes nothing if a row that was free when read has changed, or is locked by another transaction. */
     private static final String UPDATE = """
             UPDATE exactly_once_claim
             SET claim_id = ?, owner = ?, attempt = ? / (pg_current_xact_id() = ?::xid8)::int, fencing_token = ?,
@@ -143,9 +143,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     /**
      * @param transactions the application's
      * @param dataSource whose connections its transactions bind
-     * @param claims reaches the same database, for what is no part of these transactions
+     * @param claims reaches the same database, outside these transactions
      * @param hasOneSnapshot whether all statements of a transaction see what its first one saw: REPEATABLE READ or SERIALIZABLE
-     * @param retention how long a key's row is kept, unless the request says it
+     * @param retention how long a key's row is kept; a request may override it
      * @param synchronousCommit what commits of claims wait for
      */
     public PostgresClaimTransaction(
@@ -207,8 +207,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Rolls back what has not ended, and returns whether there was no connection for it, or for the end: work that breaks its
-     * connection may throw anything. What could not be rolled back counts as no answer: a message on its last receive waits for one.
+     * Rolls back an open transaction, and returns whether the connection was lost: work that breaks its connection may
+     * throw anything. A failed rollback counts as no answer: a message on its last receive waits for one.
      */
     private boolean isLost(TransactionStatus status, Exception failure) {
         if (status.isCompleted()) {
@@ -228,7 +228,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         if (!SameDatabase.dataSourcesOfTransaction().contains(jdbc.getDataSource())) {
             // The locks would be released before the work begins.
             throw new IllegalTransactionStateException(
-                    "Transaction manager %s began no transaction on the DataSource that it used at start-up"
+                    "Transaction manager %s began no transaction on the DataSource that it used at startup"
                             .formatted(transactions));
         }
         try {
@@ -264,7 +264,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             return row.refusal(request);
         }
         if (!look.locks.remove(request.key())) {
-            // How long the holder will take is unknown: what a lease of our own would be is as good a guess as any.
+            // The owner's remaining time is unknown, so the length of a lease is the estimate.
             return new HeldElsewhere(request.lease());
         }
         if (row != null && row.mustBeParked(request)) {
@@ -294,7 +294,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    /** Writes rows that were there, or those that were not. */
+    /** Writes existing rows, or new ones. */
     private void write(Look look, Map<ClaimId, String> results, boolean there) {
         jdbc.execute(there ? UPDATE : INSERT, (PreparedStatement statement) -> {
             for (Free free : look.free) {
@@ -336,7 +336,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             // The division by zero.
             case "22012" ->
                 new IllegalStateException(look
-                        + " ended before its handler did, so the handler's writes are not one with the claim: a handler with"
+                        + " ended before its handler did, so its writes are not atomic with the claim: a handler with"
                         + " effects = DATABASE must neither commit nor roll back by itself");
             // A violation of a unique key.
             case "23505" -> isOfKey ? look.forestalled() : failure;
@@ -345,9 +345,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Returns whether the manager's commit would be its connection's and nothing else, so that it may go with the completion:
-     * the manager then finds no transaction to commit any more. JPA writes what it has not written yet when it commits, and
-     * so may a synchronization, a listener of the manager's, or a manager that the application has extended.
+     * Returns whether the manager's commit is only its connection's commit, so that it can be sent with the completion:
+     * the manager then finds no transaction to commit. JPA flushes when it commits, and a synchronization, a listener
+     * of the manager or an extended manager may also write then.
      */
     private boolean mayCommit(TransactionStatus status) {
         return PLAIN.contains(transactions.getClass())
@@ -359,8 +359,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /**
-     * Returns whether the completions are committed, although it looks like a failure: the commit's reply was lost, or something
-     * failed after it. What the work has committed by itself is in doubt, also if it failed then.
+     * Returns whether the completions are committed despite the failure: the commit's reply was lost, or something
+     * failed after it. Effects that the work has committed by itself are in doubt, also if it failed then.
      */
     private boolean isCompleted(Look look, Exception failure) {
         List<ClaimRequest> requests = look.free.stream().map(Free::request).toList();
@@ -374,11 +374,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                 log.warn("{} failed after its commit, so its effects and completions stay", look, failure);
                 return true;
             }
-            log.error(
-                    "{} was committed by its handler, which failed then: what it had written stays, and is in doubt",
-                    look);
+            log.error("{} was committed by its handler, which then failed: its writes stay, and are in doubt", look);
             store.claim(requests);
-            // Of a key that another claim has by now, it ends nothing.
+            // It does not end a key that another claim now owns.
             store.resolve(requests.stream()
                     .map(request -> new ClaimResolution.Released(request.id(), "its handler committed by itself", true))
                     .toList());
@@ -395,7 +393,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
      */
     private record Free(ClaimRequest request, @Nullable ClaimRow row, Acquired claim) {}
 
-    /** One transaction's look at its keys. */
+    /** One transaction's view of its keys. */
     private static final class Look {
 
         private final List<ClaimRequest> requests;
@@ -403,7 +401,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         private final List<ClaimOutcome> outcomes = new ArrayList<>();
         private final List<Free> free = new ArrayList<>();
 
-        /** Of keys that are not decided yet: a second request for a key finds it held by the first one. */
+        /** For undecided keys: a second request for a key finds it held by the first one. */
         private final Set<ClaimKey> locks = new HashSet<>();
 
         private Map<ClaimKey, ClaimRow> rows = Map.of();
@@ -435,7 +433,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
         ConcurrencyFailureException forestalled() {
             return new ConcurrencyFailureException(this
-                    + " is rolled back, since another claim of a key was written meanwhile: listeners of one scope should"
+                    + " is rolled back, because another claim of a key was written meanwhile: listeners of one scope should"
                     + " have the same effects");
         }
 

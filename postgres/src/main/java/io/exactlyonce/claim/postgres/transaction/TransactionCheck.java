@@ -19,12 +19,11 @@ import org.springframework.transaction.TransactionException;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * Makes claim transactions, of transaction managers that have proved to be fit: a transaction of theirs is one of the
- * database that keeps the claims, and sees its table. Proved by a transaction that changes nothing, since names and types
- * of beans tell little.
+ * Creates claim transactions from transaction managers, after a check that their transactions use the claim database
+ * and see its table. The check is a transaction without changes, because names and types of beans prove little.
  *
- * @param claims reaches the database that keeps the claims, with its table
- * @param beans where the application's own DataSource is
+ * @param claims reaches the claim database, with its table
+ * @param beans the beans with the application's own DataSource
  * @param retention how long a key's row is kept
  * @param synchronousCommit what commits of claims wait for
  */
@@ -90,9 +89,9 @@ public record TransactionCheck(
                         transaction.queryForObject(SESSION, Integer.class),
                         new JdbcTemplate(application).queryForObject(SESSION, Integer.class))) {
             throw refused(
-                    "the application's DataSource takes no part in the transactions of %s, so that what a handler writes through"
+                    "the application's DataSource does not join the transactions of %s, so a handler's writes through"
                                     .formatted(manager)
-                            + " it would be committed on its own",
+                            + " it would be committed separately",
                     "build transaction manager, JdbcTemplate and EntityManagerFactory on the same DataSource bean, or name"
                             + " the transaction manager of the one that the handler uses: transactionManager = \"...\"");
         }

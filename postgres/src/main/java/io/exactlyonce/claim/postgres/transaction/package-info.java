@@ -1,6 +1,4 @@
-/**
- * Claims within the application's own transactions, for {@code effects = DATABASE}. Internal; it uses the store's statements.
- */
+/** Claims in the application's own transactions, for {@code effects = DATABASE}. Internal. */
 @NullMarked
 package io.exactlyonce.claim.postgres.transaction;
 
