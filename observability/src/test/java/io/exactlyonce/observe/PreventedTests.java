@@ -58,8 +58,9 @@ class PreventedTests {
 
         assertThat(output)
                 .contains("listener 'fulfilment' on queue 'orders' takes " + KEY + " over at attempt 2: ")
-                .contains(" over at attempt 3: an earlier attempt reported no outcome, because its process died, its timeout"
-                        + " expired, or it was stopped")
+                .contains(
+                        " over at attempt 3: an earlier attempt reported no outcome, because its process died, its timeout"
+                                + " expired, or it was stopped")
                 .doesNotContain(" over at attempt 1: ", "card-4711");
     }
 
