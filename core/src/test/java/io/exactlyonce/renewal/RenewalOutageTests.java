@@ -26,6 +26,6 @@ class RenewalOutageTests {
             assertThat(output.getOut().lines().filter(line -> line.contains("Renewing 1 leases failed")))
                     .hasSize(3 * outage);
         }
-        assertThat(output).contains("while they last: java.lang.IllegalStateException: connection refused");
+        assertThat(output).contains("until they expire: java.lang.IllegalStateException: connection refused");
     }
 }
