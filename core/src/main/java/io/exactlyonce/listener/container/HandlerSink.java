@@ -79,7 +79,8 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
      * ERROR.
      */
     private static @Nullable Void failed(List<ReceivedMessage> messages, Throwable failure) {
-        // Thrown for some of a batch: of the others, those that were handled have noted their failure, if they have one.
+        // Thrown for some of a batch: of the others, those that were handled have noted their failure, if they have
+        // one.
         boolean isOfSome = Causes.of(failure)
                 .anyMatch(each -> each instanceof BatchItemFailures || each instanceof ClaimLostException);
         messages.stream()
