@@ -188,8 +188,10 @@ public final class ObservedCounts implements ObservationCounter {
     private List<SeenKey> keys(Counts counts) {
         long now = clock.nanoTime();
         List<SeenKey> latestFirst = new ArrayList<>();
-        counts.keys.forEach((hash, key) -> latestFirst.add(new SeenKey(
-                hash, key.latest().tag(), key.times(), TimeUnit.NANOSECONDS.toMillis(now - key.at()) / 100 / 10.0)));
+        counts.keys.forEach((hash, key) -> {
+            long tenths = TimeUnit.NANOSECONDS.toMillis(now - key.at()) / 100;
+            latestFirst.add(new SeenKey(hash, key.latest().tag(), key.times(), tenths / 10.0));
+        });
         Collections.reverse(latestFirst);
         return latestFirst;
     }
