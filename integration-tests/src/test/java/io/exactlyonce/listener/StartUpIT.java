@@ -191,8 +191,8 @@ class StartUpIT {
                 output,
                 Unnamed.class,
                 Map.of("exactly-once.listeners[" + generated + "].mode", "observe"),
-                "exactly-once.listeners has settings for " + generated
-                        + ", and there is no such @ExactlyOnceListener; the ids that exist are: none",
+                "exactly-once.listeners has settings for ids that no @ExactlyOnceListener has (existing ids: none): "
+                        + generated,
                 "give the listener this id");
     }
 
