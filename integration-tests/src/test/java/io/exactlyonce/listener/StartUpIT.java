@@ -125,7 +125,7 @@ class StartUpIT {
                 .close();
 
         assertThat(output)
-                .contains(" orders: queue " + queue + ", key #order.orderId, window 30s renewed every 15s,"
+                .contains(" orders: queue " + queue + ", key #order.orderId, visibility timeout 30s renewed every 15s,"
                         + " no dead-letter queue, claims on " + database.substring("jdbc:postgresql://".length())
                         + " (primary), retention 18d")
                 .doesNotContain("hunter2");
@@ -157,7 +157,8 @@ class StartUpIT {
                         "Listener 'plain' names the container factory 'exactlyOnceListenerContainerFactory'",
                         "use @ExactlyOnceListener"),
                 Arguments.of(NoQueue.class, "StartUpIT$NoQueue.handle: it names no queue", "set queueNames"),
-                Arguments.of(ListensTwice.class, "ListensTwice.handle: it has @SqsHandler", "leave @SqsHandler off"),
+                Arguments.of(
+                        ListensTwice.class, "ListensTwice.handle: it also has @SqsHandler", "leave @SqsHandler off"),
                 Arguments.of(BatchOfAClass.class, "BatchOfAClass.handle: it takes batches", "take a single message"),
                 Arguments.of(
                         FutureOfAClass.class,

@@ -84,7 +84,7 @@ class PgpoolIT {
         try (var claims = pool(pgpool.lead(URL))) {
             ClaimDatabaseException refused = refusalOf(claims);
             assertThat(refused.problem()).contains(problem);
-            assertThat(refused.remedy()).contains("datasource.url", ", past ");
+            assertThat(refused.remedy()).contains("datasource.url at the primary, not at a proxy that splits reads");
         }
     }
 

@@ -71,7 +71,7 @@ class PrimaryCheckTests {
         try (var pool = ImpatientPool.of(target, new OtherDatabase())) {
             ClaimDatabaseException refused = refusalOf(pool);
             assertThat(refused.problem())
-                    .startsWith("mem:shop is connected, but refused")
+                    .startsWith("mem:shop is reachable, but rejected")
                     .contains("SQLSTATE 90022", OtherDatabase.ANSWER);
             assertThat(refused.remedy()).contains("PostgreSQL 14 or later", "set exactly-once.datasource.url");
             assertThat(refused).hasMessageNotContaining("secret");

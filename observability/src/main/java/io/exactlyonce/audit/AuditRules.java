@@ -209,7 +209,7 @@ public final class AuditRules {
         }
         if (keepsTimestamp && !isShorter(source, dead)) {
             String found = say(
-                    "the dead-letter queue keeps messages for %s, the queue for %s: a message keeps its first timestamp, and may be deleted before a person sees it",
+                    "the dead-letter queue keeps messages for %s, the queue for %s: a message keeps its first timestamp, and may be deleted before an operator sees it",
                     dead, source);
             String remedy =
                     "set MessageRetentionPeriod of the dead-letter queue to 1209600 (14 days), and the queue's lower";

@@ -196,7 +196,7 @@ final class LatencyForecaster {
     synchronized LatencyForecast forecast(long nanos) {
         double sinceLast = Math.max(0, sinceLast(nanos));
         boolean isRecent = sinceLast < RecentLatencies.SECONDS;
-        // What stands still does not go on to grow, and has not breached the window now.
+        // Without deliveries, latency neither grows nor exceeds the visibility timeout.
         boolean isForeseen = isRecent || (sinceLast < MEANINGFUL_SECONDS && p95() < window);
         return new LatencyForecast(
                 Latencies.duration(window),

@@ -30,12 +30,12 @@ public record WindowAdvice(
         /** Renewal is off: the visibility timeout must fit all but the rarest case. */
         NOT_RENEWED(
                 "(p99 + 70 ms) x 1.75",
-                "99th percentile, plus 50 ms for the network and 20 ms for reading and writing messages, times 1.5 to 2.0: the usual advice for static windows"),
+                "99th percentile, plus 50 ms for the network and 20 ms for reading and writing messages, times 1.5 to 2.0: the usual advice for static visibility timeouts"),
 
         /** The other rules would make the visibility timeout shorter than the measured deliveries allow. */
         KEPT(
                 "as it is, or p95",
-                "the rule for this window gives less, but no window is made shorter than p95 (p99 of fewer than 200 deliveries), nor before the rule has enough deliveries to go by");
+                "the rule for this visibility timeout gives less, but none below p95 (p99 of fewer than 200 deliveries) is recommended, and none before the rule has enough deliveries");
 
         private static final double OVERHEAD_SECONDS = 0.07;
         private static final double SAFETY = 1.75;

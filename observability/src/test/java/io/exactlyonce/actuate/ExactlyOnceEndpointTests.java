@@ -132,7 +132,7 @@ class ExactlyOnceEndpointTests {
         assertThat(window.p95Seconds()).isBetween(19.0, 21.0);
         assertThat(window.utilizationRatio()).isBetween(0.6, 0.7);
         assertThat(String.valueOf(window.utilizationRatio())).hasSizeLessThanOrEqualTo("0.123".length());
-        assertThat(window.overruns()).isEqualTo("0.0 in 1,000 outlast the window");
+        assertThat(window.overruns()).isEqualTo("0.0 in 1,000 outlast the visibility timeout");
         assertThat(window.timeToBreachSeconds()).isNull();
         assertThat(window.advice().rule()).isEqualTo("2 x p50");
         assertThat(window.advice().recommendedSeconds()).isBetween(38.0, 42.0);

@@ -161,7 +161,7 @@ public final class PrimaryCheck {
                     "keeps text in %s (server_encoding), but claims need UTF8".formatted(row.getString("encoding")),
                     "make a database with CREATE DATABASE ... TEMPLATE template0 ENCODING 'UTF8', and let %s lead there"
                             .formatted(url));
-            // What follows a pool of our own making always is.
+            // A pool that this library makes always passes the checks below.
             require(
                     pool.maximumPoolSize() > 1,
                     "has 1 connection, but claims need at least 2, one of them for renewals",

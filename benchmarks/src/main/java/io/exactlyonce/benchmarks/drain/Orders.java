@@ -14,7 +14,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 record Orders(List<String> bodies, int different) {
 
-    /** A duplicate follows its original closely, as after a short visibility window. */
+    /** A duplicate follows its original closely, as after a short visibility timeout. */
     private static final int FAR = 100;
 
     /**

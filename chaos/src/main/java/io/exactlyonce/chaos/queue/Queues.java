@@ -40,7 +40,7 @@ public final class Queues implements AutoCloseable {
         this.client = LocalSqs.client(URI.create("http://127.0.0.1:" + port));
     }
 
-    /** Creates all queues with a visibility window, and for each one for its dead letters. */
+    /** Creates all queues with a visibility timeout, and for each one for its dead letters. */
     public void create(Duration window) {
         for (Stream stream : Stream.values()) {
             Map<QueueAttributeName, String> attributes = new HashMap<>();

@@ -120,7 +120,7 @@ final class Jobs {
         return stream.queue() + "-" + number;
     }
 
-    /** Most jobs are short; some take longer than the visibility window. */
+    /** Most jobs are short; some take longer than the visibility timeout. */
     private long work() {
         double chance = random.nextDouble();
         if (chance < 0.80) {

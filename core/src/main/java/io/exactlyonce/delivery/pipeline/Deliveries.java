@@ -124,7 +124,7 @@ public final class Deliveries {
                 logFailed(delivery, undecided);
                 returnAfter(delivery, decided instanceof Disposition.Return back ? back.delay() : undecided);
             }
-            // What failed came after the handler, such as an interceptor.
+            // The failure came after the handler, for example from an interceptor.
             default -> logFailed(delivery, null);
         }
         return settled.get() == DeliveryState.DELETING;

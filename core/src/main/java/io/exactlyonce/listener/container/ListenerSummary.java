@@ -43,7 +43,7 @@ public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, Re
         if (listener.scope() != null) {
             line.add("scope " + listener.scope());
         }
-        line.add("window " + renewed(subscription.window().length()));
+        line.add("visibility timeout " + renewed(subscription.window().length()));
         if (terms.lease() != null) {
             line.add("lease " + renewed(terms.lease()));
         }

@@ -48,7 +48,7 @@ final class Experiment {
         console.progress("PostgreSQL %s is up, with a database for each side", databases.version());
         Queues queues = cleanup.add(Queues.start(settings.window()));
         console.progress(
-                "ElasticMQ is up, visibility window %d s", settings.window().toSeconds());
+                "ElasticMQ is up, visibility timeout %d s", settings.window().toSeconds());
         return new LabServers(databases, queues, startClaims(workspace), workspace);
     }
 

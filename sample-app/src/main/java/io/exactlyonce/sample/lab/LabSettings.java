@@ -7,7 +7,7 @@ import java.time.Duration;
  * and the slow handlers reach further, to three windows and a half.
  *
  * @param orders how many orders are sent to each side, from 10 to 2,000
- * @param window visibility window of both queues, whole seconds
+ * @param window visibility timeout of both queues, whole seconds
  * @param workersPerSide worker processes of each side, at least 2
  * @param deadline when the run gives up, counted from its start
  * @param store where the exactly-once side keeps its claims

@@ -36,9 +36,9 @@ final class ReportTable {
         table.row(
                 "workers killed in mid-handler (SIGKILL)", side -> side.killed().size());
         table.row("messages left in the queue", SideFigures::left);
-        table.row("visibility window, ms", side -> side.window().toMillis());
+        table.row("visibility timeout, ms", side -> side.window().toMillis());
         table.row("handler p95, ms", side -> side.p95().toMillis());
-        table.row("handler p95 / visibility window", side -> side.p95InPercentOfWindow() + " %");
+        table.row("handler p95 / visibility timeout", side -> side.p95InPercentOfWindow() + " %");
         return List.copyOf(table.lines);
     }
 

@@ -12,7 +12,7 @@ import java.util.Set;
  * @param ledger the provider's figures
  * @param recorded the ids of the orders that have a row in the database
  * @param p95 95th percentile of the handler's run time, of the runs that reached their end
- * @param window the queue's visibility window
+ * @param window the queue's visibility timeout
  * @param killed names of the workers that were killed
  * @param endedByThemselves names of the workers that ended without having been stopped
  * @param left how many messages were still in the queue

@@ -6,7 +6,7 @@ import java.time.Duration;
  * How the lab runs with its page.
  *
  * @param port of the page, or 0 for any that is free
- * @param window visibility window of both queues to begin with, whole seconds
+ * @param window visibility timeout of both queues to begin with, whole seconds
  * @param slowing how long the partner takes to become as slow as it gets
  */
 public record LiveSettings(int port, Duration window, Duration slowing) {

@@ -8,7 +8,7 @@ import org.springframework.stereotype.Component;
 
 /**
  * The incident's worker: looks whether the order is processed, charges it, and writes that it is. Between look and
- * write lies the whole of the handler, and nothing extends the visibility window meanwhile.
+ * write lies the whole of the handler, and nothing extends the visibility timeout meanwhile.
  */
 @Component
 @Profile("naive")
