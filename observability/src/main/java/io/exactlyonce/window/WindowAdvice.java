@@ -35,7 +35,7 @@ public record WindowAdvice(
         /** The other rules would make the visibility timeout shorter than the measured deliveries allow. */
         KEPT(
                 "as it is, or p95",
-                "the rule for this visibility timeout gives less, but none below p95 (p99 of fewer than 200 deliveries) is recommended, and none before the rule has enough deliveries");
+                "the rule gives less; no value below p95 (p99 of fewer than 200 deliveries) is recommended, and no lower one after few deliveries");
 
         private static final double OVERHEAD_SECONDS = 0.07;
         private static final double SAFETY = 1.75;
