@@ -65,11 +65,10 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         }
         log.error(
                 "{} is returned: {} is completed with other content. Correct the key if it names two actions. If the sender"
-                        + " repeats one action with another timestamp, {} fingerprint of @ExactlyOnceListener, or set"
-                        + " exactly-once.listeners.{}.on-mismatch",
+                        + " repeats one action with another timestamp, set fingerprint of @ExactlyOnceListener to the content"
+                        + " that stays the same, or set exactly-once.listeners.{}.on-mismatch",
                 delivery,
                 spec,
-                spec.hasFingerprint() ? "leave content that changes out of" : "name the content to compare in",
                 delivery.subscription().listener());
         return retry(delivery);
     }

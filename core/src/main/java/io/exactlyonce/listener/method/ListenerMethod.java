@@ -66,7 +66,6 @@ public record ListenerMethod(
         return new ClaimSpec(
                 key(received.message(), polled),
                 compared(received.message(), polled).get(),
-                fingerprint != null,
                 doubt,
                 transaction);
     }

@@ -71,7 +71,7 @@ class TransactionalBatchTests {
             Delivery delivery = rig.receive(rig.orders, "handle " + place, 1);
             deliveries.add(delivery);
             ClaimKey key = new ClaimKey("orders", groups[place] + place);
-            attempts.add(DeliveryRig.asking(delivery, groups[place], new ClaimSpec(key, null, false, doubt, in)));
+            attempts.add(DeliveryRig.asking(delivery, groups[place], new ClaimSpec(key, null, doubt, in)));
         }
         return attempts;
     }

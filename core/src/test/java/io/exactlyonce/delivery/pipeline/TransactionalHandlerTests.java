@@ -55,7 +55,7 @@ class TransactionalHandlerTests {
     };
 
     private static ClaimSpec in(DeliveryRig.SingleTransaction transaction, InDoubtSettings doubt) {
-        return new ClaimSpec(DeliveryRig.KEY, null, false, doubt, DeliveryRig.single(transaction));
+        return new ClaimSpec(DeliveryRig.KEY, null, doubt, DeliveryRig.single(transaction));
     }
 
     private Object process(DeliveryRig.SingleTransaction transaction, DeliveryRig.SingleHandler handler)
@@ -253,7 +253,7 @@ class TransactionalHandlerTests {
         ClaimTransaction late = rig.breakers.guard(DeliveryRig.single(answeringFrom(10)), "manager");
         Subscription managed = DeliveryRig.subscription("orders", rig.queue, rig.breakers.of(late));
         Delivery received = rig.receive(managed, "handle of a manager", 1);
-        ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, null, false, InDoubtSettings.RERUN, late);
+        ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, null, InDoubtSettings.RERUN, late);
 
         assertThat(rig.process(received, handling, claim -> "shipped")).isEqualTo("shipped");
 
