@@ -190,7 +190,7 @@ public final class Slot implements AutoCloseable {
                 String name = "w%d-%d".formatted(number, generation);
                 log.record(Event.of(Kind.STARTED).by(name));
                 recordPartition(name);
-                WorkerProcess worker = WorkerProcess.start(name, launch, wires);
+                WorkerProcess worker = WorkerProcess.start(name, launch, wires, mode());
                 current = worker;
                 while (!worker.awaitEnd(LOOK_MILLIS)) {
                     pauses.look(worker);
@@ -202,6 +202,11 @@ public final class Slot implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    /** Every other worker observes one of its listeners. */
+    private List<String> mode() {
+        return number % 2 == 0 ? List.of("--exactly-once.listeners.letters.mode=observe") : List.of();
     }
 
     private synchronized void recordEnd(WorkerProcess worker) {

@@ -36,18 +36,20 @@ final class WorkerProcess {
         this.process = process;
     }
 
-    static WorkerProcess start(String name, Launch launch, Wires wires) throws IOException {
-        return start(name, launch, wires, launch.java()::shared);
+    static WorkerProcess start(String name, Launch launch, Wires wires, List<String> mode) throws IOException {
+        return start(name, launch, wires, mode, launch.java()::shared);
     }
 
     /** Starts one that leaves an archive of its classes for all later ones when it ends. */
     static WorkerProcess startArchiving(Launch launch, Wires wires) throws IOException {
-        return start("archive", launch, wires, launch.java()::archiving);
+        return start("archive", launch, wires, List.of(), launch.java()::archiving);
     }
 
-    private static WorkerProcess start(String name, Launch launch, Wires wires, JavaCommand java) throws IOException {
+    private static WorkerProcess start(String name, Launch launch, Wires wires, List<String> mode, JavaCommand java)
+            throws IOException {
         Path logs = launch.logs();
         List<String> arguments = arguments(name, launch, wires, logs.resolve(name + ".log"));
+        arguments.addAll(mode);
         ProcessBuilder builder = new ProcessBuilder(java.of(WorkerApplication.class, "-Xmx192m", arguments))
                 .redirectError(Redirect.to(logs.resolve(name + ".err").toFile()));
         builder.environment().putAll(launch.clocks().environment(name));

@@ -27,6 +27,7 @@ public final class Checker {
             new TokenRule(),
             new DoubtRule(),
             new CompletionRule(),
+            new ObservedRule(),
             new DecisionRule(),
             new OutcomeRule());
 

@@ -7,19 +7,17 @@ final class CompletionRule implements Rule {
 
     @Override
     public void judge(KeyHistory key, Findings findings) {
-        key.firstDone().ifPresent(done -> {
-            judgeDone(key, done, findings);
-            if (!key.isInDatabase()) {
-                judgeCalls(key, done, findings);
-            }
-        });
+        key.firstEnd().ifPresent(end -> judgeEnd(key, end, findings));
+        if (!key.isInDatabase()) {
+            key.firstDone().ifPresent(done -> judgeCalls(key, done, findings));
+        }
     }
 
-    private static void judgeDone(KeyHistory key, Event done, Findings findings) {
-        boolean handled = key.all(Kind.HANDLED).anyMatch(event -> event.order() < done.order());
+    private static void judgeEnd(KeyHistory key, Event end, Findings findings) {
+        boolean handled = key.all(Kind.HANDLED).anyMatch(event -> event.order() < end.order());
         // A reconciler may complete a key whose handler died, and so may an operator.
-        if (!handled && !key.has("RECONCILE") && !key.mayBeDecidedDone(done)) {
-            findings.lost(key.key(), "done before any handler had returned", List.of(done));
+        if (!handled && !key.has("RECONCILE") && !key.mayBeDecidedDone(end)) {
+            findings.lost(key.key(), "done before any handler had returned", List.of(end));
         }
     }
 

@@ -66,7 +66,7 @@ final class Findings {
 
     /** Returns whether a failover may have undone what was committed between two events, as it looks after the run. */
     boolean forgottenInTheEnd(String key, Event from, Event to) {
-        return forgotten(key, from, to, history.events().get(history.events().size() - 1));
+        return forgotten(key, from, to, history.last());
     }
 
     /**
@@ -79,6 +79,25 @@ final class Findings {
         fault.ifPresent(span -> explained.add(new ExplainedAnomaly(
                 ExplainedAnomaly.Cause.REPEATED_IN_DOUBT, key, sorted(Stream.of(span.begin(), from, to)))));
         return fault.isPresent();
+    }
+
+    /**
+     * Returns whether a fault may have kept a worker from recording an outcome, of which an event tells that it is known, or undone that
+     * record since.
+     */
+    boolean mayBeUnrecorded(String worker, Event begin, Event known) {
+        long recoveryMicros = terms.recovery().toNanos() / 1_000;
+        Event recorded = history.lastUntil(known.micros() + recoveryMicros);
+        return history.faults()
+                        .costingClaims(worker, begin, recorded, recoveryMicros)
+                        .isPresent()
+                || history.faults()
+                        .forgetting(
+                                begin,
+                                recorded,
+                                history.last(),
+                                terms.exposure().toNanos() / 1_000)
+                        .isPresent();
     }
 
     private static List<Event> sorted(Stream<Event> events) {

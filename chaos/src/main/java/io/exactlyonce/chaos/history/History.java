@@ -47,6 +47,17 @@ public final class History {
         return events;
     }
 
+    Event last() {
+        return events.get(events.size() - 1);
+    }
+
+    /** Returns the last event that was recorded by a time. */
+    Event lastUntil(long micros) {
+        return events.stream()
+                .takeWhile(event -> event.micros() <= micros)
+                .reduce(events.get(0), (earlier, later) -> later);
+    }
+
     Stream<KeyHistory> keys() {
         return byKey.entrySet().stream()
                 .filter(entry -> !entry.getKey().isEmpty())

@@ -24,6 +24,9 @@ public enum Invariant {
     /** A completed key is never claimed again. */
     COMPLETED_RUNS_NO_MORE,
 
+    /** In observe mode, a key whose handler returned is completed if nothing interfered with its claim. */
+    OBSERVED_IS_RECORDED,
+
     /** Of an operator's decisions on a parked claim one counts, and it stays. */
     DECISION_STANDS,
 

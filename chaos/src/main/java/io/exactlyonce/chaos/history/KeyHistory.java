@@ -11,7 +11,7 @@ import java.util.stream.Stream;
  * What happened to one key.
  *
  * @param events all of its events, in their order
- * @param calls its handler's runs, in the order in which they began
+ * @param calls its handler's runs under a claim, in the order in which they began; those in observe mode are left out
  */
 record KeyHistory(String key, List<Event> events, List<Call> calls) {
 
@@ -26,7 +26,7 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
                 byCall.computeIfAbsent(event.call(), call -> new ArrayList<>()).add(event);
             }
         }
-        // A run whose first event is another one is unsound, and SoundRule says so.
+        // A run whose first event is neither this one nor OBSERVED is unsound, and SoundRule says so.
         return byCall.values().stream()
                 .filter(run -> run.get(0).kind() == Kind.ENTERED)
                 .map(run -> new Call(run.get(0), run))
@@ -123,11 +123,38 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
 
     /** Returns the first event that proves the key completed while the run went on. */
     Optional<Event> firstDone() {
+        return endings().filter(event -> !isObservedBy(event.worker())).findFirst();
+    }
+
+    /** Returns the first event after which no message of the key may be left, whether the key is completed or not. */
+    Optional<Event> firstEnd() {
+        return endings().findFirst();
+    }
+
+    private Stream<Event> endings() {
         return events.stream()
                 .filter(event -> event.kind() == Kind.COMPLETED
                         || event.kind() == Kind.ACKNOWLEDGING
-                        || event.kind() == Kind.ACKNOWLEDGED)
-                .findFirst();
+                        || event.kind() == Kind.ACKNOWLEDGED);
+    }
+
+    /** Returns whether a worker handles the key in observe mode: what it deletes proves no completion. */
+    private boolean isObservedBy(String worker) {
+        return all(Kind.OBSERVED).anyMatch(observed -> observed.worker().equals(worker));
+    }
+
+    /** Returns the returns of its handler's runs in observe mode. */
+    Stream<Event> handledInObserveMode() {
+        return all(Kind.HANDLED)
+                .filter(handled ->
+                        all(Kind.OBSERVED).anyMatch(observed -> observed.call().equals(handled.call())));
+    }
+
+    /** Returns whether its handler ran once, in observe mode, and no other worker ever had a message of the key. */
+    boolean isObservedAlone() {
+        return calls.isEmpty()
+                && all(Kind.OBSERVED).count() == 1
+                && all(Kind.RECEIVED).map(Event::worker).distinct().count() == 1;
     }
 
     /** Returns the event since which the completion may have been committed that another event proves. */

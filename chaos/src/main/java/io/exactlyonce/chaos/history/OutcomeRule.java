@@ -7,6 +7,9 @@ final class OutcomeRule implements Rule {
 
     @Override
     public void judge(KeyHistory key, Findings findings) {
+        if (isDoneUnrecorded(key)) {
+            return;
+        }
         if (key.status().equals("HELD") && !key.has(Kind.DEAD_LETTERED) && !isForgotten(key, findings)) {
             findings.stuck(key.key(), "its claim is held when all is done", last(key));
         } else if (key.isCompleted()) {
@@ -35,6 +38,13 @@ final class OutcomeRule implements Rule {
             findings.lost(
                     key.key(), "deleted, but neither completed, nor parked, nor in the dead-letter queue", last(key));
         }
+    }
+
+    /** In observe mode a message is deleted whether its key could be completed or not: {@link ObservedRule} judges that. */
+    private static boolean isDoneUnrecorded(KeyHistory key) {
+        return !key.isCompleted()
+                && key.firstDone().isEmpty()
+                && key.handledInObserveMode().findAny().isPresent();
     }
 
     private static boolean isForgotten(KeyHistory key, Findings findings) {

@@ -16,7 +16,8 @@ final class SoundRule implements Rule {
         }
         Set<String> entered = new HashSet<>();
         for (Event event : key.events()) {
-            if (event.kind() == Kind.ENTERED && !entered.add(event.call())) {
+            boolean isFirst = event.kind() == Kind.ENTERED || event.kind() == Kind.OBSERVED;
+            if (isFirst && !entered.add(event.call())) {
                 findings.violated(SOUND_HISTORY, key.key(), "one call is entered twice", event);
             } else if (!event.call().isEmpty() && !entered.contains(event.call())) {
                 findings.violated(SOUND_HISTORY, key.key(), "its call was never entered", event);

@@ -15,6 +15,12 @@ public enum Stream {
     INVOICES("invoices", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.IGNORES_KEY),
     /** In batches. */
     POSTINGS("postings", Effects.DATABASE, InDoubtPolicy.RERUN, Partner.NONE),
+    /** By a handler that returns a future. */
+    NOTICES("notices", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.IGNORES_KEY),
+    /** By {@code ExactlyOnceOperations}, in a listener of Spring Cloud AWS. */
+    ERRANDS("errands", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.IGNORES_KEY),
+    /** Observed by every other worker, and enforced by the others. */
+    LETTERS("letters", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.IGNORES_KEY),
     STEPS("steps.fifo", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.HONOURS_KEY);
 
     private final String queue;

@@ -44,7 +44,8 @@ final class FinalStateRecorder {
         if (parked) {
             return "its key is parked";
         }
-        if (body.contains("\"POISON\"")) {
+        // What is hopeless is parked only where an enforced listener handles it.
+        if (body.contains("\"POISON\"") || body.contains("\"HOPELESS\"")) {
             return "its handler fails each time";
         }
         return body.endsWith("}") ? "its receives were used up" : "it cannot be read";

@@ -22,6 +22,9 @@ final class Jobs {
         Stream.BOOKINGS,
         Stream.INVOICES,
         Stream.POSTINGS,
+        Stream.NOTICES,
+        Stream.ERRANDS,
+        Stream.LETTERS,
         Stream.STEPS
     };
     private static final int GROUPS = 60;

@@ -29,6 +29,13 @@ final class HandlerRecorder {
         return run;
     }
 
+    /** Begins a run in observe mode. */
+    static HandlerRecorder observe(RecorderClient recorder, String call, Job job) {
+        HandlerRecorder run = new HandlerRecorder(recorder, job.key(), call);
+        run.record(Kind.OBSERVED);
+        return run;
+    }
+
     String call() {
         return call;
     }

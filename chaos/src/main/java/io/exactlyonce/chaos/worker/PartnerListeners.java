@@ -1,22 +1,39 @@
 package io.exactlyonce.chaos.worker;
 
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.awspring.cloud.sqs.listener.Visibility;
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.InDoubtPolicy;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.springframework.beans.factory.annotation.Value;
 import org.springframework.stereotype.Component;
 
-/** Handlers whose effects happen at the partner's: one for each policy, and one for each of the partner's ledgers. */
+/** Handlers whose effects happen at the partner's: one for each policy, for each of the partner's ledgers, and for each kind of handler. */
 @Component
 class PartnerListeners {
 
     private final Runs runs;
     private final PaymentPartner partner;
+    private final ExactlyOnceOperations operations;
+    private final boolean isObserving;
+    private final ExecutorService threads = Executors.newCachedThreadPool();
 
-    PartnerListeners(Runs runs, PaymentPartner partner) {
+    PartnerListeners(
+            Runs runs,
+            PaymentPartner partner,
+            ExactlyOnceOperations operations,
+            @Value("${exactly-once.listeners.letters.mode:enforce}") String mode) {
         this.runs = runs;
         this.partner = partner;
+        this.operations = operations;
+        this.isObserving = mode.equals("observe");
     }
 
     /** Runs again after a crash, at a partner that honours the downstream key. */
@@ -72,6 +89,53 @@ class PartnerListeners {
             parkFor = HopelessException.class)
     void bill(List<Job> jobs, List<Claim> claims) throws BatchItemFailures, InterruptedException {
         runs.runAll(jobs, claims, partner::ship).throwIfAny();
+    }
+
+    /** Returns a future, which another thread completes. Runs again after a crash, at a partner that acts each time. */
+    @ExactlyOnceListener(id = "notices", queueNames = "notices", key = "#job.key", parkFor = HopelessException.class)
+    CompletableFuture<Receipt> notify(Job job, Claim claim) {
+        return CompletableFuture.supplyAsync(
+                () -> {
+                    try {
+                        runs.run(job, claim, call -> partner.ship(job, claim, call));
+                    } catch (InterruptedException stopped) {
+                        throw new IllegalStateException("Nobody interrupts these threads", stopped);
+                    }
+                    return receipt(job);
+                },
+                threads);
+    }
+
+    /** Is claimed in the handler of a listener of Spring Cloud AWS. Runs again after a crash, at a partner that acts each time. */
+    @SqsListener("errands")
+    void run(Job job, Visibility visibility) throws InterruptedException {
+        try {
+            operations.execute("errands", job.key(), Receipt.class, claim -> {
+                runs.run(job, claim, call -> partner.ship(job, claim, call));
+                return receipt(job);
+            });
+        } catch (ClaimHeldException held) {
+            visibility.changeTo(Math.toIntExact(held.retryAfter().toSeconds() + 1));
+            throw held;
+        }
+    }
+
+    /**
+     * Every other worker observes it only. Its visibility timeout is the queue's: by it, observing sets its leases. Runs again after a
+     * crash, at a partner that acts each time.
+     */
+    @ExactlyOnceListener(
+            id = "letters",
+            queueNames = "letters",
+            key = "#job.key",
+            messageVisibilitySeconds = "4",
+            parkFor = HopelessException.class)
+    void write(Job job, Claim claim) throws InterruptedException {
+        if (isObserving) {
+            runs.observe(job, call -> partner.ship(job, claim, call));
+        } else {
+            runs.run(job, claim, call -> partner.ship(job, claim, call));
+        }
     }
 
     private Receipt receipt(Job job) {

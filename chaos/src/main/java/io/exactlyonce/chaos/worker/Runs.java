@@ -51,6 +51,21 @@ class Runs {
         return run.call();
     }
 
+    /** Runs a handler in observe mode: there is no claim to check. */
+    void observe(Job job, Effect effect) throws InterruptedException {
+        HandlerRecorder run = HandlerRecorder.observe(recorder, worker + "/" + calls.incrementAndGet(), job);
+        try {
+            work(job);
+            fail(job);
+            run.record(Kind.ACTING);
+            effect.happen(run.call());
+        } catch (RuntimeException | InterruptedException failure) {
+            run.failed(failure);
+            throw failure;
+        }
+        run.record(Kind.HANDLED);
+    }
+
     /**
      * Runs a batch handler, which takes as long as the longest of its jobs. Each job is a call of its own.
      *

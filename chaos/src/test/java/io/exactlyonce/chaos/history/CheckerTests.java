@@ -4,6 +4,7 @@ import static io.exactlyonce.chaos.history.Story.began;
 import static io.exactlyonce.chaos.history.Story.checked;
 import static io.exactlyonce.chaos.history.Story.decided;
 import static io.exactlyonce.chaos.history.Story.deciding;
+import static io.exactlyonce.chaos.history.Story.deleted;
 import static io.exactlyonce.chaos.history.Story.done;
 import static io.exactlyonce.chaos.history.Story.effect;
 import static io.exactlyonce.chaos.history.Story.ended;
@@ -13,6 +14,7 @@ import static io.exactlyonce.chaos.history.Story.external;
 import static io.exactlyonce.chaos.history.Story.failed;
 import static io.exactlyonce.chaos.history.Story.grouped;
 import static io.exactlyonce.chaos.history.Story.killed;
+import static io.exactlyonce.chaos.history.Story.observed;
 import static io.exactlyonce.chaos.history.Story.received;
 import static io.exactlyonce.chaos.history.Story.sent;
 import static io.exactlyonce.chaos.history.Story.state;
@@ -111,6 +113,144 @@ class CheckerTests {
 
         assertBroken(verdict, Invariant.NOTHING_LOST);
         assertThat(verdict.lost()).isEqualTo(1);
+    }
+
+    // Observe mode
+
+    @Test
+    void handlersInObserveModeMayRepeatEffectsAndRunForCompletedKeys() {
+        assertHolds(acted(story().tell(external("k")), "a", 1, false)
+                .tell(done("k", "a"))
+                .tell(observed("k", "b"))
+                .tell(effect("k", "b"))
+                .tell(deleted("k", "b"))
+                .end());
+    }
+
+    @Test
+    void deleteInObserveModeProvesNoCompletion() {
+        assertHolds(acted(
+                        story().tell(external("k"))
+                                .tell(observed("k", "a"))
+                                .tell(effect("k", "a"))
+                                .tell(deleted("k", "a")),
+                        "b",
+                        1,
+                        false)
+                .tell(done("k", "b"))
+                .end());
+    }
+
+    @Test
+    void keyThatAnEnforcingWorkerCompletedRunsNoMoreThereWhateverObservingOnesDo() {
+        Verdict verdict = acted(
+                        acted(story().tell(external("k")), "a", 1, false)
+                                .tell(deleted("k", "a"))
+                                .tell(observed("k", "b"))
+                                .tell(deleted("k", "b")),
+                        "c",
+                        2,
+                        true)
+                .tell(done("k", "c"))
+                .end();
+
+        assertThat(verdict.violations())
+                .extracting(Violation::invariant)
+                .contains(Invariant.COMPLETED_RUNS_NO_MORE, Invariant.EFFECT_NOT_REPEATED);
+    }
+
+    @Test
+    void doubtIsToldAlsoIfAnObservingWorkerHadTheKeyMeanwhile() {
+        Verdict verdict = story().tell(external("k"))
+                .tell(entered("k", "a", 1, false))
+                .tell(killed("a"))
+                .tell(observed("k", "b"))
+                .tell(failed("k", "b"))
+                .tell(entered("k", "c", 3, false))
+                .tell(effect("k", "c"))
+                .tell(done("k", "c"))
+                .end();
+
+        assertBroken(verdict, Invariant.DOUBT_IS_TOLD);
+    }
+
+    @Test
+    void keyThatIsHandledInObserveModeAloneIsCompleted() {
+        Verdict verdict = story().tell(external("k"))
+                .tell(observed("k", "a"))
+                .tell(effect("k", "a"))
+                .tell(deleted("k", "a"))
+                .tell(state("k", "HELD"))
+                .end();
+
+        assertBroken(verdict, Invariant.OBSERVED_IS_RECORDED);
+    }
+
+    @Test
+    void completionInObserveModeMayBeMissingAfterAKillOrWhileTheDatabaseIsAway() {
+        assertHolds(story().tell(external("k"))
+                .tell(observed("k", "a"))
+                .tell(effect("k", "a"))
+                .tell(deleted("k", "a"))
+                .tell(killed("a"))
+                .tell(state("k", "HELD"))
+                .end());
+        assertHolds(story().tell(external("k"))
+                .tell(began(Fault.DATABASE_RESTART, ""))
+                .tell(observed("k", "a"))
+                .tell(effect("k", "a"))
+                .tell(deleted("k", "a"))
+                .tell(ended(Fault.DATABASE_RESTART, ""))
+                .end());
+    }
+
+    @Test
+    void killLongAfterTheHandlerReturnedExplainsNoMissingCompletion() {
+        Verdict verdict = story().tell(external("k"))
+                .tell(observed("k", "a"))
+                .tell(effect("k", "a"))
+                .tell(deleted("k", "a"))
+                .after(Duration.ofSeconds(1))
+                .tell(killed("a"))
+                .end();
+
+        assertBroken(verdict, Invariant.OBSERVED_IS_RECORDED);
+    }
+
+    @Test
+    void completionInObserveModeMayBeMissingIfAnotherWorkerHadTheKey() {
+        assertHolds(story().tell(external("k"))
+                .tell(received("k", "b", "m"))
+                .tell(observed("k", "a"))
+                .tell(effect("k", "a"))
+                .tell(deleted("k", "a"))
+                .tell(state("k", "RELEASED"))
+                .end());
+    }
+
+    @Test
+    void messageThatIsDeletedInObserveModeBeforeAnyHandlerReturnedIsLost() {
+        Verdict verdict = story().tell(external("k"))
+                .tell(observed("k", "a"))
+                .tell(Event.of(Kind.ACKNOWLEDGING).by(Story.workerOf("a")).on("k"))
+                .tell(effect("k", "a"))
+                .tell(done("k", "a"))
+                .end();
+
+        assertBroken(verdict, Invariant.NOTHING_LOST);
+    }
+
+    @Test
+    void messageThatAnEnforcingWorkerDeletesIsCompletedAlsoIfAnObservingOneHandledItsKey() {
+        Verdict verdict = story().tell(external("k"))
+                .tell(observed("k", "a"))
+                .tell(effect("k", "a"))
+                .tell(deleted("k", "a"))
+                .tell(Event.of(Kind.ACKNOWLEDGING).by("enforcing").on("k"))
+                .tell(state("k", "RELEASED"))
+                .end();
+
+        assertThat(verdict.violations()).extracting(Violation::invariant).contains(Invariant.NOTHING_LOST);
     }
 
     // Repeated effects

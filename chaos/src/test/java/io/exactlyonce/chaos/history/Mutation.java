@@ -22,7 +22,7 @@ enum Mutation {
     ACTS_TWICE {
         @Override
         boolean applies(List<Event> events, Event event) {
-            return event.kind() == Kind.EFFECT;
+            return event.kind() == Kind.EFFECT && !isObserved(event);
         }
 
         @Override
@@ -147,7 +147,7 @@ enum Mutation {
     RUNS_AGAIN_AFTER_ITS_COMPLETION {
         @Override
         boolean applies(List<Event> events, Event event) {
-            return event.kind() == Kind.ACKNOWLEDGED && !event.key().startsWith("d");
+            return event.kind() == Kind.ACKNOWLEDGED && !event.key().startsWith("d") && !isObserved(event);
         }
 
         @Override
@@ -221,6 +221,11 @@ enum Mutation {
         changed.addAll(replace(events.get(place)));
         changed.addAll(events.subList(place + 1, events.size()));
         return changed;
+    }
+
+    /** Whether it is of a call in observe mode, or of its worker. */
+    private static boolean isObserved(Event event) {
+        return event.call().endsWith(RandomStory.OBSERVED) || event.worker().endsWith(RandomStory.OBSERVED);
     }
 
     private static boolean isDecided(Event event) {

@@ -22,6 +22,9 @@ final class RandomStory {
 
     private static final List<String> POLICIES = List.of("RERUN", "RERUN", "PARK");
 
+    /** Ends the names of calls in observe mode. */
+    static final String OBSERVED = "-observed";
+
     private final Random random;
 
     private RandomStory(Random random) {
@@ -38,6 +41,7 @@ final class RandomStory {
             scripts.add(new ArrayDeque<>(random.nextInt(4) == 0 ? database("d" + key) : external("k" + key)));
         }
         scripts.add(new ArrayDeque<>(group()));
+        scripts.add(new ArrayDeque<>(observed("o")));
         List<Event> events = new ArrayList<>();
         while (!scripts.isEmpty()) {
             Deque<Event> script = scripts.get(random.nextInt(scripts.size()));
@@ -56,6 +60,20 @@ final class RandomStory {
             events.addAll(Story.grouped(key, "g", position));
             events.addAll(attempts(key, "RERUN", Partner.IGNORES_KEY));
         }
+        return events;
+    }
+
+    /** Alone, or after attempts under a claim. */
+    private List<Event> observed(String key) {
+        List<Event> events = new ArrayList<>(Story.external(key));
+        boolean isAlone = random.nextBoolean();
+        if (!isAlone) {
+            events.addAll(attempts(key, "RERUN", Partner.IGNORES_KEY));
+        }
+        String call = key + OBSERVED;
+        events.addAll(Story.observed(key, call));
+        events.add(Story.effect(key, call));
+        events.addAll(isAlone ? done(key, call) : Story.deleted(key, call));
         return events;
     }
 

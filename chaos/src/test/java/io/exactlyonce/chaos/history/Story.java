@@ -3,6 +3,7 @@ package io.exactlyonce.chaos.history;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** A history told by a test: an event a millisecond. */
 final class Story {
@@ -74,6 +75,13 @@ final class Story {
                         .with(Detail.IN_DOUBT, inDoubt));
     }
 
+    /** A handler begins in observe mode. */
+    static List<Event> observed(String key, String call) {
+        return List.of(
+                Event.of(Kind.RECEIVED).by(workerOf(call)).on(key),
+                Event.of(Kind.OBSERVED).by(workerOf(call)).on(key).in(call));
+    }
+
     static List<Event> checked(String key, String call) {
         return List.of(event(Kind.CHECKING, key, call), event(Kind.CHECKED, key, call));
     }
@@ -88,11 +96,16 @@ final class Story {
 
     /** The handler returns, its key is completed, and its message is deleted. */
     static List<Event> done(String key, String call) {
+        return Stream.concat(deleted(key, call).stream(), Stream.of(state(key, "COMPLETED")))
+                .toList();
+    }
+
+    /** The handler returns, and its message is deleted. */
+    static List<Event> deleted(String key, String call) {
         return List.of(
                 event(Kind.HANDLED, key, call),
                 Event.of(Kind.ACKNOWLEDGING).by(workerOf(call)).on(key),
-                Event.of(Kind.ACKNOWLEDGED).by(workerOf(call)).on(key),
-                state(key, "COMPLETED"));
+                Event.of(Kind.ACKNOWLEDGED).by(workerOf(call)).on(key));
     }
 
     /** An operator at a worker of its own looks at a parked claim's partner. */

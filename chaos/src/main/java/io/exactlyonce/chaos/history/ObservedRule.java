@@ -1,0 +1,23 @@
+package io.exactlyonce.chaos.history;
+
+/**
+ * In observe mode, a key whose handler returned is completed, as long as no other worker had the key and no fault kept its worker
+ * from the database: a duplicate is recognised once the listener is enforced.
+ */
+final class ObservedRule implements Rule {
+
+    @Override
+    public void judge(KeyHistory key, Findings findings) {
+        if (key.isObservedAlone() && !key.isCompleted()) {
+            Event observed = key.first(Kind.OBSERVED).orElseThrow();
+            key.handledInObserveMode()
+                    .filter(handled -> !findings.mayBeUnrecorded(observed.worker(), observed, handled))
+                    .forEach(handled -> findings.violated(
+                            Invariant.OBSERVED_IS_RECORDED,
+                            key.key(),
+                            "handled in observe mode, and in the end its row is '%s'".formatted(key.status()),
+                            observed,
+                            handled));
+        }
+    }
+}
