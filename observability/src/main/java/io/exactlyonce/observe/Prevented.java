@@ -35,7 +35,7 @@ public final class Prevented implements DeliveryObserver {
      * @param duplicatesSuppressed messages that were deleted without a handler, because their key was completed
      * @param overlapsThatWaited deliveries whose key another delivery owned
      * @param takeovers attempts at a key whose earlier attempt ended without a recorded outcome
-     * @param mismatches messages whose key was completed for another payload
+     * @param mismatches deliveries whose key was completed for another payload
      */
     public record Counts(long duplicatesSuppressed, long overlapsThatWaited, long takeovers, long mismatches) {
 
