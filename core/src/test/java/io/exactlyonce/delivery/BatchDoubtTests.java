@@ -152,6 +152,53 @@ class BatchDoubtTests {
         assertThat(rig.settle(batch)).containsExactly(2);
     }
 
+    /** It may have had effects for the others, and a pause that ends one lease ends theirs, too. */
+    @Test
+    void handlerThatLearnsOfOneLostClaimLeavesADoubtOnAllMessages() {
+        assertThat(rig.failureOf(items("a", "b", "c"), acquired -> {
+                    rig.clock.advance(Duration.ofSeconds(21));
+                    acquired.get(1).claim().ensureHeld();
+                }))
+                .isInstanceOf(ClaimLostException.class);
+
+        assertThat(rig.store.releases()).hasSize(3).allMatch(ClaimResolution.Released::inDoubt);
+    }
+
+    @Test
+    void handlerThatLearnsOfOneLostClaimParksAllMessagesIfDoubtsAreParked() {
+        doubt = new InDoubtSettings(InDoubtPolicy.PARK, null, List.of());
+
+        assertThat(rig.failureOf(items("a", "b"), acquired -> {
+                    rig.clock.advance(Duration.ofSeconds(21));
+                    acquired.get(1).claim().ensureHeld();
+                }))
+                .isInstanceOf(ClaimLostException.class);
+
+        assertThat(rig.store.parkings()).hasSize(2).allMatch(ClaimResolution.Parked::inDoubt);
+    }
+
+    @Test
+    void messageThatTheHandlerNamesWithItsLostClaimIsTheOnlyOneInDoubt() {
+        BatchItemFailures failures = new BatchItemFailures();
+
+        assertThat(rig.failureOf(items("a", "b", "c"), acquired -> {
+                    rig.clock.advance(Duration.ofSeconds(21));
+                    failures.add(0, new IllegalStateException("carrier is away"));
+                    try {
+                        acquired.get(1).claim().ensureHeld();
+                    } catch (ClaimLostException lost) {
+                        failures.add(1, lost);
+                    }
+                    failures.throwIfAny();
+                }))
+                .isSameAs(failures);
+
+        assertThat(rig.store.releases())
+                .extracting(release -> release.claim().key().key(), ClaimResolution.Released::inDoubt)
+                .containsExactly(tuple("a", false), tuple("b", true));
+        assertThat(rig.settle(batch)).containsExactly(2);
+    }
+
     @Test
     void messageThatStaysStopsTheLaterOnesOfItsGroupOnly() throws Throwable {
         rig.store.answer(CLEAN, new HeldElsewhere(DeliveryRig.WINDOW), CLEAN, CLEAN, new AlreadyCompleted(null));

@@ -500,6 +500,9 @@ public final class DeliveryPipeline {
     private void failed(List<Delivery> entered, Throwable thrown, boolean stopped, HandlerOutcome outcome) {
         outcome.addHandlers(thrown);
         Map<Integer, Throwable> named = named(thrown, entered.size());
+        // A handler that learns of one lost claim stops half way: its effects for the others are in doubt, too.
+        boolean wasStopped = stopped
+                || (named.isEmpty() && entered.stream().anyMatch(each -> FailedAttempt.wasStopped(each.id(), thrown)));
         for (int index = 0; index < entered.size(); index++) {
             Delivery delivery = entered.get(index);
             Throwable failure = named.isEmpty() ? thrown : named.get(index);
@@ -512,7 +515,7 @@ public final class DeliveryPipeline {
                             : FailedAttempt.resolution(
                                     delivery.id(),
                                     failure,
-                                    stopped,
+                                    wasStopped,
                                     delivery.spec().doubt()));
         }
     }

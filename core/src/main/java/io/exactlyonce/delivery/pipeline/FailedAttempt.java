@@ -35,7 +35,7 @@ public final class FailedAttempt {
      * Returns whether an interrupt ended it, ours or the application's, or it detected the loss of its claim by {@code
      * ensureHeld()} or {@code fence()}: its earlier effects are in doubt as well.
      */
-    private static boolean wasStopped(ClaimId claim, Throwable failure) {
+    static boolean wasStopped(ClaimId claim, Throwable failure) {
         return Causes.of(failure)
                 .anyMatch(cause -> Causes.isInterrupt(cause)
                         || (cause instanceof ClaimLostException lost
