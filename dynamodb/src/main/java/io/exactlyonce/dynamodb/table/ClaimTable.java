@@ -64,9 +64,12 @@ public final class ClaimTable {
      * and deletion protection, which cost more or hinder tests. Waits until it is usable, also while another instance
      * creates it.
      *
-     * @throws ClaimTableException if it cannot be created
+     * @throws ClaimTableException if it cannot be created, or it is not known whether it is missing
      */
     public void createIfMissing() {
+        if (!isToBeCreated()) {
+            return;
+        }
         try {
             create();
         } catch (RuntimeException failure) {
@@ -80,9 +83,6 @@ public final class ClaimTable {
     }
 
     private void create() {
-        if (!isToBeCreated()) {
-            return;
-        }
         boolean isOurs = isCreated();
         client.waiter().waitUntilTableExists(table -> table.tableName(name)).join();
         if (isOurs) {
@@ -96,12 +96,8 @@ public final class ClaimTable {
     /** Also if another instance has just begun to. */
     private boolean isToBeCreated() {
         try {
-            TableStatus status = client.describeTable(table -> table.tableName(name))
-                    .join()
-                    .table()
-                    .tableStatus();
-            return status == TableStatus.CREATING;
-        } catch (CompletionException failure) {
+            return describe().table().tableStatus() == TableStatus.CREATING;
+        } catch (ClaimTableException failure) {
             if (failure.getCause() instanceof ResourceNotFoundException) {
                 return true;
             }
@@ -149,8 +145,7 @@ public final class ClaimTable {
      * @throws ClaimTableException if they cannot
      */
     public List<String> require() {
-        DescribeTableResponse described =
-                ask("dynamodb:DescribeTable", client.describeTable(request -> request.tableName(name)));
+        DescribeTableResponse described = describe();
         TableDescription table = described.table();
         require(USABLE.contains(table.tableStatus()), "is " + table.tableStatusAsString(), "start when it is ACTIVE");
         require(
@@ -181,6 +176,10 @@ public final class ClaimTable {
 
     private ClaimTableException unusable(String problem, String remedy, @Nullable Throwable cause) {
         return new ClaimTableException("table %s %s".formatted(name, problem), remedy, cause);
+    }
+
+    private DescribeTableResponse describe() {
+        return ask("dynamodb:DescribeTable", client.describeTable(table -> table.tableName(name)));
     }
 
     private <T> T ask(String action, CompletableFuture<T> answer) {

@@ -11,6 +11,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.CreateTableRequest;
+import software.amazon.awssdk.services.dynamodb.model.DescribeTableRequest;
 import software.amazon.awssdk.services.dynamodb.model.DynamoDbException;
 import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 import software.amazon.awssdk.services.dynamodb.model.UpdateTimeToLiveRequest;
@@ -38,6 +39,16 @@ class ClaimTableIT {
         slower.fail(UpdateTimeToLiveRequest.class, refusal, 1);
 
         assertThatThrownBy(this::make).hasRootCause(refusal);
+    }
+
+    @Test
+    void outageIsNotTakenForAMissingPermissionToCreateTheTable() {
+        slower.fail(DescribeTableRequest.class, new IllegalStateException("connection refused"), 1);
+
+        assertThatThrownBy(this::make).isInstanceOfSatisfying(ClaimTableException.class, outage -> {
+            assertThat(outage.problem()).endsWith("cannot be used: connection refused");
+            assertThat(outage.remedy()).contains("endpoint").doesNotContain("CreateTable");
+        });
     }
 
     @Test
