@@ -47,8 +47,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     private static final String CLOSED = "The claim store was not called: claims have stopped with the application";
     private static final String BUSY =
             "The claim store was not called, because it was busy for %d ms: find out what slows "
-                    + "the database down, lower the concurrency of listeners, or raise "
-                    + "exactly-once.datasource.connection-timeout if it is far away";
+                    + "it down, lower the concurrency of listeners, or raise "
+                    + "exactly-once.datasource.connection-timeout if it is a distant PostgreSQL";
 
     private final ClaimStore store;
     private final Duration queueTimeout;

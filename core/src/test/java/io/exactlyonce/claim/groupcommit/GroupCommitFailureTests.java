@@ -80,7 +80,7 @@ class GroupCommitFailureTests {
                 .cause()
                 .isInstanceOf(ClaimStoreBusyException.class)
                 .hasMessageContaining("busy for 50 ms")
-                .hasMessageContaining("find out what slows the database down");
+                .hasMessageContaining("find out what slows it down");
         assertThatThrownBy(refusedToo::get).hasCauseInstanceOf(ClaimStoreBusyException.class);
         assertThat(stuck).isNotDone();
         onItsWay.answer();
