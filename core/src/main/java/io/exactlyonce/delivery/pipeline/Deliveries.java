@@ -133,10 +133,12 @@ public final class Deliveries {
     private static void logFailed(Delivery delivery, @Nullable Duration delay) {
         if (delivery.disposition() == null && delivery.failure() != null) {
             String next = "none: its handler has succeeded";
-            if (delay != null) {
-                next = delivery.isOnItsLastReceive()
-                        ? "none: its queue moves it to the dead-letter queue"
-                        : "in %.1f s".formatted(delay.toMillis() / 1_000.0);
+            if (delay != null && delivery.isOnItsLastReceive()) {
+                next = "none: its queue moves it to the dead-letter queue";
+            } else if (delay != null) {
+                next = delivery.window().isInvisible()
+                        ? "in %.1f s".formatted(delay.toMillis() / 1_000.0)
+                        : "when SQS redelivers it: its visibility timeout is over";
             }
             log.warn("{} failed with {}; next attempt {}", delivery, delivery.failure(), next);
         }

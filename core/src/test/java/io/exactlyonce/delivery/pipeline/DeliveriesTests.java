@@ -59,6 +59,19 @@ class DeliveriesTests {
                 .doesNotContain("4711");
     }
 
+    /** After a pause the message may be another consumer's by now: it is not returned, and no time is known. */
+    @Test
+    void attemptThatFailedAfterItsVisibilityTimeoutNamesNoTime(CapturedOutput output) {
+        Delivery delivery = rig.receive();
+        rig.fail(delivery, new IllegalStateException());
+        rig.clock.advance(DeliveryRig.WINDOW);
+
+        deliveries.settle(delivery);
+
+        assertThat(rig.queue.changes()).isEmpty();
+        assertThat(output).contains("next attempt when SQS redelivers it: its visibility timeout is over");
+    }
+
     @Test
     void itemsOfABatchThatFailedHaveALineEach(CapturedOutput output) {
         List<Delivery> batch = rig.receiveAll("a", "b", "c");
