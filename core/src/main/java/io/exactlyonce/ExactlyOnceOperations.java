@@ -99,7 +99,8 @@ public interface ExactlyOnceOperations {
      * or may not be stored.
      *
      * @param claim the claim as it was seen
-     * @return whether this decided it; {@code false} if another decision came first
+     * @return whether this decided it; {@code false} if another decision came first, and with DynamoDB also if the
+     *     response was lost and the key was claimed again before the SDK repeated the request
      */
     boolean releaseParked(ParkedClaim claim);
 
