@@ -46,7 +46,7 @@ final class ClaimMoves {
                     "gets no answer for as long as its lease",
                     unanswered.with(state.history().disturb()));
         }
-        if (state.late() == 0) {
+        if (state.late() == 0 && steps.mode() != Mode.OTHER_CONTENT) {
             steps.fault(who, "asks again, while an earlier try is on its way", state.withLate(worker.claim()));
         }
         steps.fault(who, "gets no answer, and gives up", state.with(who, worker.giveUp(Phase.RELEASING, false)));
@@ -64,6 +64,9 @@ final class ClaimMoves {
         } else if (row.isHeldBy(worker.claim()) && steps.has(Guard.RETRY_FINDS_ITS_OWN_CLAIM)) {
             State again = state.with(row.leased(Steps.TICKS)).with(who, worker.acquired(row.attempt()));
             steps.add(who, "finds its own claim", again);
+        } else if (row.wasReleasedBy(worker.claim()) && steps.has(Guard.GIVEN_UP_CLAIM_STAYS_GIVEN_UP)) {
+            // By an operator, after an earlier try of this claim had got the key and lost it again.
+            refuse(state, who, Status.HELD, steps);
         } else if (mayTakeOver(row, steps)) {
             steps.add(who, "reads a row that is free", state.with(who, worker.reading(row)));
         } else {
@@ -85,10 +88,22 @@ final class ClaimMoves {
     static void refuse(State state, int who, Status status, Steps steps) {
         Worker worker = state.worker(who);
         switch (status) {
-            case COMPLETED -> steps.add(who, "is told: completed", state.with(who, worker.letGo(Phase.ACKNOWLEDGING)));
+            case COMPLETED -> {
+                boolean other = isOther(state, who) && steps.has(Guard.OTHER_CONTENT_IS_RETURNED);
+                steps.add(
+                        who,
+                        other ? "is told: completed with other content" : "is told: completed",
+                        state.with(who, worker.letGo(other ? Phase.RETURNING : Phase.ACKNOWLEDGING)));
+            }
             case PARKED -> steps.add(who, "is told: parked", state.with(who, worker.letGo(Phase.RETURNING)));
             default -> steps.add(who, "is told: held elsewhere", state.with(who, worker.letGo(heldElsewhere(steps))));
         }
+    }
+
+    /** Returns whether the key's row has the fingerprint of another content than this worker's message has. */
+    static boolean isOther(State state, int who) {
+        return state.row().content() != 0
+                && state.row().content() != state.worker(who).message() + 1;
     }
 
     static Phase heldElsewhere(Steps steps) {
@@ -101,16 +116,27 @@ final class ClaimMoves {
     /** Writes what was read to be free, unless it has changed since; then it claims anew. */
     private static void write(State state, int who, Row met, Steps steps) {
         if (!isAsRead(state.row(), met, steps)) {
-            steps.add(who, "was too late", state.with(who, asking(state.worker(who))));
-        } else if (met.status() != Status.ABSENT
-                && met.isNextInDoubt()
-                && steps.mode() == Mode.PARK
-                && steps.has(Guard.DOUBT_IS_PARKED)) {
-            State parked = state.with(state.row().ended(Status.PARKED, true));
-            steps.add(who, "parks the key", parked.with(who, state.worker(who).letGo(Phase.RETURNING)));
+            Worker worker = state.worker(who);
+            steps.add(who, "was too late", state.with(who, asking(worker)));
+            steps.add(
+                    who,
+                    "was too late, and is told: held elsewhere",
+                    state.with(who, worker.letGo(heldElsewhere(steps))));
+        } else if (mustBeParked(met, steps)) {
+            State parked = state.with(state.row().ended(Status.PARKED, true))
+                    .with(who, state.worker(who).letGo(Phase.RETURNING));
+            steps.add(who, "parks the key", parked, !met.cleared(), Rules.DECISION_STAYS);
         } else {
             acquire(state, who, met, "takes the key over", steps);
         }
+    }
+
+    private static boolean mustBeParked(Row met, Steps steps) {
+        return met.status() != Status.ABSENT
+                && met.isNextInDoubt()
+                && steps.mode() == Mode.PARK
+                && steps.has(Guard.DOUBT_IS_PARKED)
+                && !(met.cleared() && steps.has(Guard.DECISION_STAYS));
     }
 
     private static boolean isAsRead(Row row, Row met, Steps steps) {
@@ -128,18 +154,21 @@ final class ClaimMoves {
 
     private static void acquire(State state, int who, Row met, String what, Steps steps) {
         Worker worker = state.worker(who);
-        State held = acquired(state, worker.claim(), met, steps);
+        State held = acquired(state, worker.claim(), met, worker.message(), steps);
         State next = held.with(who, worker.acquired(held.row().attempt()));
         boolean taken = holdsByItsOwnClock(state.other(who), state.row());
         boolean kept = !taken && held.row().token() > state.history().topToken();
         steps.add(who, what, next, kept, taken ? Rules.HOLDER_KEEPS_ITS_KEY : Rules.TOKENS_GROW);
     }
 
-    private static State acquired(State state, int claim, Row met, Steps steps) {
+    /** @param message whose content the row has then */
+    static State acquired(State state, int claim, Row met, int message, Steps steps) {
         boolean known = met.status() != Status.ABSENT;
         boolean doubt =
                 known && (met.status() == Status.HELD && steps.has(Guard.TAKEOVER_TELLS_THE_DOUBT) || met.doubt());
-        Row row = new Row(Status.HELD, claim, state.history().attempts() + 1, met.token() + 1, doubt, Steps.TICKS, -1);
+        int content = steps.mode() == Mode.OTHER_CONTENT ? message + 1 : 0;
+        int attempt = state.history().attempts() + 1;
+        Row row = new Row(Status.HELD, claim, attempt, met.token() + 1, doubt, Steps.TICKS, -1, false, content);
         return state.with(row).with(state.history().acquired(row.token(), doubt));
     }
 
@@ -148,15 +177,15 @@ final class ClaimMoves {
         Row row = state.row();
         int claim = state.late();
         State arrived = state.withLate(0);
-        boolean givenUp = row.status() == Status.RELEASED && row.claim() == claim;
+        boolean givenUp = row.wasReleasedBy(claim);
         if (row.isHeldBy(claim)) {
             steps.arrivesLate(arrived.with(row.leased(Steps.TICKS)), true, "");
         } else if ((row.status() == Status.ABSENT || (mayTakeOver(row, steps) && row.fencedBy() < 0))
                 && !(givenUp && steps.has(Guard.GIVEN_UP_CLAIM_STAYS_GIVEN_UP))) {
             State disturbed = arrived.with(state.history().disturb());
-            boolean parks = row.status() != Status.ABSENT && row.isNextInDoubt() && steps.mode() == Mode.PARK;
-            State next =
-                    parks ? disturbed.with(row.ended(Status.PARKED, true)) : acquired(disturbed, claim, row, steps);
+            State next = mustBeParked(row, steps)
+                    ? disturbed.with(row.ended(Status.PARKED, true))
+                    : acquired(disturbed, claim, row, 0, steps);
             boolean taken = holdsByItsOwnClock(state.worker(0), row) || holdsByItsOwnClock(state.worker(1), row);
             steps.arrivesLate(next, !taken && !givenUp, taken ? Rules.HOLDER_KEEPS_ITS_KEY : Rules.GIVEN_UP_STAYS_SO);
         } else {

@@ -17,6 +17,7 @@ final class DatabaseMoves {
             case CLAIMING -> look(state, who, steps);
             case HANDLING -> write(state, who, steps);
             case CHECKED -> commit(state, who, steps);
+            case PARKS_ANEW -> parkAnew(state, who, steps);
             default -> EndMoves.collect(state, who, steps);
         }
     }
@@ -45,6 +46,28 @@ final class DatabaseMoves {
         }
         steps.add(who, "writes its effect in its transaction", written);
         steps.fault(who, "fails, and rolls back", state.with(who, worker.to(Phase.RETURNING)));
+        steps.fault(who, "fails for good, and rolls back", state.with(who, worker.giveUp(Phase.PARKS_ANEW, false)));
+    }
+
+    /** The key is claimed like any other, which no transaction of another worker's prevents, and parked then. */
+    private static void parkAnew(State state, int who, Steps steps) {
+        Row row = state.row();
+        Worker worker = state.worker(who);
+        State returning = state.with(who, worker.letGo(Phase.RETURNING));
+        if (row.status() != Status.ABSENT && !ClaimMoves.mayTakeOver(row, steps)) {
+            steps.add(who, "parks nothing, for another claim was first", returning);
+        } else {
+            State held = ClaimMoves.acquired(state, worker.claim(), row, worker.message(), steps);
+            boolean taken = ClaimMoves.holdsByItsOwnClock(state.other(who), row);
+            Worker parking = worker.giveUp(Phase.PARKING, false).times(worker.window(), Steps.TICKS);
+            steps.add(
+                    who,
+                    "claims the key to park it",
+                    held.with(who, parking),
+                    !taken && held.row().token() > state.history().topToken(),
+                    taken ? Rules.HOLDER_KEEPS_ITS_KEY : Rules.TOKENS_GROW);
+        }
+        steps.fault(who, "gets no answer when it would park", returning.with(state.history().disturb()));
     }
 
     private static void commit(State state, int who, Steps steps) {
@@ -57,7 +80,7 @@ final class DatabaseMoves {
         }
         int token = met.token() + 1;
         boolean taken = ClaimMoves.holdsByItsOwnClock(state.other(who), state.row());
-        Row row = new Row(Status.COMPLETED, worker.claim(), worker.attempt(), token, met.doubt(), 0, -1);
+        Row row = new Row(Status.COMPLETED, worker.claim(), worker.attempt(), token, met.doubt(), 0, -1, false, 0);
         State committed = state.with(row).with(state.history().committed(token, worker.attempt()));
         steps.add(
                 who,

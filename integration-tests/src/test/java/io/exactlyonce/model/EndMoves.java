@@ -55,8 +55,9 @@ final class EndMoves {
         State next = state.with(who, worker.letGo(Phase.RETURNING));
         if (ours || (row.status() == Status.HELD && steps.lacks(guard))) {
             boolean doubt = worker.doubt() || (row.doubt() && steps.has(Guard.DOUBT_STAYS));
-            State ended = next.with(row.ended(status, doubt));
-            steps.add(who, verb + " its claim", ended, ours, Rules.STALE_WRITES_CHANGE_NOTHING);
+            Row ended = row.ended(status, doubt);
+            steps.add(who, verb + " its claim", next.with(ended), ours, Rules.STALE_WRITES_CHANGE_NOTHING);
+            steps.fault(who, verb + " its claim, and loses the reply", state.with(ended));
         } else {
             steps.add(who, verb + " nothing, for its claim is lost", next);
         }
@@ -101,7 +102,13 @@ final class EndMoves {
             return;
         }
         switch (state.row().status()) {
-            case COMPLETED -> steps.add(who, "sees the completion", state.with(who, worker.to(Phase.ACKNOWLEDGING)));
+            case COMPLETED -> {
+                boolean other = ClaimMoves.isOther(state, who) && steps.has(Guard.WAITER_SEES_THE_CONTENT);
+                steps.add(
+                        who,
+                        other ? "sees the completion with other content" : "sees the completion",
+                        state.with(who, worker.to(other ? Phase.RETURNING : Phase.ACKNOWLEDGING)));
+            }
             case PARKED -> steps.add(who, "sees that the key is parked", state.with(who, worker.to(Phase.RETURNING)));
             default -> {
                 if (isFree(state, who, steps) && steps.has(Guard.FREE_KEY_ENDS_THE_WAIT)) {

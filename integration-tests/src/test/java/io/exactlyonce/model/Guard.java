@@ -62,6 +62,16 @@ enum Guard {
     RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#exposure"),
     /** No renewal past the local end of the window, for the same reason. */
     WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#isOverForGood"),
+    /** A message whose key is completed for other content is returned: its sender used one key for two actions. */
+    OTHER_CONTENT_IS_RETURNED(Mode.OTHER_CONTENT, "io.exactlyonce.delivery.OutcomePolicy#mismatch"),
+    /** A delivery that waits learns of the fingerprint with the completion, and is returned, too. */
+    WAITER_SEES_THE_CONTENT(Mode.OTHER_CONTENT, "io.exactlyonce.delivery.pipeline.WaitingDeliveries#completed"),
+    /** An operator's decision names the {@code claim_id} that it has seen: another one may be parked by now. */
+    DECISION_NAMES_ITS_CLAIM(Mode.PARK, "io.exactlyonce.claim.postgres.PostgresParkedClaims#decide"),
+    /** And it finds the key parked: another operator may have decided. */
+    DECISION_ASKS_FOR_A_PARKED_KEY(Mode.PARK, "io.exactlyonce.claim.postgres.PostgresParkedClaims#decide"),
+    /** A key that an operator has released is run, although it is in doubt. */
+    DECISION_STAYS(Mode.PARK, "io.exactlyonce.claim.postgres.ClaimRow#mustBeParked"),
     /** With {@code DATABASE} the key's advisory lock admits one transaction at a time. */
     ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#read"),
     /** At its end such a transaction inserts a row that no other claim has inserted, or updates the very row that it read. */

@@ -7,7 +7,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,6 +18,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** The check of PIT's report, on reports of our own; and that each guard is either SQL or a class that PIT changes. */
 class GuardMutationsTests {
+
+    private static final Path DECISION =
+            Path.of("..", "docs", "contributing", "decisions", "0005-mutation-testing.md");
+
+    /** Of a class, perhaps of a nested one, and perhaps of a method: {@code `Outer$Nested#method`}. */
+    private static final Pattern NAME = Pattern.compile("`(?:\\w+\\$)?([A-Z]\\w*[a-z]\\w*)(?:#(\\w+))?`");
 
     @TempDir
     private Path directory;
@@ -29,6 +37,37 @@ class GuardMutationsTests {
 
         assertThat(profile.contains("<param>%s</param>".formatted(type)))
                 .isEqualTo(GuardMutations.ofJava().contains(guard));
+    }
+
+    /** A class or a method that is gone survives nothing. */
+    @Test
+    void decisionNamesOnlyClassesAndMethodsThatThereAre() throws IOException {
+        String decision = Files.readString(DECISION);
+        String code = code();
+
+        assertThat(NAME.matcher(decision).results())
+                .isNotEmpty()
+                .allMatch(name -> code.contains(" " + name.group(1) + " "))
+                .filteredOn(name -> name.group(2) != null)
+                .allMatch(name -> code.contains(" " + name.group(2) + "("));
+    }
+
+    /** Returns all Java of all modules. */
+    private static String code() throws IOException {
+        StringBuilder code = new StringBuilder();
+        try (Stream<Path> modules = Files.list(Path.of(".."))) {
+            for (Path module : modules.map(module -> module.resolve("src"))
+                    .filter(Files::isDirectory)
+                    .toList()) {
+                try (Stream<Path> files = Files.walk(module)) {
+                    for (Path file : files.filter(each -> each.toString().endsWith(".java"))
+                            .toList()) {
+                        code.append(Files.readString(file));
+                    }
+                }
+            }
+        }
+        return code.toString();
     }
 
     /** A run that crashed, as JDK 17 does when it has to redefine some records, proves nothing. */

@@ -8,27 +8,38 @@ package io.exactlyonce.model;
  * @param told attempts that were told that they are in doubt
  * @param effects attempts that had their effect
  * @param disturbed whether a crash, a pause, a stop or a lost renewal or release gives reason for doubt
+ * @param runs how often an operator has had the key run again: each may repeat its effect
+ * @param done whether an operator has said that the effect has happened
  */
-record History(int attempts, int topToken, int told, int effects, boolean disturbed) {
+record History(int attempts, int topToken, int told, int effects, boolean disturbed, int runs, boolean done) {
 
-    static final History NONE = new History(0, 0, 0, 0, false);
+    static final History NONE = new History(0, 0, 0, 0, false, 0, false);
 
     History acquired(int token, boolean inDoubt) {
         int next = attempts + 1;
-        return new History(next, Math.max(topToken, token), inDoubt ? told | 1 << next : told, effects, disturbed);
+        return new History(
+                next, Math.max(topToken, token), inDoubt ? told | 1 << next : told, effects, disturbed, runs, done);
     }
 
     History effect(int attempt) {
-        return new History(attempts, topToken, told, effects | 1 << attempt, disturbed);
+        return new History(attempts, topToken, told, effects | 1 << attempt, disturbed, runs, done);
     }
 
     /** With its transaction an attempt gets its token and has its effect. */
     History committed(int token, int attempt) {
-        return new History(attempts, Math.max(topToken, token), told, effects | 1 << attempt, disturbed);
+        return new History(attempts, Math.max(topToken, token), told, effects | 1 << attempt, disturbed, runs, done);
     }
 
     History disturb() {
-        return new History(attempts, topToken, told, effects, true);
+        return new History(attempts, topToken, told, effects, true, runs, done);
+    }
+
+    History runAgain() {
+        return new History(attempts, topToken, told, effects, disturbed, runs + 1, done);
+    }
+
+    History calledDone() {
+        return new History(attempts, topToken, told, effects, disturbed, runs, true);
     }
 
     /** Returns whether all attempts with an effect, but the earliest of them, were told. */

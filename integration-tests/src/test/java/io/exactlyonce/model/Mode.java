@@ -11,5 +11,7 @@ enum Mode {
     /** Effects in the transaction that completes the key, which writes its row only then. */
     DATABASE,
     /** The message's listener has its effects in such a transaction, its duplicate's has them elsewhere, as with {@link #RERUN}. */
-    MIXED
+    MIXED,
+    /** As {@link #RERUN}, but message and duplicate have one key and different contents, whose fingerprints differ. */
+    OTHER_CONTENT
 }

@@ -9,10 +9,21 @@ import java.util.function.UnaryOperator;
  * @param attempt counts acquisitions; no part of the protocol, but what the rules speak of
  * @param lease ticks left
  * @param fencedBy the worker whose open transaction has locked the row, or -1
+ * @param cleared whether an operator has released the key since; only for one that is released
+ * @param content whose fingerprint it has: 1 for the first message's, 2 for the other's; 0 if both have the same
  */
-record Row(Status status, int claim, int attempt, int token, boolean doubt, int lease, int fencedBy) {
+record Row(
+        Status status,
+        int claim,
+        int attempt,
+        int token,
+        boolean doubt,
+        int lease,
+        int fencedBy,
+        boolean cleared,
+        int content) {
 
-    static final Row ABSENT = new Row(Status.ABSENT, 0, 0, 0, false, 0, -1);
+    static final Row ABSENT = new Row(Status.ABSENT, 0, 0, 0, false, 0, -1, false, 0);
 
     enum Status {
         ABSENT,
@@ -35,23 +46,40 @@ record Row(Status status, int claim, int attempt, int token, boolean doubt, int 
         return doubt || status == Status.HELD;
     }
 
+    /** Returns whether the claim was the last one to hold the key, and was released. */
+    boolean wasReleasedBy(int who) {
+        return status == Status.RELEASED && claim == who;
+    }
+
     Row to(Status next) {
-        return new Row(next, claim, attempt, token, doubt, 0, fencedBy);
+        return new Row(next, claim, attempt, token, doubt, 0, fencedBy, false, content);
+    }
+
+    /** An operator has it run again. */
+    Row released() {
+        return new Row(Status.RELEASED, claim, attempt, token, doubt, 0, fencedBy, true, content);
     }
 
     Row ended(Status next, boolean inDoubt) {
-        return new Row(next, claim, attempt, token, inDoubt, 0, fencedBy);
+        return new Row(next, claim, attempt, token, inDoubt, 0, fencedBy, false, content);
     }
 
     Row leased(int ticks) {
-        return new Row(status, claim, attempt, token, doubt, ticks, fencedBy);
+        return new Row(status, claim, attempt, token, doubt, ticks, fencedBy, cleared, content);
     }
 
     Row named(UnaryOperator<Integer> names) {
-        return new Row(status, names.apply(claim), attempt, token, doubt, lease, fencedBy);
+        return new Row(status, names.apply(claim), attempt, token, doubt, lease, fencedBy, cleared, content);
     }
 
     Row fenced(int worker) {
-        return new Row(status, claim, attempt, token, doubt, lease, worker);
+        return new Row(status, claim, attempt, token, doubt, lease, worker, cleared, content);
+    }
+
+    /** Of messages with other names. */
+    Row swapped() {
+        return content == 0
+                ? this
+                : new Row(status, claim, attempt, token, doubt, lease, fencedBy, cleared, 3 - content);
     }
 }

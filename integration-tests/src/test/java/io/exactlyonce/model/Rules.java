@@ -23,7 +23,13 @@ final class Rules {
     static final String REPEATS_ARE_TOLD = "a worker that repeats an effect was told that it might";
     static final String REPEATS_HAVE_A_REASON = "no effect is repeated without a crash, pause, stop or lost renewal";
     static final String DOUBT_HAS_A_REASON = "no key is in doubt without a crash, pause, stop or lost renewal";
-    static final String PARK_REPEATS_NOTHING = "with PARK no effect is repeated";
+    static final String PARK_REPEATS_NOTHING =
+            "with PARK no effect is repeated but once for each release by an operator";
+    static final String DECISION_STAYS = "what an operator releases is claimed before it is parked again";
+    static final String OPERATOR_DECIDES_ON_WHAT_IT_SAW =
+            "an operator decides only on the parked claim that it has seen";
+    static final String OTHER_CONTENT_IS_NOT_DELETED =
+            "a message is not deleted for a key that was completed for other content";
     static final String DATABASE_REPEATS_NOTHING = "with DATABASE no effect is repeated";
     static final String TRANSACTIONS_TAKE_TURNS = "no two transactions work on a key at once";
     static final String NONE_GIVEN_UP = "SQS gives no message up where nothing has failed";
@@ -48,10 +54,16 @@ final class Rules {
         boolean completed = state.row().status() == Status.COMPLETED;
         boolean deleted =
                 state.first().place() == Place.DELETED || state.second().place() == Place.DELETED;
-        if (completed && state.history().effects() == 0) {
+        if (completed && state.history().effects() == 0 && !state.history().done()) {
             return COMPLETED_MEANS_DONE;
         }
-        return deleted && !completed ? DELETED_MEANS_COMPLETED : null;
+        if (deleted && !completed) {
+            return DELETED_MEANS_COMPLETED;
+        }
+        int content = state.row().content();
+        return content != 0 && state.message(2 - content).place() == Place.DELETED
+                ? OTHER_CONTENT_IS_NOT_DELETED
+                : null;
     }
 
     private static @Nullable String repeated(State state, Mode mode) {
@@ -60,12 +72,15 @@ final class Rules {
         if (doubt && !history.disturbed()) {
             return DOUBT_HAS_A_REASON;
         }
-        if (Integer.bitCount(history.effects()) < 2) {
+        int effects = Integer.bitCount(history.effects());
+        if (effects < 2) {
             return null;
+        }
+        if (mode == Mode.PARK && effects > 1 + history.runs()) {
+            return PARK_REPEATS_NOTHING;
         }
         return switch (mode) {
             case DATABASE -> DATABASE_REPEATS_NOTHING;
-            case PARK -> PARK_REPEATS_NOTHING;
             default -> {
                 if (!history.disturbed()) {
                     yield REPEATS_HAVE_A_REASON;

@@ -152,10 +152,12 @@ enum SqlCheck {
                     + "#takeoverOfAFencedClaimIsHeldElsewhereUntilTheTransactionEnds"),
     /** A person decides on the claim that was parked when it was looked at. */
     DECIDED_CLAIM(
+            Guard.DECISION_NAMES_ITS_CLAIM,
             "AND claim_id = ? AND status = 'PARKED'",
             "AND (claim_id = ? OR true) AND status = 'PARKED'",
             "io.exactlyonce.claim.postgres.PostgresParkedClaimsIT#decisionForAnEarlierParkingChangesNothing"),
     DECIDED_STATUS(
+            Guard.DECISION_ASKS_FOR_A_PARKED_KEY,
             "AND claim_id = ? AND status = 'PARKED'",
             "AND claim_id = ?",
             "io.exactlyonce.claim.postgres.PostgresParkedClaimsIT#listGoesOnAfterAClaim"),

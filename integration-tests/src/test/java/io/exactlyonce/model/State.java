@@ -10,9 +10,19 @@ import java.util.stream.IntStream;
  * @param first the message
  * @param second its duplicate, sent once more under the same key
  * @param late the claim of which an earlier try is on its way yet; 0 if there is none
+ * @param seen the claim that a slow operator has seen parked, and is about to decide on; 0 if there is none
  * @param faults how many more may happen
  */
-record State(Row row, Message first, Message second, Worker left, Worker right, int late, History history, int faults) {
+record State(
+        Row row,
+        Message first,
+        Message second,
+        Worker left,
+        Worker right,
+        int late,
+        int seen,
+        History history,
+        int faults) {
 
     static final int WORKERS = 2;
     static final int MESSAGES = 2;
@@ -20,7 +30,7 @@ record State(Row row, Message first, Message second, Worker left, Worker right, 
     static State initial(Mode mode, Bounds bounds) {
         Message first = Message.sent(bounds.receives(), mode == Mode.DATABASE || mode == Mode.MIXED);
         Message second = Message.sent(bounds.receives(), mode == Mode.DATABASE);
-        return new State(Row.ABSENT, first, second, Worker.IDLE, Worker.IDLE, 0, History.NONE, bounds.faults());
+        return new State(Row.ABSENT, first, second, Worker.IDLE, Worker.IDLE, 0, 0, History.NONE, bounds.faults());
     }
 
     Worker worker(int who) {
@@ -63,31 +73,35 @@ record State(Row row, Message first, Message second, Worker left, Worker right, 
     }
 
     State with(Row next) {
-        return new State(next, first, second, left, right, late, history, faults);
+        return new State(next, first, second, left, right, late, seen, history, faults);
     }
 
     State with(History next) {
-        return new State(row, first, second, left, right, late, next, faults);
+        return new State(row, first, second, left, right, late, seen, next, faults);
     }
 
     State withLate(int claim) {
-        return new State(row, first, second, left, right, claim, history, faults);
+        return new State(row, first, second, left, right, claim, seen, history, faults);
+    }
+
+    State withSeen(int claim) {
+        return new State(row, first, second, left, right, late, claim, history, faults);
     }
 
     State with(int who, Worker next) {
         return who == 0
-                ? new State(row, first, second, next, right, late, history, faults)
-                : new State(row, first, second, left, next, late, history, faults);
+                ? new State(row, first, second, next, right, late, seen, history, faults)
+                : new State(row, first, second, left, next, late, seen, history, faults);
     }
 
     State with(int which, Message next) {
         return which == 0
-                ? new State(row, next, second, left, right, late, history, faults)
-                : new State(row, first, next, left, right, late, history, faults);
+                ? new State(row, next, second, left, right, late, seen, history, faults)
+                : new State(row, first, next, left, right, late, seen, history, faults);
     }
 
     State afterFault() {
-        return new State(row, first, second, left, right, late, history, faults - 1);
+        return new State(row, first, second, left, right, late, seen, history, faults - 1);
     }
 
     /** Returns whether each message is out of its queue, and all work is done. */
@@ -107,6 +121,6 @@ record State(Row row, Message first, Message second, Worker left, Worker right, 
     }
 
     private boolean isKnown(int id) {
-        return late == id || row.claim() == id || left.knows(id) || right.knows(id);
+        return late == id || seen == id || row.claim() == id || left.knows(id) || right.knows(id);
     }
 }

@@ -52,9 +52,14 @@ final class Steps {
         all.add(new Step("an earlier try of a claim arrives", false, next, kept ? null : rule));
     }
 
-    /** SQS moves a message to the dead-letter queue. */
+    /** An operator looks at the parked key, or decides on it. */
+    void operator(String what, State next, boolean kept) {
+        all.add(new Step("an operator " + what, false, next, kept ? null : Rules.OPERATOR_DECIDES_ON_WHAT_IT_SAW));
+    }
+
+    /** SQS moves a message to the dead-letter queue, also one of other content than its key was completed for. */
     void giveUp(int which, State next) {
-        boolean kept = next.faults() < allFaults;
+        boolean kept = next.faults() < allFaults || mode == Mode.OTHER_CONTENT;
         all.add(new Step("SQS gives message %d up".formatted(which), false, next, kept ? null : Rules.NONE_GIVEN_UP));
     }
 

@@ -49,6 +49,7 @@ final class Symmetry {
                 state.left().named(name),
                 state.right().named(name),
                 name.apply(state.late()),
+                name.apply(state.seen()),
                 state.history(),
                 state.faults());
     }
@@ -64,12 +65,13 @@ final class Symmetry {
 
     private static State messagesSwapped(State state) {
         return new State(
-                state.row(),
+                state.row().swapped(),
                 state.second(),
                 state.first(),
                 otherMessage(state.left()),
                 otherMessage(state.right()),
                 state.late(),
+                state.seen(),
                 state.history(),
                 state.faults());
     }
@@ -87,6 +89,7 @@ final class Symmetry {
                 state.right(),
                 state.left(),
                 state.late(),
+                state.seen(),
                 state.history(),
                 state.faults());
     }

@@ -52,7 +52,9 @@ record Worker(
         PARKING,
         RETURNING,
         /** For the holder of its key. */
-        WAITING;
+        WAITING,
+        /** Its transaction is rolled back, and it claims the key once more to park it. */
+        PARKS_ANEW;
 
         boolean isHandler() {
             return this == HANDLING || this == CHECKED || this == DONE;
@@ -102,7 +104,18 @@ record Worker(
     }
 
     Worker of(int which) {
-        return new Worker(phase, which, claim, attempt, window, lease, doubt, met, paused, leaseFails, windowFails);
+        return new Worker(
+                phase,
+                which,
+                claim,
+                attempt,
+                window,
+                lease,
+                doubt,
+                met == null ? null : met.swapped(),
+                paused,
+                leaseFails,
+                windowFails);
     }
 
     Worker named(UnaryOperator<Integer> names) {

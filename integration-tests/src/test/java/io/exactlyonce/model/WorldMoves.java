@@ -18,6 +18,9 @@ final class WorldMoves {
         if (state.late() != 0) {
             ClaimMoves.arriveLate(state, steps);
         }
+        if (steps.mode() == Mode.PARK) {
+            OperatorMoves.collect(state, steps);
+        }
         tick(state, steps);
     }
 

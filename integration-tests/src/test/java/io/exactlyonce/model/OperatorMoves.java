@@ -1,0 +1,41 @@
+package io.exactlyonce.model;
+
+import io.exactlyonce.model.Row.Status;
+
+/** Operators decide on a parked key: one at once, and one that has looked at it some time ago. */
+final class OperatorMoves {
+
+    private OperatorMoves() {}
+
+    static void collect(State state, Steps steps) {
+        Row row = state.row();
+        boolean parked = row.status() == Status.PARKED;
+        if (parked) {
+            decide(state, "decides at once", true, steps);
+            // What is seen later is decided on in the same way.
+            if (state.seen() == 0 && state.history().runs() == 0) {
+                steps.operator("sees the parked key", state.withSeen(row.claim()), true);
+            }
+        }
+        if (state.seen() != 0) {
+            State decided = state.withSeen(0);
+            boolean same = row.claim() == state.seen();
+            boolean named = same || steps.lacks(Guard.DECISION_NAMES_ITS_CLAIM);
+            boolean asked =
+                    parked || (row.status() != Status.ABSENT && steps.lacks(Guard.DECISION_ASKS_FOR_A_PARKED_KEY));
+            if (named && asked) {
+                decide(decided, "decides on what it saw", same && parked, steps);
+            } else {
+                steps.operator("decides too late", decided, true);
+            }
+        }
+    }
+
+    private static void decide(State state, String how, boolean kept, Steps steps) {
+        Row row = state.row();
+        State again = state.with(row.released()).with(state.history().runAgain());
+        State done = state.with(row.to(Status.COMPLETED)).with(state.history().calledDone());
+        steps.operator(how + ": the key may run again", again, kept);
+        steps.operator(how + ": the effect has happened", done, kept);
+    }
+}
