@@ -29,6 +29,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What callers get when the store is slow, failing, or gone. */
 @Timeout(60)
@@ -142,6 +144,29 @@ class GroupCommitFailureTests {
         stuck.answer();
         assertThat(onItsWay.answer().get()).isInstanceOf(ClaimOutcome.Acquired.class);
         await().until(() -> flushers().isEmpty());
+    }
+
+    /** Otherwise an effect that has happened is in doubt. An idle flusher must not end the others. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void closingFlushesACompletionThatWaitsForItsKey(int flushers) throws Exception {
+        rig = new GroupCommitRig(flushers, 256, GroupCommitRig.QUEUE_TIMEOUT);
+        ClaimRequest request = request(newKey());
+        Caller<ClaimOutcome> claim = rig.claim(request);
+        Batch onItsWay = rig.store.next();
+        Caller<Boolean> completion = rig.complete(request, "1");
+
+        Thread closing = new Thread(rig.front::close);
+        closing.start();
+        // So that it waits for the flushers, and these know.
+        await().until(() -> closing.getState() == Thread.State.TIMED_WAITING || !closing.isAlive());
+        TimeUnit.MILLISECONDS.sleep(100);
+        onItsWay.answer();
+        assertThat(claim.answer().get()).isInstanceOf(ClaimOutcome.Acquired.class);
+        rig.store.next().answer();
+
+        assertThat(completion.answer().get()).isTrue();
+        closing.join();
     }
 
     private static List<String> flushers() {

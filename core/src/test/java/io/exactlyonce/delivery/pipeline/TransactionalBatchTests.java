@@ -3,6 +3,7 @@ package io.exactlyonce.delivery.pipeline;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -16,6 +17,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtSettings;
+import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -143,6 +145,30 @@ class TransactionalBatchTests {
         assertThat(rig.asked).as("what observers are told of the claim").hasSize(1);
         assertThat(settle()).containsExactly(false, false);
         assertThat(rig.returns()).containsExactly(4, 4);
+    }
+
+    /** The stop keeps only the first from its handler: the second will not be received again. */
+    @Test
+    void lastReceiveDoesNotOvertakeAMessageThatItsListenersStopHoldsBack() {
+        Subscription stopping = rig.receiving(2);
+        Delivery first = rig.receive(stopping, "first", 1);
+        Delivery last = rig.receive(stopping, "last", 2);
+        ClaimTransaction stops = new ClaimTransaction() {
+            @Override
+            public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception {
+                rig.deliveries().beginStop(stopping);
+                return transaction.execute(requests, work);
+            }
+        };
+        List<Delivery> group = Stream.of(first, last)
+                .map(each -> DeliveryRig.asking(
+                        each, "a", new ClaimSpec(new ClaimKey("orders", each.receiptHandle()), null, doubt, stops)))
+                .toList();
+
+        assertThat(rig.failureOf(group, this::called)).isInstanceOf(ClaimLostException.class);
+
+        assertThat(calls).isEmpty();
+        assertThat(transaction.committed).isEmpty();
     }
 
     /** It was handled, but its group's order counts, and nothing has happened yet. */

@@ -1,0 +1,119 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+/** A delivery by itself: what its pipeline, its listener's stop and a crash learn from it. */
+class DeliveryTests {
+
+    private static final Disposition WAIT = new Disposition.Wait(Duration.ZERO);
+
+    private final DeliveryRig rig = new DeliveryRig();
+
+    private static Delivery claiming(Delivery delivery) {
+        DeliveryRig.asking(delivery).beginProcessing();
+        return delivery;
+    }
+
+    /** The rest of its group must not overtake it. */
+    @Test
+    void deliveryThatWaitsOnItsLastReceiveStaysInItsQueue() {
+        Delivery waiting = claiming(rig.receiveLast());
+        waiting.decide(WAIT);
+
+        assertThat(waiting.waitsOnItsLastReceive()).isTrue();
+        assertThat(waiting.leavesItsQueue()).isFalse();
+    }
+
+    @Test
+    void deliveryThatWaitsWillBeReceivedAgainIfItsQueueAllowsThat() {
+        Delivery waiting = claiming(rig.receive());
+        waiting.decide(WAIT);
+
+        assertThat(waiting.waitsOnItsLastReceive()).isFalse();
+        assertThat(waiting.leavesItsQueue()).isFalse();
+    }
+
+    @Test
+    void deliveryThatIsReturnedOnItsLastReceiveLeavesItsQueue() {
+        Delivery returned = claiming(rig.receiveLast());
+        returned.decide(new Disposition.Return(Duration.ZERO));
+
+        assertThat(returned.waitsOnItsLastReceive()).isFalse();
+        assertThat(returned.leavesItsQueue()).isTrue();
+    }
+
+    @Test
+    void deliveryWhoseWaitHasEndedWithItsDeleteWaitsNoMore() {
+        Delivery duplicate = claiming(rig.receiveLast());
+        duplicate.decide(WAIT);
+        duplicate.transition(DeliveryState.CLAIMING, DeliveryState.WAITING);
+        duplicate.transition(DeliveryState.WAITING, DeliveryState.DELETING);
+
+        assertThat(duplicate.waitsOnItsLastReceive()).isFalse();
+        assertThat(duplicate.leavesItsQueue()).isTrue();
+    }
+
+    @Test
+    void onlyWhatNoThreadProcessesIsReturnedAtOnce() {
+        Delivery untouched = rig.receive();
+        Delivery begun = claiming(rig.receive());
+
+        assertThat(untouched.holdBack()).isTrue();
+        assertThat(untouched.holdBack()).as("once more").isTrue();
+        assertThat(begun.holdBack()).isFalse();
+        assertThat(begun.mayHandlerBegin()).isFalse();
+    }
+
+    @Test
+    void endTellsWhetherAClaimDidNotReachItsHandler() {
+        Delivery claimed = claiming(rig.receive());
+        claimed.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+        Delivery recorded = claiming(rig.receive());
+        recorded.decide(new Disposition.Acknowledge());
+
+        assertThat(claimed.finish()).isTrue();
+        assertThat(recorded.finish()).isFalse();
+        assertThat(claimed.state()).isEqualTo(DeliveryState.ABANDONED);
+        assertThat(recorded.state()).isEqualTo(DeliveryState.GONE);
+    }
+
+    @Test
+    void crashStopsTheHandlerAndSettlesTheDeliveryOnce() {
+        Delivery crashed = claiming(rig.receive());
+        crashed.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+        crashed.beginHandling();
+        Cancellation call = new Cancellation();
+        crashed.beginCall(call);
+
+        assertThat(crashed.crash()).isTrue();
+        assertThat(call.wasStopped()).isTrue();
+        call.close();
+        assertThat(crashed.state()).isEqualTo(DeliveryState.ABANDONED);
+        assertThat(crashed.processed()).isDone();
+        assertThat(crashed.crash()).as("once more").isFalse();
+    }
+
+    @Test
+    void crashDoesNotAbandonWhatIsRecorded() {
+        Delivery recorded = claiming(rig.receive());
+        recorded.decide(new Disposition.Acknowledge());
+
+        assertThat(recorded.crash()).isFalse();
+        assertThat(recorded.isAcknowledged()).isTrue();
+    }
+
+    @Test
+    void firstFailureCountsAndAMessageWithoutAKeyHasNone() {
+        Delivery delivery = claiming(rig.receive());
+        delivery.failed(new IllegalStateException());
+        delivery.failed(new IllegalArgumentException());
+        Delivery unreadable = rig.receive();
+        unreadable.failed(new IllegalStateException());
+
+        assertThat(delivery.failure()).startsWith("java.lang.IllegalStateException");
+        assertThat(unreadable.failure()).isNull();
+    }
+}
