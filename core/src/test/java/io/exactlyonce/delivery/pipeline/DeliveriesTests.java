@@ -102,6 +102,17 @@ class DeliveriesTests {
         assertThat(rig.delivered).isEmpty();
     }
 
+    /** Otherwise its key would be in doubt when its lease ends. */
+    @Test
+    void claimThatDidNotReachItsHandlerIsReleasedAtTheEnd() {
+        Delivery delivery = DeliveryRig.asking(rig.receive());
+        rig.pipeline().claim(List.of(delivery)).join();
+
+        deliveries.finish(delivery);
+
+        rig.assertReleased(FailedAttempt.NOT_CALLED);
+    }
+
     @Test
     void completedDeliveryThatLeftItsPipelineUnsettledIsAcknowledged() throws Throwable {
         Delivery delivery = rig.receive();

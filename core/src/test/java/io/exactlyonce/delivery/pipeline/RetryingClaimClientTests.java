@@ -100,6 +100,39 @@ class RetryingClaimClientTests {
         assertThat(outage.store.releases()).hasSize(releases).noneMatch(ClaimResolution.Released::inDoubt);
     }
 
+    private static ClaimId anyClaim() {
+        return new ClaimSettings("worker", null)
+                .request(DeliveryRig.spec(InDoubtSettings.RERUN))
+                .id();
+    }
+
+    /** Only a completion is repeated without its result: what had no effect must not become one. */
+    @Test
+    void releaseThatTheStoreRefusesDoesNotBecomeACompletion() {
+        outage.store.onRelease(released -> {
+            throw new IllegalArgumentException("a text with NUL");
+        });
+
+        repeating.resolve(
+                List.of(new ClaimResolution.Released(anyClaim(), "failed", false)),
+                true,
+                (failures, failure) -> failures < RetryingClaimClient.FEW,
+                (recorded, failure, askedAt) -> answers.add(failure == null ? "recorded" : "refused"));
+
+        assertThat(answers).containsExactly("refused");
+        assertThat(outage.store.completions()).isEmpty();
+    }
+
+    /** Otherwise an effect that has happened would be in doubt. */
+    @Test
+    void completionThatItsCallerNeedsIsRepeatedBeyondAFewAttempts() {
+        outage.store.loseCompletions(RetryingClaimClient.FEW + 2);
+
+        assertThat(repeating.awaitResolution(
+                        new ClaimResolution.Completed(anyClaim(), null), () -> true))
+                .isTrue();
+    }
+
     private static Stream<RuntimeException> failures() {
         return Stream.of(
                 new IllegalStateException("rolled back", new IllegalArgumentException("by the driver")),

@@ -2,6 +2,7 @@ package io.exactlyonce.listener.container;
 
 import static io.exactlyonce.listener.FakeReceives.message;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
 import io.awspring.cloud.sqs.listener.backpressure.ConcurrencyLimiterBlockingBackPressureHandler;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -562,6 +564,19 @@ class DispatcherTests {
 
         assertThat(rig.dispatcher.awaitEnd(Duration.ofSeconds(30))).isTrue();
         assertThat(rig.sqs.deletes()).hasSize(2);
+    }
+
+    @Test
+    void listenerThatStopsWaitsUntilOutcomesAreOnRecord() throws Exception {
+        DispatcherRig rig = twoBeingRecorded();
+        FutureTask<Boolean> end = new FutureTask<>(() -> rig.dispatcher.awaitEnd(Duration.ofSeconds(30)));
+        Thread stopping = new Thread(end);
+        stopping.start();
+        await().until(() -> stopping.getState() == Thread.State.TIMED_WAITING || end.isDone());
+
+        rig.answerStore();
+
+        assertThat(end.get()).isTrue();
     }
 
     /** Its limit may be lower than the listener's number, and what it is told to be released it takes for ended. */
