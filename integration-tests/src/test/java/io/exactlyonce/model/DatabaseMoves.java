@@ -67,7 +67,10 @@ final class DatabaseMoves {
                     !taken && held.row().token() > state.history().topToken(),
                     taken ? Rules.HOLDER_KEEPS_ITS_KEY : Rules.TOKENS_GROW);
         }
-        steps.fault(who, "gets no answer when it would park", returning.with(state.history().disturb()));
+        steps.fault(
+                who,
+                "gets no answer when it would park",
+                returning.with(state.history().disturb()));
     }
 
     private static void commit(State state, int who, Steps steps) {

@@ -19,8 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** The check of PIT's report, on reports of our own; and that each guard is either SQL or a class that PIT changes. */
 class GuardMutationsTests {
 
-    private static final Path DECISION =
-            Path.of("..", "docs", "contributing", "decisions", "0005-mutation-testing.md");
+    private static final Path DECISION = Path.of("..", "docs", "contributing", "decisions", "0005-mutation-testing.md");
 
     /** Of a class, perhaps of a nested one, and perhaps of a method: {@code `Outer$Nested#method`}. */
     private static final Pattern NAME = Pattern.compile("`(?:\\w+\\$)?([A-Z]\\w*[a-z]\\w*)(?:#(\\w+))?`");

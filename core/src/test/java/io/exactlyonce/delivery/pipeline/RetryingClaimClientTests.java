@@ -128,8 +128,7 @@ class RetryingClaimClientTests {
     void completionThatItsCallerNeedsIsRepeatedBeyondAFewAttempts() {
         outage.store.loseCompletions(RetryingClaimClient.FEW + 2);
 
-        assertThat(repeating.awaitResolution(
-                        new ClaimResolution.Completed(anyClaim(), null), () -> true))
+        assertThat(repeating.awaitResolution(new ClaimResolution.Completed(anyClaim(), null), () -> true))
                 .isTrue();
     }
 
