@@ -110,7 +110,7 @@ class DynamoDbClaimsAutoConfigurationTests {
     }
 
     @Test
-    void tableThatCannotBeCreatedStopsTheStart() {
+    void tableThatCannotBeAskedForStopsTheStart() {
         application
                 .withPropertyValues(
                         "exactly-once.dynamodb.initialize-schema=always",
@@ -119,7 +119,8 @@ class DynamoDbClaimsAutoConfigurationTests {
                         .getFailure()
                         .isInstanceOfSatisfying(
                                 ClaimTableException.class,
-                                failed -> assertThat(failed.remedy()).contains("dynamodb:CreateTable")));
+                                failed -> assertThat(failed.remedy())
+                                        .contains("dynamodb:DescribeTable", "check endpoint")));
     }
 
     @Test

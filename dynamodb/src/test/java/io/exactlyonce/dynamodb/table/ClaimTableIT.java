@@ -52,6 +52,16 @@ class ClaimTableIT {
     }
 
     @Test
+    void tableThatMayNotBeCreatedNamesThePermission() {
+        slower.fail(CreateTableRequest.class, new IllegalStateException("no right to do so"), 1);
+
+        assertThatThrownBy(this::make).isInstanceOfSatisfying(ClaimTableException.class, refused -> {
+            assertThat(refused.problem()).contains("cannot be created");
+            assertThat(refused.remedy()).contains("dynamodb:CreateTable");
+        });
+    }
+
+    @Test
     void itemThatTheStartWritesIsLeftToTtl() {
         make();
         long now = Instant.now().getEpochSecond();
