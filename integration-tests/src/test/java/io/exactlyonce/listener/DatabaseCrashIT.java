@@ -174,7 +174,11 @@ class DatabaseCrashIT {
         Path report = directory.resolve("report");
         String[] arguments = TestApplication.arguments(database, properties(queue, report, step));
         try (WorkerProcess worker = WorkerProcess.start(Worker.class, directory, arguments)) {
-            await().atMost(Duration.ofMinutes(4)).until(() -> Files.exists(report));
+            await().atMost(Duration.ofMinutes(4))
+                    .failFast(() -> assertThat(worker.isAlive())
+                            .as(Files.readString(directory.resolve("worker.log")))
+                            .isTrue())
+                    .until(() -> Files.exists(report));
             assertThat(worker.isAlive()).isTrue();
         }
 
