@@ -132,16 +132,20 @@ public final class Deliveries {
 
     private static void logFailed(Delivery delivery, @Nullable Duration delay) {
         if (delivery.disposition() == null && delivery.failure() != null) {
-            String next = "none: its handler has succeeded";
-            if (delay != null && delivery.isOnItsLastReceive()) {
-                next = "none: its queue moves it to the dead-letter queue";
-            } else if (delay != null) {
-                next = delivery.window().isInvisible()
-                        ? "in %.1f s".formatted(delay.toMillis() / 1_000.0)
-                        : "when SQS redelivers it: its visibility timeout is over";
-            }
-            log.warn("{} failed with {}; next attempt {}", delivery, delivery.failure(), next);
+            log.warn("{} failed with {}; next attempt {}", delivery, delivery.failure(), nextAttempt(delivery, delay));
         }
+    }
+
+    private static String nextAttempt(Delivery delivery, @Nullable Duration delay) {
+        if (delay == null) {
+            return "none: its handler has succeeded";
+        }
+        if (delivery.isOnItsLastReceive()) {
+            return "none: its queue moves it to the dead-letter queue";
+        }
+        return delivery.window().isInvisible()
+                ? "in %.1f s".formatted(delay.toMillis() / 1_000.0)
+                : "when SQS redelivers it: its visibility timeout is over";
     }
 
     /**

@@ -15,9 +15,12 @@ import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.claim.GatedStore.Batch;
 import io.exactlyonce.claim.Threads;
 import io.exactlyonce.claim.groupcommit.GroupCommitRig.Caller;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -156,11 +159,13 @@ class GroupCommitFailureTests {
         Batch onItsWay = rig.store.next();
         Caller<Boolean> completion = rig.complete(request, "1");
 
+        long waits = waitsOfFlushers();
         Thread closing = new Thread(rig.front::close);
         closing.start();
-        // So that it waits for the flushers, and these know.
         await().until(() -> closing.getState() == Thread.State.TIMED_WAITING || !closing.isAlive());
-        TimeUnit.MILLISECONDS.sleep(100);
+        // The idle one has been told, and waits again.
+        await().until(() ->
+                flushers == 1 || waitsOfFlushers() > waits || flushers().size() < flushers);
         onItsWay.answer();
         assertThat(claim.answer().get()).isInstanceOf(ClaimOutcome.Acquired.class);
         rig.store.next().answer();
@@ -169,12 +174,20 @@ class GroupCommitFailureTests {
         closing.join();
     }
 
-    private static List<String> flushers() {
+    private static List<Thread> flushers() {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(Thread::isAlive)
-                .map(Thread::getName)
-                .filter(name -> name.startsWith("exactly-once-claim"))
+                .filter(thread -> thread.getName().startsWith("exactly-once-claim"))
                 .toList();
+    }
+
+    /** Returns how often flushers that run have begun to wait. */
+    private static long waitsOfFlushers() {
+        return flushers().stream()
+                .map(flusher -> ManagementFactory.getThreadMXBean().getThreadInfo(flusher.getId()))
+                .filter(Objects::nonNull)
+                .mapToLong(ThreadInfo::getWaitedCount)
+                .sum();
     }
 
     @Test
