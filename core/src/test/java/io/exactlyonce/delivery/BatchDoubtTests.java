@@ -177,6 +177,44 @@ class BatchDoubtTests {
         assertThat(rig.store.parkings()).hasSize(2).allMatch(ClaimResolution.Parked::inDoubt);
     }
 
+    /** It names none that counts, so all fail, as if it had let the loss out. */
+    @Test
+    void lossThatIsNamedByAnExceptionThatFailsTheWholeBatchLeavesADoubtOnAllMessages() {
+        BatchItemFailures failures = new BatchItemFailures();
+        IllegalStateException wrapper = new IllegalStateException(failures);
+
+        assertThat(rig.failureOf(items("a", "b"), acquired -> {
+                    rig.clock.advance(Duration.ofSeconds(21));
+                    try {
+                        acquired.get(1).claim().ensureHeld();
+                    } catch (ClaimLostException lost) {
+                        failures.add(1, lost);
+                    }
+                    throw wrapper;
+                }))
+                .isSameAs(wrapper);
+
+        assertThat(rig.store.releases()).hasSize(2).allMatch(ClaimResolution.Released::inDoubt);
+    }
+
+    @Test
+    void lossThatIsNamedBesideAnItemThatIsNotThereLeavesADoubtOnAllMessages() {
+        BatchItemFailures failures = BatchItemFailures.of(7);
+
+        assertThat(rig.failureOf(items("a", "b"), acquired -> {
+                    rig.clock.advance(Duration.ofSeconds(21));
+                    try {
+                        acquired.get(1).claim().ensureHeld();
+                    } catch (ClaimLostException lost) {
+                        failures.add(1, lost);
+                    }
+                    failures.throwIfAny();
+                }))
+                .isSameAs(failures);
+
+        assertThat(rig.store.releases()).hasSize(2).allMatch(ClaimResolution.Released::inDoubt);
+    }
+
     @Test
     void messageThatTheHandlerNamesWithItsLostClaimIsTheOnlyOneInDoubt() {
         BatchItemFailures failures = new BatchItemFailures();

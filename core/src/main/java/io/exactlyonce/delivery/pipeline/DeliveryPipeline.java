@@ -2,6 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -32,6 +33,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.BiPredicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -501,8 +503,7 @@ public final class DeliveryPipeline {
         outcome.addHandlers(thrown);
         Map<Integer, Throwable> named = named(thrown, entered.size());
         // A handler that learns of one lost claim stops half way: its effects for the others are in doubt, too.
-        boolean wasStopped = stopped
-                || (named.isEmpty() && entered.stream().anyMatch(each -> FailedAttempt.wasStopped(each.id(), thrown)));
+        boolean wasStopped = stopped || (named.isEmpty() && wasStopped(entered, thrown));
         for (int index = 0; index < entered.size(); index++) {
             Delivery delivery = entered.get(index);
             Throwable failure = named.isEmpty() ? thrown : named.get(index);
@@ -518,6 +519,15 @@ public final class DeliveryPipeline {
                                     wasStopped,
                                     delivery.spec().doubt()));
         }
+    }
+
+    /** Also by a loss that is named in vain, since the exception fails all. */
+    private static boolean wasStopped(List<Delivery> entered, Throwable thrown) {
+        return Causes.of(thrown)
+                .flatMap(cause -> cause instanceof BatchItemFailures items
+                        ? items.failures().values().stream()
+                        : Stream.of(cause))
+                .anyMatch(failure -> entered.stream().anyMatch(each -> FailedAttempt.wasStopped(each.id(), failure)));
     }
 
     /**
