@@ -16,8 +16,10 @@ import io.exactlyonce.visibility.ScriptedQueue.LateAnswer;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -94,6 +96,21 @@ class RenewerTests {
         rig.tickFor(Duration.ofMillis(100));
         assertThat(rig.store.renewals()).containsExactly(List.of(new LeaseRenewal(claim, Duration.ofSeconds(LEASE))));
         assertThat(rig.leaseResults).containsExactly(Result.SUCCEEDED);
+    }
+
+    /** While the SDK is new to a starved process, a request takes long to make, and a listener has many queues. */
+    @Test
+    void leasesAreRenewedBeforeVisibilityTimeouts() {
+        List<Integer> leasesBefore = new ArrayList<>();
+        QueueVisibility queue = changes -> {
+            leasesBefore.add(rig.store.renewals().size());
+            return CompletableFuture.completedFuture(Map.of("handle", QueueVisibility.Result.CHANGED));
+        };
+        rig.hold(rig.start(queue, "handle", WINDOW), WINDOW);
+
+        rig.tickFor(Duration.ofSeconds(WINDOW / 2));
+
+        assertThat(leasesBefore).containsExactly(1);
     }
 
     @Test
