@@ -25,11 +25,14 @@ import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -256,6 +259,36 @@ class QueueConsumerTests {
         assertThat(sqs.latest().maxNumberOfMessages()).isEqualTo(10);
     }
 
+    /** A crash would repeat the effects of all of them. */
+    @Test
+    void nothingIsPolledWhileAsManyOutcomesAsItMayHandleAreNotOnRecord() {
+        Queue<Runnable> asked = new ConcurrentLinkedQueue<>();
+        AtomicBoolean isHeld = new AtomicBoolean();
+        engine = ListenerRig.engine(deliveries, store, task -> {
+            if (isHeld.get()) {
+                asked.add(task);
+            } else {
+                task.run();
+            }
+        });
+        start(options -> options.maxConcurrentMessages(2).maxMessagesPerPoll(2));
+        awaitRequests(1);
+        sqs.answer(0, messages("slow", 2));
+        awaitHandled(2);
+        isHeld.set(true);
+        mayEnd.complete(null);
+        // The poll that was waiting for a permit.
+        awaitRequests(2);
+        assertThat(asked).hasSize(2);
+        sqs.answer(1);
+        await().during(Duration.ofMillis(200)).until(() -> sqs.requests().size() == 2);
+
+        isHeld.set(false);
+        asked.forEach(Runnable::run);
+
+        awaitRequests(3);
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void pollThatFailsIsFollowedByOneThatBacksOff(boolean keepsState, CapturedOutput output) {
@@ -307,6 +340,39 @@ class QueueConsumerTests {
 
         assertThat(handled).isEmpty();
         assertThat(sqs.takeChanges()).containsEntry("m", 0);
+        assertThat(renewer.inFlight()).isZero();
+    }
+
+    @Test
+    void stopSendsTheDeletesThatWaitForMore() {
+        start(options -> options.acknowledgementThreshold(100));
+        awaitRequests(1);
+        sqs.answer(0, message("m", "", 1));
+        awaitHandled(1);
+        assertThat(sqs.deletes()).isEmpty();
+
+        container.stop();
+
+        assertThat(sqs.deletes()).containsExactly(List.of("m"));
+    }
+
+    /** It takes the two seconds that an interrupted handler has. */
+    @Test
+    void messageWhoseHandlerOutlivesTheStopIsRenewedNoMore() {
+        worker = payload -> new CompletableFuture<>() {
+            @Override
+            public boolean cancel(boolean mayInterrupt) {
+                return false;
+            }
+        };
+        start(options -> {});
+        awaitRequests(1);
+        sqs.answer(0, message("m", "", 1));
+        awaitHandled(1);
+        assertThat(renewer.inFlight()).isOne();
+
+        container.stop();
+
         assertThat(renewer.inFlight()).isZero();
     }
 
