@@ -185,11 +185,7 @@ class BatchDoubtTests {
 
         assertThat(rig.failureOf(items("a", "b"), acquired -> {
                     rig.clock.advance(Duration.ofSeconds(21));
-                    try {
-                        acquired.get(1).claim().ensureHeld();
-                    } catch (ClaimLostException lost) {
-                        failures.add(1, lost);
-                    }
+                    nameLossOfSecond(acquired, failures);
                     throw wrapper;
                 }))
                 .isSameAs(wrapper);
@@ -203,11 +199,7 @@ class BatchDoubtTests {
 
         assertThat(rig.failureOf(items("a", "b"), acquired -> {
                     rig.clock.advance(Duration.ofSeconds(21));
-                    try {
-                        acquired.get(1).claim().ensureHeld();
-                    } catch (ClaimLostException lost) {
-                        failures.add(1, lost);
-                    }
+                    nameLossOfSecond(acquired, failures);
                     failures.throwIfAny();
                 }))
                 .isSameAs(failures);
@@ -222,11 +214,7 @@ class BatchDoubtTests {
         assertThat(rig.failureOf(items("a", "b", "c"), acquired -> {
                     rig.clock.advance(Duration.ofSeconds(21));
                     failures.add(0, new IllegalStateException("carrier is away"));
-                    try {
-                        acquired.get(1).claim().ensureHeld();
-                    } catch (ClaimLostException lost) {
-                        failures.add(1, lost);
-                    }
+                    nameLossOfSecond(acquired, failures);
                     failures.throwIfAny();
                 }))
                 .isSameAs(failures);
@@ -330,6 +318,14 @@ class BatchDoubtTests {
 
     private void handle(List<Delivery> acquired) {
         acquired.forEach(item -> handed.add(batch.indexOf(item)));
+    }
+
+    private static void nameLossOfSecond(List<Delivery> acquired, BatchItemFailures failures) {
+        try {
+            acquired.get(1).claim().ensureHeld();
+        } catch (ClaimLostException lost) {
+            failures.add(1, lost);
+        }
     }
 
     private List<Delivery> items(String... keys) {
