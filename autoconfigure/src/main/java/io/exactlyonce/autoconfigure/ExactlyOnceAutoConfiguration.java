@@ -221,7 +221,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         WaitingDeliveries waiting = engine.deliveries().waiting();
         return new PeriodicTaskLifecycle(() -> {
             properties.requireListeners(listeners.ids());
-            EngineScheduler.PeriodicTask renewing = renewals.begin(scheduler, "exactly-once-renewal-1");
+            EngineScheduler.PeriodicTask renewing = renewals.begin(scheduler, "exactly-once-renewal-");
             EngineScheduler.PeriodicTask watching =
                     scheduler.every(WaitingDeliveries.INTERVAL, "exactly-once-watch-1", waiting::tick);
             return () -> {

@@ -273,10 +273,12 @@ class ExactlyOnceAutoConfigurationTests {
         assertThat(ticks)
                 .containsExactly(
                         "begin exactly-once-renewal-1",
+                        "begin exactly-once-renewal-2",
                         "begin exactly-once-watch-1",
                         "begin exactly-once-audit-1",
                         "end exactly-once-audit-1",
                         "end exactly-once-watch-1",
+                        "end exactly-once-renewal-2",
                         "end exactly-once-renewal-1");
     }
 

@@ -29,8 +29,9 @@ import org.springframework.core.NestedExceptionUtils;
  * Renews the visibility timeouts and leases of all deliveries of an application, and ends the time of handlers. Due and nearly due
  * ones go into one SQS request for ten messages of a queue, and one call of the store for {@value #CHUNK} leases.
  *
- * <p>It has no thread of its own: {@link #begin} has the {@link EngineScheduler} call {@link #tick()}. Leases are renewed by another
- * thread, so that a store which does not answer delays no visibility timeout.
+ * <p>It has no thread of its own: {@link #begin} has the {@link EngineScheduler} check visibility timeouts on one thread and leases
+ * on another, so that requests to queues, which take long to make on a starved CPU, delay no lease. A third thread calls the store, so
+ * that one which does not answer delays nothing else.
  */
 public final class Renewer {
 
@@ -114,7 +115,7 @@ public final class Renewer {
         return windows.size();
     }
 
-    /** Returns the time since the last check for due renewals: normally at most a tenth of a second. */
+    /** Returns the time since the last check for due visibility timeouts: normally at most a tenth of a second. */
     public Duration sinceLastTick() {
         return Duration.ofNanos(now() - lastTick);
     }
@@ -126,21 +127,28 @@ public final class Renewer {
     /**
      * Checks for due renewals from now on, ten times a second.
      *
-     * @param scheduler calls {@link #tick()}
-     * @param thread names the thread
+     * @param threads begins the names of the two threads that check
      * @return ends it
      */
-    public EngineScheduler.PeriodicTask begin(EngineScheduler scheduler, String thread) {
+    public EngineScheduler.PeriodicTask begin(EngineScheduler scheduler, String threads) {
         lastTick = now();
-        return scheduler.every(TICK, thread, this::tick);
+        EngineScheduler.PeriodicTask visibility = scheduler.every(TICK, threads + 1, this::tickVisibility);
+        EngineScheduler.PeriodicTask leaseTicks = scheduler.every(TICK, threads + 2, this::tickLeases);
+        return () -> {
+            leaseTicks.close();
+            visibility.close();
+        };
     }
 
-    /** Renews what is due. Never throws for a renewal that fails, and never waits for one. */
+    /** Renews what is due, once. Never throws for a renewal that fails, and never waits for one. */
     public void tick() {
-        long now = now();
-        noticePause(now);
+        tickLeases();
+        tickVisibility();
+    }
+
+    private void tickLeases() {
         windows.forEach(Window::timeOut);
-        // First: their thread works while this one makes a request for each queue, which takes long on a starved CPU.
+        long now = now();
         List<Lease> due = due(leases, now);
         for (int from = 0; from < due.size(); from += CHUNK) {
             List<Lease> chunk = due.subList(from, Math.min(from + CHUNK, due.size()));
@@ -149,6 +157,11 @@ public final class Renewer {
                     () -> renew(chunk.stream().filter(Lease::isUnderWay).toList()),
                     crash -> chunk.forEach(lease -> lease.answered(Result.FAILED, now))));
         }
+    }
+
+    private void tickVisibility() {
+        long now = now();
+        noticePause(now);
         due(windows, now).stream()
                 .collect(Collectors.groupingBy(window -> window.subscription.visibility()))
                 .forEach((queue, messages) -> renew(queue, messages, now));

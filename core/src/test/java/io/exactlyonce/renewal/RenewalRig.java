@@ -105,7 +105,7 @@ final class RenewalRig implements RenewalObserver {
     }
 
     /** The listeners of what is received from now on have a timeout. */
-    RenewalRig limiting(Duration longest) {
+    RenewalRig limiting(@Nullable Duration longest) {
         timeout = longest;
         return this;
     }

@@ -1,6 +1,9 @@
 package io.exactlyonce.renewal;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
@@ -9,6 +12,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -16,8 +20,8 @@ import io.exactlyonce.visibility.ScriptedQueue.LateAnswer;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -98,19 +102,32 @@ class RenewerTests {
         assertThat(rig.leaseResults).containsExactly(Result.SUCCEEDED);
     }
 
-    /** While the SDK is new to a starved process, a request takes long to make, and a listener has many queues. */
+    /** While the SDK is new to a starved process, a request takes long to make, and an application has many queues. */
     @Test
-    void leasesAreRenewedBeforeVisibilityTimeouts() {
-        List<Integer> leasesBefore = new ArrayList<>();
-        QueueVisibility queue = changes -> {
-            leasesBefore.add(rig.store.renewals().size());
+    void leasesAndTimeoutsDoNotWaitForRequestsToQueues() {
+        Map<String, Runnable> ticks = new HashMap<>();
+        EngineScheduler scheduler = mock();
+        when(scheduler.every(any(), any(), any())).then(call -> {
+            ticks.put(call.getArgument(1), call.getArgument(2));
+            return mock(EngineScheduler.PeriodicTask.class);
+        });
+        rig.renewer.begin(scheduler, "thread-");
+        QueueVisibility slow = changes -> {
+            rig.clock.advance(Duration.ofSeconds(3));
+            ticks.get("thread-2").run();
             return CompletableFuture.completedFuture(Map.of("handle", QueueVisibility.Result.CHANGED));
         };
-        rig.hold(rig.start(queue, "handle", WINDOW), WINDOW);
+        Window window = rig.limiting(Duration.ofSeconds(6)).start(slow, "handle", 10);
+        rig.clock.advance(Duration.ofSeconds(1));
+        rig.limit(window);
+        rig.hold(rig.limiting(null).start("other", WINDOW), 14);
 
-        rig.tickFor(Duration.ofSeconds(WINDOW / 2));
+        rig.clock.advance(Duration.ofSeconds(4));
+        ticks.get("thread-1").run();
 
-        assertThat(leasesBefore).containsExactly(1);
+        assertThat(ticks).containsOnlyKeys("thread-1", "thread-2");
+        assertThat(rig.store.renewals()).hasSize(1);
+        assertThat(rig.timesTimedOut).hasValue(1);
     }
 
     @Test

@@ -169,7 +169,7 @@ class ManyListenersIT {
             Duration started = footprint.time();
             assertThat(footprint.processorTime()).isLessThan(processorOfFew.multipliedBy(MOST_TIMES_THE_START_OF_FEW));
             assertThat(requestsAtTheStart(application, LISTENERS)).isLessThan(requestsOfFew * 1.5);
-            assertThat(Footprint.threads("exactly-once-renewal-")).hasSize(1);
+            assertThat(Footprint.threads("exactly-once-renewal-")).hasSize(2);
             assertThat(Footprint.threads("exactly-once-leases-")).hasSizeLessThanOrEqualTo(1);
             assertThat(Footprint.threads("exactly-once-watch-")).hasSize(1);
 
@@ -183,7 +183,7 @@ class ManyListenersIT {
             Trial.note(
                     "3-listeners",
                     "%d listeners in one application, each on its queue".formatted(LISTENERS),
-                    "each message handled once, for %d s, window %d s; no window or lease lost; one thread that renews, two that claim, %d of ours in all; %d connections of claims"
+                    "each message handled once, for %d s, window %d s; no window or lease lost; two threads that look for due renewals, two that claim, %d of ours in all; %d connections of claims"
                             .formatted(HELD.toSeconds(), WINDOW_SECONDS, threads.size(), connections()),
                     "started in %.1f s (%d of them: %.1f s); %d threads at the most; %.0f MB of heap"
                             .formatted(
