@@ -13,12 +13,15 @@ import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,6 +59,7 @@ public final class Renewer {
     final Jitter random;
     final Set<Window> windows = ConcurrentHashMap.newKeySet();
     final Set<Lease> leases = ConcurrentHashMap.newKeySet();
+    private final BlockingQueue<Lease> waiting = new LinkedBlockingQueue<>();
     private volatile long lastTick;
 
     /** True if an outage's first failure is logged, so that further ones take a line each. */
@@ -148,15 +152,21 @@ public final class Renewer {
 
     private void tickLeases() {
         windows.forEach(Window::timeOut);
-        long now = now();
-        List<Lease> due = due(leases, now);
+        List<Lease> due = due(leases, now());
+        waiting.addAll(due);
         for (int from = 0; from < due.size(); from += CHUNK) {
-            List<Lease> chunk = due.subList(from, Math.min(from + CHUNK, due.size()));
-            leaseThread.execute(() -> Boundary.guard(
-                    "A renewal of leases",
-                    () -> renew(chunk.stream().filter(Lease::isUnderWay).toList()),
-                    crash -> chunk.forEach(lease -> lease.answered(Result.FAILED, now))));
+            leaseThread.execute(this::renewWaiting);
         }
+    }
+
+    /** Takes along what has become due since: a slow store is called no more often than it answers. */
+    private void renewWaiting() {
+        List<Lease> chunk = new ArrayList<>();
+        waiting.drainTo(chunk, CHUNK);
+        Boundary.guard(
+                "A renewal of leases",
+                () -> renew(chunk.stream().filter(Lease::isUnderWay).toList()),
+                crash -> chunk.forEach(lease -> lease.answered(Result.FAILED, now())));
     }
 
     private void tickVisibility() {

@@ -20,6 +20,7 @@ import io.exactlyonce.visibility.ScriptedQueue.LateAnswer;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
@@ -276,6 +277,24 @@ class RenewerTests {
         assertThat(rig.store.renewals().get(1)).extracting(LeaseRenewal::claim).containsExactly(unanswered);
         assertThat(rig.timesLost).hasValue(1);
         assertThat(lost.isHeld()).isFalse();
+    }
+
+    /** A store that is slower than leases become due would fall behind further with each call. */
+    @Test
+    void leasesThatBecomeDueWhileACallIsMadeShareTheNextOne() {
+        rig.leasesWait();
+        List<Window> windows = new ArrayList<>();
+        for (int second = 0; second < 5; second++) {
+            windows.add(hold("handle " + second));
+            rig.clock.advance(Duration.ofSeconds(2));
+        }
+        rig.tickFor(Duration.ofSeconds(8));
+        windows.get(1).stop();
+
+        rig.renewLeases();
+
+        assertThat(rig.store.renewals()).extracting(List::size).containsExactly(4);
+        assertThat(rig.leaseResults).hasSize(4).containsOnly(Result.SUCCEEDED);
     }
 
     @Test
