@@ -61,6 +61,7 @@ public final class Renewer {
     final Set<Lease> leases = ConcurrentHashMap.newKeySet();
     private final BlockingQueue<Lease> waiting = new LinkedBlockingQueue<>();
     private volatile long lastTick;
+    private volatile long lastLeaseTick;
 
     /** True if an outage's first failure is logged, so that further ones take a line each. */
     private volatile boolean isTold;
@@ -86,6 +87,7 @@ public final class Renewer {
         this.clock = clock;
         this.random = random;
         this.lastTick = now();
+        this.lastLeaseTick = lastTick;
     }
 
     /**
@@ -119,9 +121,10 @@ public final class Renewer {
         return windows.size();
     }
 
-    /** Returns the time since the last check for due visibility timeouts: normally at most a tenth of a second. */
+    /** Returns the time since both visibility timeouts and leases were checked: normally at most a tenth of a second. */
     public Duration sinceLastTick() {
-        return Duration.ofNanos(now() - lastTick);
+        long now = now();
+        return Duration.ofNanos(Math.max(now - lastTick, now - lastLeaseTick));
     }
 
     long now() {
@@ -136,6 +139,7 @@ public final class Renewer {
      */
     public EngineScheduler.PeriodicTask begin(EngineScheduler scheduler, String threads) {
         lastTick = now();
+        lastLeaseTick = lastTick;
         EngineScheduler.PeriodicTask visibility = scheduler.every(TICK, threads + 1, this::tickVisibility);
         EngineScheduler.PeriodicTask leaseTicks = scheduler.every(TICK, threads + 2, this::tickLeases);
         return () -> {
@@ -152,7 +156,9 @@ public final class Renewer {
 
     private void tickLeases() {
         windows.forEach(Window::timeOut);
-        List<Lease> due = due(leases, now());
+        long now = now();
+        lastLeaseTick = now;
+        List<Lease> due = due(leases, now);
         waiting.addAll(due);
         for (int from = 0; from < due.size(); from += CHUNK) {
             leaseThread.execute(this::renewWaiting);

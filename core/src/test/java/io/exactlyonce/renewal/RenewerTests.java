@@ -106,13 +106,7 @@ class RenewerTests {
     /** While the SDK is new to a starved process, a request takes long to make, and an application has many queues. */
     @Test
     void leasesAndTimeoutsDoNotWaitForRequestsToQueues() {
-        Map<String, Runnable> ticks = new HashMap<>();
-        EngineScheduler scheduler = mock();
-        when(scheduler.every(any(), any(), any())).then(call -> {
-            ticks.put(call.getArgument(1), call.getArgument(2));
-            return mock(EngineScheduler.PeriodicTask.class);
-        });
-        rig.renewer.begin(scheduler, "thread-");
+        Map<String, Runnable> ticks = begin();
         QueueVisibility slow = changes -> {
             rig.clock.advance(Duration.ofSeconds(3));
             ticks.get("thread-2").run();
@@ -129,6 +123,31 @@ class RenewerTests {
         assertThat(ticks).containsOnlyKeys("thread-1", "thread-2");
         assertThat(rig.store.renewals()).hasSize(1);
         assertThat(rig.timesTimedOut).hasValue(1);
+    }
+
+    private Map<String, Runnable> begin() {
+        Map<String, Runnable> ticks = new HashMap<>();
+        EngineScheduler scheduler = mock();
+        when(scheduler.every(any(), any(), any())).then(call -> {
+            ticks.put(call.getArgument(1), call.getArgument(2));
+            return mock(EngineScheduler.PeriodicTask.class);
+        });
+        rig.renewer.begin(scheduler, "thread-");
+        return ticks;
+    }
+
+    /** Health tells it. */
+    @ParameterizedTest
+    @ValueSource(strings = {"thread-1", "thread-2"})
+    void eachThreadThatStallsIsSeen(String running) {
+        Map<String, Runnable> ticks = begin();
+
+        rig.clock.advance(Duration.ofSeconds(3));
+        ticks.get(running).run();
+        assertThat(rig.renewer.sinceLastTick()).isEqualTo(Duration.ofSeconds(3));
+
+        ticks.values().forEach(Runnable::run);
+        assertThat(rig.renewer.sinceLastTick()).isZero();
     }
 
     @Test
