@@ -2,6 +2,7 @@ package io.exactlyonce.renewal;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.PollGate;
@@ -14,9 +15,11 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +48,35 @@ final class RenewalRig implements RenewalObserver {
 
     static RenewalRig renewing() {
         return new RenewalRig(new RenewalSchedule(0.5, 0));
+    }
+
+    /** Begins; returns the tasks of its threads, "thread-1" and "thread-2", which run when the test says so. */
+    Map<String, Runnable> begin() {
+        Map<String, Runnable> ticks = new HashMap<>();
+        EngineScheduler scheduler = new EngineScheduler() {
+            @Override
+            public long nanoTime() {
+                return clock.nanoTime();
+            }
+
+            @Override
+            public void after(Duration delay, Runnable task) {
+                throw new UnsupportedOperationException();
+            }
+
+            @Override
+            public PeriodicTask every(Duration interval, String thread, Runnable task) {
+                ticks.put(thread, task);
+                return () -> ticks.remove(thread);
+            }
+
+            @Override
+            public Executor thread(String name) {
+                throw new UnsupportedOperationException();
+            }
+        };
+        renewer.begin(scheduler, "thread-");
+        return ticks;
     }
 
     private void renewLeases(Runnable call) {

@@ -1,9 +1,6 @@
 package io.exactlyonce.renewal;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.ArgumentMatchers.any;
-import static org.mockito.Mockito.mock;
-import static org.mockito.Mockito.when;
 
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
@@ -12,7 +9,6 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.renewal.RenewalObserver.Result;
-import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -22,7 +18,6 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -106,7 +101,7 @@ class RenewerTests {
     /** While the SDK is new to a starved process, a request takes long to make, and an application has many queues. */
     @Test
     void leasesAndTimeoutsDoNotWaitForRequestsToQueues() {
-        Map<String, Runnable> ticks = begin();
+        Map<String, Runnable> ticks = rig.begin();
         QueueVisibility slow = changes -> {
             rig.clock.advance(Duration.ofSeconds(3));
             ticks.get("thread-2").run();
@@ -125,22 +120,11 @@ class RenewerTests {
         assertThat(rig.timesTimedOut).hasValue(1);
     }
 
-    private Map<String, Runnable> begin() {
-        Map<String, Runnable> ticks = new HashMap<>();
-        EngineScheduler scheduler = mock();
-        when(scheduler.every(any(), any(), any())).then(call -> {
-            ticks.put(call.getArgument(1), call.getArgument(2));
-            return mock(EngineScheduler.PeriodicTask.class);
-        });
-        rig.renewer.begin(scheduler, "thread-");
-        return ticks;
-    }
-
     /** Health tells it. */
     @ParameterizedTest
     @ValueSource(strings = {"thread-1", "thread-2"})
     void eachThreadThatStallsIsSeen(String running) {
-        Map<String, Runnable> ticks = begin();
+        Map<String, Runnable> ticks = rig.begin();
 
         rig.clock.advance(Duration.ofSeconds(3));
         ticks.get(running).run();
