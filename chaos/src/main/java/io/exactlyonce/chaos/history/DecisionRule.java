@@ -58,7 +58,9 @@ final class DecisionRule implements Rule {
         boolean explained = others(key, deciding)
                 .filter(other -> other.order() < refused.order())
                 .anyMatch(other -> key.outcomeOf(other).map(Event::kind).orElse(Kind.COMPLETED) != Kind.OUTDECIDED);
-        if (!explained && !findings.forgotten(key.key(), parkedFrom(key, deciding), deciding, refused)) {
+        if (!explained
+                && !isToldAsLost(key, deciding, refused, findings)
+                && !findings.forgotten(key.key(), parkedFrom(key, deciding), deciding, refused)) {
             findings.violated(
                     Invariant.DECISION_STANDS,
                     key.key(),
@@ -66,6 +68,22 @@ final class DecisionRule implements Rule {
                     deciding,
                     refused);
         }
+    }
+
+    /**
+     * Returns whether a decision on the claim, this one or an earlier one, was a release that counted although it was told lost: an attempt
+     * began before it was told so, and a parked key has none.
+     */
+    private static boolean isToldAsLost(KeyHistory key, Event deciding, Event refused, Findings findings) {
+        return Stream.concat(Stream.of(deciding), others(key, deciding))
+                .filter(release -> release.order() < refused.order())
+                .anyMatch(release -> key.outcomeOf(release)
+                        .filter(told -> told.kind() == Kind.OUTDECIDED)
+                        .filter(told -> key.all(Kind.ENTERED)
+                                .anyMatch(
+                                        entered -> entered.order() > release.order() && entered.order() < told.order()))
+                        .filter(told -> findings.toldAsLost(key.key(), release, told))
+                        .isPresent());
     }
 
     /** Returns the event since which the key may have been parked: the last attempt's begin. */

@@ -20,7 +20,13 @@ public record ExplainedAnomaly(Cause cause, String key, List<Event> events) {
         REPEATED_IN_DOUBT,
 
         /** The database forgot what it had committed: it failed over to an asynchronous replica. */
-        FORGOTTEN_BY_FAILOVER
+        FORGOTTEN_BY_FAILOVER,
+
+        /**
+         * An operator was told that its release did not count, although it did: the reply was lost, the key was claimed again, and
+         * DynamoDB's client repeated the release (D4).
+         */
+        RELEASE_TOLD_AS_LOST
     }
 
     public ExplainedAnomaly {

@@ -82,6 +82,22 @@ final class Findings {
     }
 
     /**
+     * Returns whether a fault may have cost a worker the reply to its release of a key, so that its client's repetition came too late. If so,
+     * they are listed as explained.
+     */
+    boolean toldAsLost(String key, Event release, Event refused) {
+        if (!terms.repeatsWrites()) {
+            return false;
+        }
+        Optional<FaultSpan> fault = history.faults()
+                .costingClaims(
+                        release.worker(), release, refused, terms.recovery().toNanos() / 1_000);
+        fault.ifPresent(span -> explained.add(new ExplainedAnomaly(
+                ExplainedAnomaly.Cause.RELEASE_TOLD_AS_LOST, key, sorted(Stream.of(span.begin(), release, refused)))));
+        return fault.isPresent();
+    }
+
+    /**
      * Returns whether a fault may have kept a worker from recording an outcome, of which an event tells that it is known, or undone that
      * record since.
      */

@@ -7,7 +7,7 @@ import java.time.Duration;
 
 /**
  * Judges the file of an earlier run again, with what the checker knows by now. Arguments: the file, and the
- * {@link Terms} as ISO durations ({@code PT60S PT10S PT0.1S}). Exit code 0 only if every invariant held.
+ * {@link Terms} as ISO durations and a boolean ({@code PT60S PT10S PT0.1S false}). Exit code 0 only if every invariant held.
  */
 public final class Judge {
 
@@ -19,13 +19,16 @@ public final class Judge {
     }
 
     static int judge(String[] arguments, PrintStream out) throws IOException {
-        if (arguments.length != 4) {
+        if (arguments.length != 5) {
             out.println(
-                    "Usage: Judge <history.jsonl> <longest drain> <recovery from an outage> <exposure to a failover>");
+                    "Usage: Judge <history.jsonl> <longest drain> <recovery from an outage> <exposure to a failover> <true with DynamoDB>");
             return 2;
         }
-        Terms terms =
-                new Terms(Duration.parse(arguments[1]), Duration.parse(arguments[2]), Duration.parse(arguments[3]));
+        Terms terms = new Terms(
+                Duration.parse(arguments[1]),
+                Duration.parse(arguments[2]),
+                Duration.parse(arguments[3]),
+                Boolean.parseBoolean(arguments[4]));
         Verdict verdict = new Checker(terms).judge(History.read(Path.of(arguments[0])));
         verdict.violations().forEach(out::println);
         for (ExplainedAnomaly.Cause cause : ExplainedAnomaly.Cause.values()) {

@@ -10,8 +10,9 @@ import java.time.Duration;
  *     pools have noticed, and what is on its way has timed out
  * @param exposure how long before an asynchronous failover a commit may be one that the failover forgets: the
  *     replica's greatest lag at that time
+ * @param repeatsWrites whether the claim store's client repeats a write whose reply is lost without a word, as DynamoDB's does
  */
-public record Terms(Duration drain, Duration recovery, Duration exposure) {
+public record Terms(Duration drain, Duration recovery, Duration exposure, boolean repeatsWrites) {
 
     public Terms {
         if (drain.isNegative() || recovery.isNegative() || exposure.isNegative()) {

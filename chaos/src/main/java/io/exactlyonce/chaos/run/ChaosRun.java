@@ -69,7 +69,7 @@ final class ChaosRun {
         new FinalStateRecorder(environment.recorder())
                 .record(environment.queues(), environment.targets().claims());
         cleanup.close();
-        return new Checker(new Terms(scale.drain(), RECOVERY, EXPOSURE))
+        return new Checker(new Terms(scale.drain(), RECOVERY, EXPOSURE, form.store() == Store.DYNAMODB))
                 .judge(History.read(directory.resolve("history.jsonl")));
     }
 

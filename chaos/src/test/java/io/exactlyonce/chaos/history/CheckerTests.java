@@ -25,6 +25,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** For each invariant: histories that keep it, and histories that do not. */
 class CheckerTests {
@@ -961,6 +963,43 @@ class CheckerTests {
                 .tell(decided(Kind.OUTDECIDED, "k", "a", "other"));
 
         assertHolds(acknowledged(story).tell(state("k", "COMPLETED")).end());
+    }
+
+    /** DynamoDB's client repeats a release whose reply is lost, and finds that the key was claimed again. */
+    private static Story releaseToldAsLost(boolean isPaused, boolean isClaimedAgain) {
+        String operator = Story.workerOf("op");
+        Story story = abandoned(false).tell(deciding("k", "a", operator));
+        if (isPaused) {
+            story.tell(began(Fault.PAUSE, "op"));
+        }
+        story.tell(deciding("k", "a", "other")).tell(decided(Kind.OUTDECIDED, "k", "a", "other"));
+        if (isClaimedAgain) {
+            acted(story, "b", 2, true).tell(done("k", "b"));
+        }
+        if (isPaused) {
+            story.tell(ended(Fault.PAUSE, "op"));
+        }
+        story.tell(decided(Kind.OUTDECIDED, "k", "a", operator));
+        if (!isClaimedAgain) {
+            acted(story, "b", 2, true).tell(done("k", "b"));
+        }
+        return story.tell(Event.of(Kind.FAULTS_OVER)).tell(Event.of(Kind.DRAINED));
+    }
+
+    @Test
+    void releaseMayBeToldAsLostWhereTheClientRepeatsIt() {
+        Story story = releaseToldAsLost(true, true);
+
+        assertHolds(story.judgeOfDynamoDb());
+        assertThat(story.judgeOfDynamoDb().explainedBy(ExplainedAnomaly.Cause.RELEASE_TOLD_AS_LOST))
+                .isEqualTo(2);
+        assertBroken(story.judge(), Invariant.DECISION_STANDS);
+    }
+
+    @ParameterizedTest(name = "paused {0}, claimed again {1}")
+    @CsvSource({"true, false", "false, true"})
+    void releaseMustNotBeToldAsLostWithoutAFaultOrAnotherAttempt(boolean isPaused, boolean isClaimedAgain) {
+        assertBroken(releaseToldAsLost(isPaused, isClaimedAgain).judgeOfDynamoDb(), Invariant.DECISION_STANDS);
     }
 
     @Test
