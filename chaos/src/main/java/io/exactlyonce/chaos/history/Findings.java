@@ -74,10 +74,14 @@ final class Findings {
      * listed as explained.
      */
     boolean inDoubt(String key, String worker, Event from, Event to) {
+        return explained(ExplainedAnomaly.Cause.REPEATED_IN_DOUBT, key, worker, from, to);
+    }
+
+    private boolean explained(ExplainedAnomaly.Cause cause, String key, String worker, Event from, Event to) {
         Optional<FaultSpan> fault = history.faults()
                 .costingClaims(worker, from, to, terms.recovery().toNanos() / 1_000);
-        fault.ifPresent(span -> explained.add(new ExplainedAnomaly(
-                ExplainedAnomaly.Cause.REPEATED_IN_DOUBT, key, sorted(Stream.of(span.begin(), from, to)))));
+        fault.ifPresent(span ->
+                explained.add(new ExplainedAnomaly(cause, key, sorted(Stream.of(span.begin(), from, to)))));
         return fault.isPresent();
     }
 
@@ -86,15 +90,8 @@ final class Findings {
      * they are listed as explained.
      */
     boolean toldAsLost(String key, Event release, Event refused) {
-        if (!terms.repeatsWrites()) {
-            return false;
-        }
-        Optional<FaultSpan> fault = history.faults()
-                .costingClaims(
-                        release.worker(), release, refused, terms.recovery().toNanos() / 1_000);
-        fault.ifPresent(span -> explained.add(new ExplainedAnomaly(
-                ExplainedAnomaly.Cause.RELEASE_TOLD_AS_LOST, key, sorted(Stream.of(span.begin(), release, refused)))));
-        return fault.isPresent();
+        return terms.repeatsWrites()
+                && explained(ExplainedAnomaly.Cause.RELEASE_TOLD_AS_LOST, key, release.worker(), release, refused);
     }
 
     /**
