@@ -33,35 +33,41 @@ class DefaultExactlyOnceOperationsTests {
     private static final ParkedClaim PARKED =
             new ParkedClaim("orders", "A-1", UUID.randomUUID(), 2, true, "told to", 1_500_000);
 
-    /** Knows one claim, and notes what it is asked for. */
-    private static final class OneParkedClaim implements ParkedClaims {
+    private static final ParkedClaim LATER =
+            new ParkedClaim("orders", "A-2", UUID.randomUUID(), 1, false, "told to", 1_600_000);
+
+    /** Knows two claims, the second one by its page only, and notes what it is asked for. */
+    private static final class TwoParkedClaims implements ParkedClaims {
         private final List<Object> asked = new ArrayList<>();
+        private boolean isDecided;
 
         @Override
         public List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
             asked.add(limit);
-            return after == null ? List.of(PARKED) : List.of();
+            return List.of(after == null ? PARKED : LATER);
         }
 
         @Override
         public Optional<ParkedClaim> find(ClaimKey key) {
             asked.add(key);
-            return Optional.of(PARKED);
+            return isDecided ? Optional.empty() : Optional.of(PARKED);
         }
 
         @Override
         public boolean release(ClaimId claim) {
-            return asked.add(claim);
+            asked.add(claim);
+            return !isDecided;
         }
 
         @Override
         public boolean complete(ClaimResolution.Completed completion) {
-            return asked.add(completion);
+            asked.add(completion);
+            return !isDecided;
         }
     }
 
     private final DeliveryRig rig = new DeliveryRig();
-    private final OneParkedClaim parked = new OneParkedClaim();
+    private final TwoParkedClaims parked = new TwoParkedClaims();
     private final AtomicInteger checks = new AtomicInteger();
     private final DefaultExactlyOnceOperations operations = new DefaultExactlyOnceOperations(
             new ActionExecutor(
@@ -104,13 +110,28 @@ class DefaultExactlyOnceOperationsTests {
     void storeIsCheckedBeforeEachOperation() {
         operations.execute("orders", "A-1", String.class, claim -> "done");
         assertThat(operations.parked(10)).containsExactly(PARKED);
-        assertThat(operations.parkedAfter(PARKED, 5)).isEmpty();
+        assertThat(operations.parkedAfter(PARKED, 5)).containsExactly(LATER);
         operations.findParked("orders", "A-1");
         operations.releaseParked(PARKED);
         operations.completeParked(PARKED, null);
 
         assertThat(checks).hasValue(6);
         assertThat(parked.asked).startsWith(10, 5);
+    }
+
+    @Test
+    void actionsResultIsReturned() {
+        assertThat(operations.<String, RuntimeException>execute("orders", "A-1", String.class, claim -> "done"))
+                .isEqualTo("done");
+        assertThat(operations.<String, RuntimeException>execute(
+                        "orders", "A-2", "payload", String.class, claim -> "done, too"))
+                .isEqualTo("done, too");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 1_000})
+    void pageMayBeAsSmallAndAsLargeAsItsBounds(int limit) {
+        assertThat(operations.parked(limit)).containsExactly(PARKED);
     }
 
     @ParameterizedTest
@@ -132,6 +153,16 @@ class DefaultExactlyOnceOperationsTests {
         assertThat(parked.asked)
                 .containsExactly(
                         id, new ClaimResolution.Completed(id, "\"done\""), new ClaimResolution.Completed(id, null));
+    }
+
+    @Test
+    void operatorIsToldThatAnotherDecisionCameFirst() {
+        assertThat(operations.findParked("orders", "A-1")).contains(PARKED);
+        parked.isDecided = true;
+
+        assertThat(operations.findParked("orders", "A-1")).isEmpty();
+        assertThat(operations.releaseParked(PARKED)).isFalse();
+        assertThat(operations.completeParked(PARKED, null)).isFalse();
     }
 
     @Test

@@ -218,6 +218,19 @@ class DispatcherTests {
         assertThat(rig.isAtAnEnd()).isTrue();
     }
 
+    /** No interceptor, listener or error handler of the application's gets a batch without messages. */
+    @Test
+    void threadOfABatchThatTheStopHasGivenBackFindsNothingToDo() {
+        DispatcherRig rig = withoutThreads(new DispatcherRig(new Batches(), "orders"));
+        rig.arrive("m1", "m2");
+
+        rig.deliveries.beginStop(rig.subscription);
+        runThreads();
+
+        assertThat(rig.handled).isEmpty();
+        assertThat(states(rig)).containsOnly(DeliveryState.RETURNED);
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void claimOfAMessageThatAnInterceptorDropsIsGivenBackBeforeItIsReturned(boolean throwsInstead) {

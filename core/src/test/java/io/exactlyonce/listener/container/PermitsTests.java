@@ -85,8 +85,11 @@ class PermitsTests {
         assertThat(permits.request(SHORT)).isEqualTo(4);
         assertThat(permits.mostPolls()).as("is not ours to say").isEqualTo(10);
         assertThat(permits.request(SHORT)).isZero();
+        assertThat(permits.drain(SHORT)).isFalse();
         permits.release(4, ReleaseReason.PROCESSED);
 
+        assertThat(permits.request(SHORT)).isEqualTo(4);
+        permits.release(4, ReleaseReason.PROCESSED);
         assertThat(permits.drain(SHORT)).isTrue();
     }
 }

@@ -242,7 +242,8 @@ class ReceiverTests {
     /** A worker that was frozen in its poll, or whose SDK repeated the request, does not know when SQS sent the messages. */
     @Test
     void answerThatIsHeldUpIsTakenForAsOldAsItsRequest() {
-        receiveAfter(Duration.ofSeconds(25));
+        // Less than half its window after the end of the request's wait.
+        receiveAfter(Duration.ofSeconds(24));
 
         assertThat(renewedAfter(Duration.ZERO)).as("it is past half its window").hasSize(1);
     }
@@ -264,6 +265,20 @@ class ReceiverTests {
 
         start("parcels", 30, Duration.ofSeconds(7), POLL_TIMEOUT).poll(10);
         assertThat(sqs.latest().visibilityTimeout()).isEqualTo(7);
+    }
+
+    /** SQS gives a request that the SDK repeats the same messages, where it knows that it is the same one. */
+    @Test
+    void requestsToAFifoQueueHaveAnIdEachAndOthersHaveNone() {
+        start("orders.fifo", 30).poll(10);
+        start("parcels.fifo", 30).poll(10);
+        start("orders", 30).poll(10);
+
+        List<String> ids = sqs.requests().stream()
+                .map(ReceiveMessageRequest::receiveRequestAttemptId)
+                .toList();
+        assertThat(ids.subList(0, 2)).doesNotContainNull().doesNotHaveDuplicates();
+        assertThat(ids.get(2)).isNull();
     }
 
     @Test
