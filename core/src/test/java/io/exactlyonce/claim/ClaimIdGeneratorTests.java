@@ -29,4 +29,20 @@ class ClaimIdGeneratorTests {
 
         assertThat(ids.next().getMostSignificantBits()).isNotEqualTo(before);
     }
+
+    /** Two processes must not agree in more than the version. */
+    @Test
+    void allBitsOfThatHalfButTheVersionDependOnTheClock() {
+        long ever = 0;
+        long always = -1;
+        for (int i = 0; i < 1_000; i++) {
+            clock.incrementAndGet();
+            long bits = ids.next().getMostSignificantBits();
+            ever |= bits;
+            always &= bits;
+        }
+
+        assertThat(Long.toHexString(ever)).isEqualTo("ffffffffffff8fff");
+        assertThat(Long.toHexString(always)).isEqualTo("8000");
+    }
 }

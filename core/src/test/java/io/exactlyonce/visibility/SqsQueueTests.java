@@ -46,6 +46,14 @@ class SqsQueueTests {
         assertThat(results.values()).containsOnly(Result.CHANGED);
     }
 
+    /** SQS refuses an empty one. */
+    @Test
+    void fullBatchIsFollowedByNoEmptyOne() {
+        visibility.change(changes(10)).join();
+
+        assertThat(sqs.requests).hasSize(1);
+    }
+
     @Test
     void entriesThatFailedInsideASuccessfulResponseAreTold() {
         sqs.answer = request -> CompletableFuture.completedFuture(ChangeMessageVisibilityBatchResponse.builder()

@@ -46,7 +46,7 @@ class GuardMutationsTests {
 
         assertThat(NAME.matcher(decision).results())
                 .isNotEmpty()
-                .allMatch(name -> code.contains(" " + name.group(1) + " "))
+                .allMatch(name -> Stream.of(" ", "(").anyMatch(end -> code.contains(" " + name.group(1) + end)))
                 .filteredOn(name -> name.group(2) != null)
                 .allMatch(name -> code.contains(" " + name.group(2) + "("));
     }
