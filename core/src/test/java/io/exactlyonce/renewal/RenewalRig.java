@@ -50,6 +50,9 @@ final class RenewalRig implements RenewalObserver {
         return new RenewalRig(new RenewalSchedule(0.5, 0));
     }
 
+    /** Ends what {@link #begin()} has begun. */
+    EngineScheduler.PeriodicTask begun = () -> {};
+
     /** Begins; returns the tasks of its threads, "thread-1" and "thread-2", which run when the test says so. */
     Map<String, Runnable> begin() {
         Map<String, Runnable> ticks = new HashMap<>();
@@ -75,7 +78,7 @@ final class RenewalRig implements RenewalObserver {
                 throw new UnsupportedOperationException();
             }
         };
-        renewer.begin(scheduler, "thread-");
+        begun = renewer.begin(scheduler, "thread-");
         return ticks;
     }
 

@@ -135,6 +135,16 @@ class RenewerTests {
     }
 
     @Test
+    void bothThreadsEndWithTheirApplication() {
+        Map<String, Runnable> ticks = rig.begin();
+        assertThat(ticks).hasSize(2);
+
+        rig.begun.close();
+
+        assertThat(ticks).isEmpty();
+    }
+
+    @Test
     void everyRenewalHasTheSameLead() {
         rig = new RenewalRig(new RenewalSchedule(0.5, 0.2));
         rig.random = () -> 0.5;
