@@ -1,12 +1,5 @@
 package io.exactlyonce.delivery;
 
-import static java.util.Objects.requireNonNull;
-
-import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
-
 /**
  * How far a delivery has come. Each step is one compare-and-set, and a step without an arrow here is rejected.
  *
@@ -42,32 +35,26 @@ public enum DeliveryState {
     /** The queue has answered the delete, or its listener has stopped before that. */
     GONE;
 
-    /** Made once: a delivery takes some eight steps. */
-    private static final Map<DeliveryState, Set<DeliveryState>> ARROWS =
-            Stream.of(values()).collect(Collectors.toUnmodifiableMap(state -> state, DeliveryState::next));
-
+    /** Without sets: a delivery takes some eight steps. */
     boolean mayBecome(DeliveryState next) {
-        return requireNonNull(ARROWS.get(this)).contains(next);
-    }
-
-    private Set<DeliveryState> next() {
         return switch (this) {
-            case RECEIVED -> Set.of(CLAIMING, HELD_BACK, RETURNED, ABANDONED);
-            case HELD_BACK -> Set.of(RETURNED, ABANDONED);
-            case CLAIMING -> Set.of(CLAIMED, RECORDED, WAITING, RETURNED, ABANDONED);
-            case CLAIMED -> Set.of(HANDLING, FAILED, HELD_BACK, RETURNED, ABANDONED);
-            case HANDLING -> Set.of(HANDLED, FAILED, CLAIMING, ABANDONED);
-            case HANDLED -> Set.of(RECORDED, ABANDONED);
-            case FAILED -> Set.of(RETURNED, ABANDONED);
-            case RECORDED -> Set.of(DELETING, GONE);
-            case WAITING -> Set.of(DELETING, RETURNED, ABANDONED);
-            case DELETING -> Set.of(GONE);
-            case RETURNED, ABANDONED, GONE -> Set.of();
+            case RECEIVED -> next == CLAIMING || next == HELD_BACK || next == RETURNED || next == ABANDONED;
+            case CLAIMING ->
+                next == CLAIMED || next == RECORDED || next == WAITING || next == RETURNED || next == ABANDONED;
+            case CLAIMED ->
+                next == HANDLING || next == FAILED || next == HELD_BACK || next == RETURNED || next == ABANDONED;
+            case HANDLING -> next == HANDLED || next == FAILED || next == CLAIMING || next == ABANDONED;
+            case HANDLED -> next == RECORDED || next == ABANDONED;
+            case HELD_BACK, FAILED -> next == RETURNED || next == ABANDONED;
+            case RECORDED -> next == DELETING || next == GONE;
+            case WAITING -> next == DELETING || next == RETURNED || next == ABANDONED;
+            case DELETING -> next == GONE;
+            case RETURNED, ABANDONED, GONE -> false;
         };
     }
 
     boolean isFinal() {
-        return next().isEmpty();
+        return this == RETURNED || this == ABANDONED || this == GONE;
     }
 
     /** Returns whether it has left its listener's pipeline, so that nothing is left to be decided there. */

@@ -54,6 +54,9 @@ final class CommitQueue {
     private int flushing;
     private boolean closed;
 
+    /** The last completion went alone: at low load, to gather costs time and saves nothing. */
+    private boolean isQuiet;
+
     CommitQueue(GroupCommitSettings settings, NanoClock clock) {
         this.settings = settings;
         this.clock = clock;
@@ -108,7 +111,8 @@ final class CommitQueue {
     /**
      * Returns for how many nanoseconds a flusher delays its next batch; it takes a batch at zero. While a batch is on
      * its way, what comes shares the next one. While none is, completions for which no caller waits gather for a
-     * moment, since the quick handlers of one poll end together; anything else goes at once, and takes them along.
+     * moment, since the quick handlers of one poll end together, unless the last one found no company; anything else
+     * goes at once, and takes them along.
      */
     long delay() {
         if (waiting.isEmpty()) {
@@ -127,12 +131,13 @@ final class CommitQueue {
         if (flushing > 0) {
             return STUCK_NANOS - age;
         }
-        return isAwaited ? 0 : GATHER_NANOS - age;
+        return isAwaited || isQuiet ? 0 : GATHER_NANOS - age;
     }
 
     private List<Call> select() {
         List<Call> batch = new ArrayList<>();
         int entries = select(batch, false, 0);
+        isQuiet = batch.isEmpty() ? isQuiet : batch.size() == 1;
         select(batch, true, entries);
         if (!batch.isEmpty()) {
             flushing++;

@@ -84,6 +84,38 @@ class CommitQueueTests {
         assertThat(queue.take()).isEqualTo(completions);
     }
 
+    /** At low load there is no company, and to wait for it only costs time. */
+    @Test
+    void completionsGoAtOnceAfterOneThatFoundNoCompanyUntilTwoGoTogether() {
+        completed();
+        pass(CommitQueue.GATHER_NANOS);
+        queue.returned(queue.take());
+
+        Call alone = completed();
+        assertThat(queue.delay()).isZero();
+        List<Call> onItsWay = queue.take();
+        assertThat(onItsWay).containsExactly(alone);
+        Call first = completed();
+        Call second = completed();
+        queue.returned(onItsWay);
+        List<Call> together = queue.take();
+        assertThat(together).containsExactly(first, second);
+        queue.returned(together);
+
+        completed();
+        assertThat(queue.delay()).isEqualTo(CommitQueue.GATHER_NANOS);
+    }
+
+    @Test
+    void claimsSayNothingOfTheCompanyOfCompletions() {
+        asked(claim);
+        queue.returned(queue.take());
+
+        completed();
+
+        assertThat(queue.delay()).isEqualTo(CommitQueue.GATHER_NANOS);
+    }
+
     @Test
     void closedQueueGathersNothing() {
         Call completion = completed();
