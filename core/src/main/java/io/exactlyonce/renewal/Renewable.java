@@ -3,6 +3,7 @@ package io.exactlyonce.renewal;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +28,8 @@ abstract class Renewable {
      * paused. It may have to open a connection first.
      */
     static final Duration LATE_ANSWER = Duration.ofSeconds(1);
+
+    private static final long CEILING_NANOS = VisibilityWindow.CEILING.toNanos();
 
     /** One twentieth of the length counts as nearly due, and as its last moment. */
     private static final int NEARLY = 20;
@@ -81,17 +84,21 @@ abstract class Renewable {
     /**
      * Ends it if its renewal stays unanswered, or in its last moment if that is failing or not wanted: nothing can save
      * it then, and an interrupted handler has that time to stop.
+     *
+     * @return whether its renewal is due
      */
-    void expire(long now) {
+    boolean check(long now) {
         synchronized (this) {
+            boolean isKept = isKept();
             boolean isInDoubt =
-                    state == State.UNDER_WAY ? answerDue - now <= 0 : (failing || !isKept()) && isInItsLastMoment(now);
+                    state == State.UNDER_WAY ? answerDue - now <= 0 : (failing || !isKept) && isInItsLastMoment(now);
             if (state == State.OVER || !(isInDoubt || isOverForGood(now))) {
-                return;
+                return state == State.WAITING && isKept && due - now <= 0;
             }
             state = State.OVER;
         }
         report(Result.LOST);
+        return false;
     }
 
     /** Returns whether no renewal can bring it back. */
@@ -110,10 +117,6 @@ abstract class Renewable {
     /** Returns whether it lasts: it is not lost, not stopped, and not over by this JVM's clock. */
     synchronized boolean isOn() {
         return state != State.OVER && !isOver(renewer.now());
-    }
-
-    synchronized boolean isDue(long now) {
-        return state == State.WAITING && isKept() && due - now <= 0;
     }
 
     /** Begins an attempt if one is due, or so nearly due that it can share another one's request; returns whether it did. */
@@ -145,7 +148,7 @@ abstract class Renewable {
 
     /** Returns the whole seconds until the ceiling. */
     long secondsLeft(long now) {
-        return Math.max(0, VisibilityWindow.CEILING.minusNanos(now - begun).toSeconds());
+        return Math.max(0, TimeUnit.NANOSECONDS.toSeconds(CEILING_NANOS - (now - begun)));
     }
 
     /** An attempt is answered, which is irrelevant if it was lost or stopped meanwhile. */

@@ -190,8 +190,10 @@ public final class Renewer {
     private void noticePause(long now) {
         long late = now - lastTick - TICK.toNanos();
         lastTick = now;
+        // The part of the shortest visibility timeout is longer than a tick: most ticks need not ask each.
         if (late >= ALWAYS_LATE.toNanos()
-                || windows.stream().anyMatch(window -> late >= window.length.toNanos() / PART)) {
+                || (late >= TICK.toNanos()
+                        && windows.stream().anyMatch(window -> late >= window.length.toNanos() / PART))) {
             log.warn(
                     "Renewals were paused for {} ms, with {} deliveries in flight; those whose "
                             + "visibility timeouts have expired are not renewed. Look for long garbage "
@@ -206,8 +208,7 @@ public final class Renewer {
     private static <R extends Renewable> List<R> due(Collection<R> renewed, long now) {
         boolean anyDue = false;
         for (R each : renewed) {
-            each.expire(now);
-            anyDue |= each.isDue(now);
+            anyDue |= each.check(now);
         }
         return anyDue ? renewed.stream().filter(each -> each.attempt(now)).toList() : List.of();
     }

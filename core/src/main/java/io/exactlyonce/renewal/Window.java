@@ -75,6 +75,10 @@ public final class Window extends Renewable {
 
     /** Stops handler and renewals if the handler's timeout has expired. */
     void timeOut() {
+        // Each tick asks all, and few have one.
+        if (handler == null) {
+            return;
+        }
         Duration timeout = subscription.timeout();
         Runnable running;
         synchronized (this) {
@@ -152,7 +156,7 @@ public final class Window extends Renewable {
         return isOver(now) || super.isOverForGood(now);
     }
 
-    /** Never renews an expired one: {@link #expire} has ended it at the same tick. */
+    /** Never renews an expired one: {@link #check} has ended it at the same tick. */
     @Override
     synchronized boolean attempt(long now) {
         boolean begins = super.attempt(now);
