@@ -156,10 +156,10 @@ public final class Window extends Renewable {
         return isOver(now) || super.isOverForGood(now);
     }
 
-    /** Never renews an expired one: {@link #check} has ended it at the same tick. */
+    /** Never renews an expired one, such as one whose shorter length was confirmed late, after this tick's {@link #check}. */
     @Override
     synchronized boolean attempt(long now) {
-        boolean begins = super.attempt(now);
+        boolean begins = !isOver(now) && super.attempt(now);
         if (begins) {
             underWay = new CompletableFuture<>();
         }

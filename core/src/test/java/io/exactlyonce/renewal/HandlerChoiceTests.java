@@ -123,6 +123,19 @@ class HandlerChoiceTests {
         assertThat(rig.windowResults).isEmpty();
     }
 
+    /** The answer comes between the two looks of one tick. */
+    @Test
+    void shorterVisibilityThatIsConfirmedAfterItsEndIsNotRenewed() {
+        CompletableFuture<Void> answer = chooseLater(Duration.ofSeconds(1));
+        rig.clock.advance(Duration.ofSeconds(2));
+        long now = rig.clock.nanoTime();
+        assertThat(window.check(now)).isFalse();
+
+        answer.complete(null);
+
+        assertThat(window.attempt(now)).isFalse();
+    }
+
     @Test
     void choiceWaitsForARenewalUnderWayWhichWouldOverwriteIt() {
         LateAnswer late = rig.queue.answerLater();
