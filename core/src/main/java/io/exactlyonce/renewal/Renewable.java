@@ -29,7 +29,7 @@ abstract class Renewable {
      */
     static final Duration LATE_ANSWER = Duration.ofSeconds(1);
 
-    private static final long CEILING_NANOS = VisibilityWindow.CEILING.toNanos();
+    static final long CEILING_NANOS = VisibilityWindow.CEILING.toNanos();
 
     /** One twentieth of the length counts as nearly due, and as its last moment. */
     private static final int NEARLY = 20;
@@ -50,6 +50,10 @@ abstract class Renewable {
     private long end;
     private long due;
     private long answerDue;
+
+    /** It is neither due nor over before, whatever its state. */
+    private volatile long quietUntil;
+
     private boolean failing;
     private boolean chosenByHandler;
 
@@ -70,10 +74,29 @@ abstract class Renewable {
 
     private void begin(long askedAt, long lasting, long untilDue) {
         end = askedAt + lasting;
-        due = askedAt + untilDue;
+        dueAfter(untilDue, askedAt);
         failing = false;
         chosenByHandler = false;
     }
+
+    private void dueAfter(long delay, long now) {
+        due = now + delay;
+        long lastMoment = end - now - lastMoment();
+        long ceiling = begun - now + CEILING_NANOS - TimeUnit.SECONDS.toNanos(1);
+        quietUntil = now + Math.min(delay, Math.min(lastMoment, ceiling));
+        inFlight().expect(quietUntil);
+    }
+
+    private long lastMoment() {
+        return Math.min(length.toNanos() / NEARLY, LONGEST_LAST_MOMENT.toNanos());
+    }
+
+    long quietUntil() {
+        return quietUntil;
+    }
+
+    /** Returns those to which it belongs. */
+    abstract InFlight<?> inFlight();
 
     /** Returns whether it is renewed, or left to its end. */
     abstract boolean isKept();
@@ -88,6 +111,9 @@ abstract class Renewable {
      * @return whether its renewal is due
      */
     boolean check(long now) {
+        if (quietUntil - now > 0) {
+            return false;
+        }
         synchronized (this) {
             boolean isKept = isKept();
             boolean isInDoubt =
@@ -107,7 +133,7 @@ abstract class Renewable {
     }
 
     private boolean isInItsLastMoment(long now) {
-        return isOver(now + Math.min(length.toNanos() / NEARLY, LONGEST_LAST_MOMENT.toNanos()));
+        return isOver(now + lastMoment());
     }
 
     synchronized boolean isOver(long now) {
@@ -165,10 +191,8 @@ abstract class Renewable {
                 failing = true;
                 long now = renewer.now();
                 Duration left = Duration.ofNanos(end - now);
-                due = now
-                        + renewer.schedule
-                                .retryAfter(left, renewer.random.next())
-                                .toNanos();
+                dueAfter(
+                        renewer.schedule.retryAfter(left, renewer.random.next()).toNanos(), now);
             }
         }
         // Our own end of it is not a loss.

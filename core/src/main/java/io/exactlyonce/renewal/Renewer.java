@@ -57,8 +57,12 @@ public final class Renewer {
     final RenewalSchedule schedule;
     final RenewalObserver observer;
     final Jitter random;
-    final Set<Window> windows = ConcurrentHashMap.newKeySet();
-    final Set<Lease> leases = ConcurrentHashMap.newKeySet();
+    final InFlight<Window> windows;
+    final InFlight<Lease> leases;
+
+    /** Whose handler runs, and has a timeout. */
+    final Set<Window> timed = ConcurrentHashMap.newKeySet();
+
     private final BlockingQueue<Lease> waiting = new LinkedBlockingQueue<>();
     private volatile long lastTick;
     private volatile long lastLeaseTick;
@@ -88,6 +92,8 @@ public final class Renewer {
         this.random = random;
         this.lastTick = now();
         this.lastLeaseTick = lastTick;
+        this.windows = new InFlight<>(lastTick);
+        this.leases = new InFlight<>(lastTick);
     }
 
     /**
@@ -118,7 +124,7 @@ public final class Renewer {
 
     /** Returns how many deliveries are renewed. */
     public int inFlight() {
-        return windows.size();
+        return windows.all.size();
     }
 
     /** Returns the time since both visibility timeouts and leases were checked: normally at most a tenth of a second. */
@@ -155,10 +161,10 @@ public final class Renewer {
     }
 
     private void tickLeases() {
-        windows.forEach(Window::timeOut);
+        timed.forEach(Window::timeOut);
         long now = now();
         lastLeaseTick = now;
-        List<Lease> due = due(leases, now);
+        Collection<Lease> due = leases.due(now);
         waiting.addAll(due);
         for (int from = 0; from < due.size(); from += CHUNK) {
             leaseThread.execute(this::renewWaiting);
@@ -178,7 +184,7 @@ public final class Renewer {
     private void tickVisibility() {
         long now = now();
         noticePause(now);
-        due(windows, now).stream()
+        windows.due(now).stream()
                 .collect(Collectors.groupingBy(window -> window.subscription.visibility()))
                 .forEach((queue, messages) -> renew(queue, messages, now));
     }
@@ -193,24 +199,15 @@ public final class Renewer {
         // The part of the shortest visibility timeout is longer than a tick: most ticks need not ask each.
         if (late >= ALWAYS_LATE.toNanos()
                 || (late >= TICK.toNanos()
-                        && windows.stream().anyMatch(window -> late >= window.length.toNanos() / PART))) {
+                        && windows.all.stream().anyMatch(window -> late >= window.length.toNanos() / PART))) {
             log.warn(
                     "Renewals were paused for {} ms, with {} deliveries in flight; those whose "
                             + "visibility timeouts have expired are not renewed. Look for long garbage "
                             + "collections, a starved CPU or a suspended machine",
                     late / 1_000_000,
-                    windows.size());
+                    windows.all.size());
             observer.paused(Duration.ofNanos(late));
         }
-    }
-
-    /** Ends expired ones; starts to renew due and nearly due ones, and returns those. */
-    private static <R extends Renewable> List<R> due(Collection<R> renewed, long now) {
-        boolean anyDue = false;
-        for (R each : renewed) {
-            anyDue |= each.check(now);
-        }
-        return anyDue ? renewed.stream().filter(each -> each.attempt(now)).toList() : List.of();
     }
 
     private static void renew(QueueVisibility queue, List<Window> due, long askedAt) {

@@ -62,9 +62,11 @@ public final class Window extends Renewable {
      */
     public synchronized void startTimeout(Runnable running) {
         Duration timeout = subscription.timeout();
-        if (timeout != null) {
+        // Its listener's stop may have been faster.
+        if (timeout != null && renewer.windows.all.contains(this)) {
             timeIsUp = renewer.now() + timeout.toNanos();
             handler = running;
+            renewer.timed.add(this);
         }
     }
 
@@ -75,10 +77,6 @@ public final class Window extends Renewable {
 
     /** Stops handler and renewals if the handler's timeout has expired. */
     void timeOut() {
-        // Each tick asks all, and few have one.
-        if (handler == null) {
-            return;
-        }
         Duration timeout = subscription.timeout();
         Runnable running;
         synchronized (this) {
@@ -99,14 +97,22 @@ public final class Window extends Renewable {
     }
 
     @Override
+    InFlight<?> inFlight() {
+        return renewer.windows;
+    }
+
+    @Override
     boolean isKept() {
         return renewer.schedule.enabled() && !timedOut;
     }
 
     /** The handler has ended. Remaining steps run under renewal again, even if it ended too late. */
     public synchronized void cancelTimeout() {
-        handler = null;
-        timedOut = false;
+        if (subscription.timeout() != null) {
+            handler = null;
+            timedOut = false;
+            renewer.timed.remove(this);
+        }
     }
 
     /** The handler has ended, and the completion of its claim has begun. */
@@ -225,7 +231,7 @@ public final class Window extends Renewable {
     /** Stops; completes when no renewal is under way. Excludes {@link #attempt}, so that it misses none that begins. */
     private synchronized CompletableFuture<Void> ended() {
         stopLeaseRenewal();
-        renewer.windows.remove(this);
+        renewer.windows.all.remove(this);
         end();
         return underWay;
     }

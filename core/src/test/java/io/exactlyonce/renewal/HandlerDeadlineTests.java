@@ -88,7 +88,20 @@ class HandlerDeadlineTests {
         rig.tickFor(Duration.ofSeconds(40));
 
         end.accept(window);
+        assertThat(rig.renewer.timed).isEmpty();
         rig.tickFor(Duration.ofMinutes(1));
+
+        assertThat(rig.timesTimedOut).hasValue(0);
+        assertThat(rig.timedOut).isEmpty();
+    }
+
+    /** A listener's stop may return a message just before its handler would begin. */
+    @Test
+    void handlerWhoseDeliveryHasEndedBeforeItBeginsIsNotTold() {
+        window.stop();
+
+        rig.limit(window);
+        rig.tickFor(TIMEOUT.plusSeconds(10));
 
         assertThat(rig.timesTimedOut).hasValue(0);
         assertThat(rig.timedOut).isEmpty();

@@ -628,6 +628,21 @@ class RenewerTests {
         assertThat(window.isHeld()).isFalse();
     }
 
+    @Test
+    void leaseWhoseHalfComesAfterTheTwelveHoursIsLostThenToo() {
+        Window window = rig.start(43_200);
+        rig.clock.advance(Duration.ofHours(7));
+        rig.hold(window, 43_200);
+
+        for (long seconds = 7 * 3_600 + 1; seconds < 43_200; seconds++) {
+            rig.advance(Duration.ofSeconds(1));
+        }
+        assertThat(rig.timesLost).hasValue(0);
+        rig.advance(Duration.ofSeconds(1));
+
+        assertThat(rig.timesLost).hasValue(1);
+    }
+
     /** The queue ends a capped window when it said, however long the listener's windows are. */
     @Test
     void returnAsksForNoMoreThanTwelveHoursFromTheReceive() {
