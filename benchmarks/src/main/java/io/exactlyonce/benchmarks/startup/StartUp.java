@@ -6,6 +6,7 @@ import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.process.ChildJvm;
 import io.exactlyonce.benchmarks.process.Servers;
 import io.exactlyonce.benchmarks.worker.Protection;
+import java.util.ArrayList;
 import java.util.List;
 
 /** An application that starts, listens, and ends. Its figure is milliseconds from the JVM's start. */
@@ -13,19 +14,20 @@ final class StartUp implements Contestant {
 
     private static final int WINDOW_SECONDS = 60;
     private static final List<String> LISTENING = List.of("spring.cloud.aws.sqs.listener.auto-startup=true");
-    private static final List<String> TABLES_EXIST = List.of(
-            "spring.cloud.aws.sqs.listener.auto-startup=true",
-            "spring.sql.init.mode=never",
-            "exactly-once.claim.initialize-schema=never");
+    private static final List<String> TABLES_EXIST =
+            List.of("spring.cloud.aws.sqs.listener.auto-startup=true", "exactly-once.claim.initialize-schema=never");
 
     private final Servers servers;
     private final Protection protection;
     private final String name;
+    private final boolean asksDatabase;
 
-    StartUp(Servers servers, Protection protection, String name) throws Exception {
+    /** @param asksDatabase whether the application asks its database at startup, for itself, as most do that have one */
+    StartUp(Servers servers, Protection protection, String name, boolean asksDatabase) throws Exception {
         this.servers = servers;
         this.protection = protection;
         this.name = name;
+        this.asksDatabase = asksDatabase;
         // The first start makes the tables.
         try (ChildJvm first = servers.startWorker(name, WINDOW_SECONDS, protection.name(), LISTENING)) {
             first.hear(Long.class);
@@ -34,7 +36,7 @@ final class StartUp implements Contestant {
 
     @Override
     public String name() {
-        return protection.label();
+        return protection.label() + (asksDatabase ? ", application uses its database" : "");
     }
 
     /** The first start is one. */
@@ -45,7 +47,9 @@ final class StartUp implements Contestant {
 
     @Override
     public Reading run(Turn turn) throws Exception {
-        try (ChildJvm worker = servers.restartWorker(name, protection.name(), TABLES_EXIST)) {
+        List<String> properties = new ArrayList<>(TABLES_EXIST);
+        properties.add("spring.sql.init.mode=" + (asksDatabase ? "always" : "never"));
+        try (ChildJvm worker = servers.restartWorker(name, protection.name(), properties)) {
             return Reading.of(worker.hear(Long.class));
         }
     }
