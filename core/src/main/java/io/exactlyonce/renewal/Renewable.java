@@ -111,9 +111,6 @@ abstract class Renewable {
      * @return whether its renewal is due
      */
     boolean check(long now) {
-        if (quietUntil - now > 0) {
-            return false;
-        }
         synchronized (this) {
             boolean isKept = isKept();
             boolean isInDoubt =
