@@ -21,17 +21,20 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A handler that grows slower and slower, in reality. */
+/**
+ * A handler that grows slower and slower, in reality. A stall of the machine delays all deliveries in flight: they are fewer than
+ * the twentieth which moves p95.
+ */
 @Tag("ci")
 @UsesSqs
 class LatencyForecasterIT {
 
     private static final SqsServer SQS = SqsServer.shared();
-    private static final int WINDOW_SECONDS = 3;
-    private static final int MESSAGES = 300;
+    private static final int WINDOW_SECONDS = 4;
+    private static final int MESSAGES = 480;
 
     static class Listener {
-        private static final Duration SLOWER_BY = Duration.ofMillis(15);
+        private static final Duration SLOWER_BY = Duration.ofMillis(12);
         private final AtomicInteger calls = new AtomicInteger();
         private final CountDownLatch never = new CountDownLatch(1);
 
@@ -65,7 +68,7 @@ class LatencyForecasterIT {
                 SQS.send(queue, "o" + i);
             }
             List<WindowWarning> told = application.bean(Warnings.class).told();
-            await().atMost(Duration.ofSeconds(120))
+            await().atMost(Duration.ofSeconds(180))
                     .until(() -> told.stream().anyMatch(each -> each.kind() == WindowWarning.Kind.BREACHED));
 
             WindowWarning first = told.get(0);
@@ -78,7 +81,7 @@ class LatencyForecasterIT {
             await().untilAsserted(() -> assertThat(log.text())
                     .containsOnlyOnce("WARN WindowWatch - listener 'orders' on queue '" + queue
                             + "': deliveries outlast their visibility timeout")
-                    .contains("% of the visibility timeout of 3 s"));
+                    .contains("% of the visibility timeout of 4 s"));
 
             ListenerWindow window =
                     application.bean(WindowWatch.class).windows().get(0);
