@@ -3,6 +3,7 @@ package io.exactlyonce.chaos.fault;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.chaos.dynamodb.ServiceFault;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class ScheduleTests {
@@ -42,6 +43,15 @@ class ScheduleTests {
         assertThat(Scale.largeOnDynamoDb().messages()).isGreaterThanOrEqualTo(100_000);
         assertThat(count(large, "Kill")).isGreaterThanOrEqualTo(100);
         assertThat(count(large, "DisturbDynamoDb")).isGreaterThanOrEqualTo(40);
+    }
+
+    @Test
+    void eachWorkerMayHaveToSeeAClaimInDynamoDbUnchangedForItsLease() {
+        Duration leases =
+                Duration.ofSeconds(30).multipliedBy(Scale.smallOnDynamoDb().workers());
+
+        assertThat(Scale.smallOnDynamoDb().drain())
+                .isGreaterThan(Scale.small().drain().plus(leases));
     }
 
     @Test
