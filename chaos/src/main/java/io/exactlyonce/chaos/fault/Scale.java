@@ -44,7 +44,8 @@ public record Scale(
 
     /**
      * In DynamoDB, the claim of a worker without a clock is taken over by one that has seen it unchanged for its lease of 30 s. What
-     * {@code execute} holds comes back a second after that, at any of the workers: each of them may see it for the first time.
+     * {@code execute} holds comes back a second after that, at any of the workers: each of them may see it for the first time. What is
+     * redelivered while the last of them handles it comes back once more.
      */
     private static final Duration OBSERVATION = Duration.ofSeconds(31);
 
@@ -92,7 +93,7 @@ public record Scale(
                 0,
                 partitions,
                 troublesThere,
-                drain.plus(OBSERVATION.multipliedBy(workers)));
+                drain.plus(OBSERVATION.multipliedBy(workers + 1)));
     }
 
     /** Returns how long so many messages may take, for all of them to last as long as the faults. */
