@@ -20,7 +20,8 @@ import java.time.Duration;
  * @param fills of the primary's disk
  * @param partitions between workers and servers
  * @param troubles of DynamoDB
- * @param drain longest time from the last fault until all is done
+ * @param drain longest time from the last fault until all is done but what {@code execute} holds
+ * @param observation by how much that may take longer
  */
 public record Scale(
         int messages,
@@ -38,7 +39,8 @@ public record Scale(
         int fills,
         int partitions,
         int troubles,
-        Duration drain) {
+        Duration drain,
+        Duration observation) {
 
     private static final int MESSAGES_PER_SECOND = 30;
 
@@ -51,13 +53,15 @@ public record Scale(
 
     /** A few minutes. */
     public static Scale small() {
-        return new Scale(4_000, 2, Duration.ofSeconds(75), 10, 3, 2, 2, 2, 2, 1, 2, 1, 1, 6, 0, Duration.ofMinutes(1));
+        Duration drain = Duration.ofMinutes(1);
+        return new Scale(4_000, 2, Duration.ofSeconds(75), 10, 3, 2, 2, 2, 2, 1, 2, 1, 1, 6, 0, drain, Duration.ZERO);
     }
 
     /** Less than half an hour. */
     public static Scale large() {
+        Duration drain = Duration.ofMinutes(2);
         return new Scale(
-                101_000, 4, Duration.ofMinutes(18), 104, 40, 14, 10, 10, 9, 4, 6, 5, 4, 24, 0, Duration.ofMinutes(2));
+                101_000, 4, Duration.ofMinutes(18), 104, 40, 14, 10, 10, 9, 4, 6, 5, 4, 24, 0, drain, Duration.ZERO);
     }
 
     /** As {@link #small()}, with troubles of DynamoDB instead of PostgreSQL's. */
@@ -73,7 +77,7 @@ public record Scale(
     /** No faults, and a bounded load, for as long as it takes. */
     public static Scale soak(Duration time) {
         int messages = Math.toIntExact(time.toSeconds() * MESSAGES_PER_SECOND);
-        return new Scale(messages, 2, time, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Duration.ofMinutes(1));
+        return new Scale(messages, 2, time, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Duration.ofMinutes(1), Duration.ZERO);
     }
 
     private Scale onDynamoDb(int messagesThere, int troublesThere) {
@@ -93,7 +97,13 @@ public record Scale(
                 0,
                 partitions,
                 troublesThere,
-                drain.plus(OBSERVATION.multipliedBy(workers + 1)));
+                drain,
+                OBSERVATION.multipliedBy(workers + 1));
+    }
+
+    /** Returns the longest time from the last fault until all is done. */
+    public Duration longestDrain() {
+        return drain.plus(observation);
     }
 
     /** Returns how long so many messages may take, for all of them to last as long as the faults. */

@@ -1,6 +1,7 @@
 package io.exactlyonce.chaos.history;
 
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
@@ -46,25 +47,36 @@ public final class Checker {
             keys.forEach(key -> rule.judge(key, findings));
         }
         GroupOrder.judge(keys, findings);
-        judgeDrain(history, findings);
+        judgeDrain(history, keys, findings);
         return findings.verdict();
     }
 
-    private void judgeDrain(History history, Findings findings) {
+    private void judgeDrain(History history, List<KeyHistory> keys, Findings findings) {
         Optional<Event> calm = history.first(Kind.FAULTS_OVER);
         Optional<Event> drained = history.first(Kind.DRAINED);
         if (calm.isEmpty() || drained.isEmpty()) {
             findings.violated(Invariant.DRAINS, "", "the run has no end", List.of());
             return;
         }
-        Duration took = Duration.ofNanos((drained.get().micros() - calm.get().micros()) * 1_000);
-        if (took.isNegative() || took.compareTo(terms.drain()) > 0) {
+        judgeDrain(calm.get(), drained.get(), "", terms.longestDrain(), findings);
+        keys.stream()
+                .filter(key -> !key.isOfAnAction())
+                .max(Comparator.comparingLong(
+                        key -> key.lastAtAWorker().map(Event::micros).orElse(0L)))
+                .ifPresent(latest -> latest.lastAtAWorker()
+                        .filter(last -> last.order() > calm.get().order())
+                        .ifPresent(last -> judgeDrain(calm.get(), last, latest.key(), terms.drain(), findings)));
+    }
+
+    private static void judgeDrain(Event calm, Event done, String key, Duration longest, Findings findings) {
+        Duration took = Duration.ofNanos((done.micros() - calm.micros()) * 1_000);
+        if (took.isNegative() || took.compareTo(longest) > 0) {
             findings.violated(
                     Invariant.DRAINS,
-                    "",
-                    "it took %s to drain, and must take at most %s".formatted(took, terms.drain()),
-                    calm.get(),
-                    drained.get());
+                    key,
+                    "it took %s to drain, and must take at most %s".formatted(took, longest),
+                    calm,
+                    done);
         }
     }
 }

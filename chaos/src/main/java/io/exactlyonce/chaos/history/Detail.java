@@ -12,6 +12,9 @@ public enum Detail {
     /** Name of a {@link Partner} that the key's handler calls. */
     PARTNER,
 
+    /** {@code true} if {@code ExactlyOnceOperations} holds the key, in a listener that does not wait for it. */
+    ACTION,
+
     /** FIFO message group. */
     GROUP,
 

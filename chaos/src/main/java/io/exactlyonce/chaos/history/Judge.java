@@ -7,7 +7,7 @@ import java.time.Duration;
 
 /**
  * Judges the file of an earlier run again, with what the checker knows by now. Arguments: the file, and the
- * {@link Terms} as ISO durations and a boolean ({@code PT60S PT10S PT0.1S false}). Exit code 0 only if every invariant held.
+ * {@link Terms} as ISO durations and a boolean ({@code PT60S PT153S PT10S PT0.1S true}). Exit code 0 only if every invariant held.
  */
 public final class Judge {
 
@@ -19,16 +19,17 @@ public final class Judge {
     }
 
     static int judge(String[] arguments, PrintStream out) throws IOException {
-        if (arguments.length != 5) {
+        if (arguments.length != 6) {
             out.println(
-                    "Usage: Judge <history.jsonl> <longest drain> <recovery from an outage> <exposure to a failover> <true with DynamoDB>");
+                    "Usage: Judge <history.jsonl> <longest drain> <the same with execute()> <recovery from an outage> <exposure to a failover> <true with DynamoDB>");
             return 2;
         }
         Terms terms = new Terms(
                 Duration.parse(arguments[1]),
                 Duration.parse(arguments[2]),
                 Duration.parse(arguments[3]),
-                Boolean.parseBoolean(arguments[4]));
+                Duration.parse(arguments[4]),
+                Boolean.parseBoolean(arguments[5]));
         Verdict verdict = new Checker(terms).judge(History.read(Path.of(arguments[0])));
         verdict.violations().forEach(out::println);
         for (ExplainedAnomaly.Cause cause : ExplainedAnomaly.Cause.values()) {

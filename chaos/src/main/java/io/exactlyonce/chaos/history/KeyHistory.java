@@ -54,6 +54,17 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
         return promise(Detail.EFFECTS).equals("DATABASE");
     }
 
+    boolean isOfAnAction() {
+        return promise(Detail.ACTION).equals("true");
+    }
+
+    /** Returns the last event at which a worker had a message of the key, or its delete was confirmed. */
+    Optional<Event> lastAtAWorker() {
+        return events.stream()
+                .filter(event -> event.kind() == Kind.RECEIVED || event.kind() == Kind.ACKNOWLEDGED)
+                .reduce((earlier, later) -> later);
+    }
+
     boolean has(Partner partner) {
         return promise(Detail.PARTNER).equals(partner.name());
     }

@@ -88,7 +88,8 @@ public final class Queues implements AutoCloseable {
                 .on(message.key())
                 .with(Detail.EFFECTS, message.stream().effects())
                 .with(Detail.POLICY, message.stream().policy())
-                .with(Detail.PARTNER, message.stream().partner());
+                .with(Detail.PARTNER, message.stream().partner())
+                .with(Detail.ACTION, message.stream() == Stream.ERRANDS);
         return message.group().isEmpty()
                 ? event
                 : event.with(Detail.GROUP, message.group()).with(Detail.POSITION, message.position());

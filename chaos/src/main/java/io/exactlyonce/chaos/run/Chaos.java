@@ -92,7 +92,7 @@ public final class Chaos {
 
     /** Ends the JVM, with all its clean-up, if a run hangs where no deadline of its own reaches. */
     private static void startWatchdog(Scale scale) {
-        long patience = scale.longest().plus(scale.drain()).toMillis() + TimeUnit.MINUTES.toMillis(4);
+        long patience = scale.longest().plus(scale.longestDrain()).toMillis() + TimeUnit.MINUTES.toMillis(4);
         TimerTask end = new TimerTask() {
             @Override
             public void run() {

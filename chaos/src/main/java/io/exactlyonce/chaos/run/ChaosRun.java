@@ -55,7 +55,7 @@ final class ChaosRun {
         environment.recorder().record(Event.of(Kind.FAULTS_OVER));
         progress.say("No more faults; %d messages are left"
                 .formatted(environment.queues().size()));
-        boolean drained = poll(scale.drain(), () -> environment.queues().size() == 0);
+        boolean drained = poll(scale.longestDrain(), () -> environment.queues().size() == 0);
         environment.recorder().record(Event.of(Kind.DRAINED));
         progress.say(
                 drained
@@ -63,14 +63,15 @@ final class ChaosRun {
                         : "Not drained: %d messages"
                                 .formatted(environment.queues().size()));
         progress.say(
-                operators.finish(scale.drain())
+                operators.finish(scale.longestDrain())
                         ? "All that was parked is decided"
                         : "Not all that was parked is decided");
         new FinalStateRecorder(environment.recorder())
                 .record(environment.queues(), environment.targets().claims());
         cleanup.close();
-        return new Checker(new Terms(scale.drain(), RECOVERY, EXPOSURE, form.store() == Store.DYNAMODB))
-                .judge(History.read(directory.resolve("history.jsonl")));
+        Terms terms =
+                new Terms(scale.drain(), scale.longestDrain(), RECOVERY, EXPOSURE, form.store() == Store.DYNAMODB);
+        return new Checker(terms).judge(History.read(directory.resolve("history.jsonl")));
     }
 
     private void injectFaults(Schedule schedule, ChaosEnvironment environment) throws Exception {

@@ -83,7 +83,8 @@ class EnduranceIT {
     }
 
     private void judge(History history) {
-        Verdict verdict = new Checker(new Terms(PATIENCE, Duration.ZERO, Duration.ZERO, false)).judge(history);
+        Verdict verdict =
+                new Checker(new Terms(PATIENCE, PATIENCE, Duration.ZERO, Duration.ZERO, false)).judge(history);
         log.info("{}", verdict.line(SEED));
 
         assertThat(verdict.violations()).isEmpty();

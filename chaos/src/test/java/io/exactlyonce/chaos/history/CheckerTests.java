@@ -16,6 +16,7 @@ import static io.exactlyonce.chaos.history.Story.grouped;
 import static io.exactlyonce.chaos.history.Story.killed;
 import static io.exactlyonce.chaos.history.Story.observed;
 import static io.exactlyonce.chaos.history.Story.received;
+import static io.exactlyonce.chaos.history.Story.sending;
 import static io.exactlyonce.chaos.history.Story.sent;
 import static io.exactlyonce.chaos.history.Story.state;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -660,14 +661,35 @@ class CheckerTests {
         assertBroken(story().judge(), Invariant.DRAINS);
         assertBroken(
                 story().tell(Event.of(Kind.FAULTS_OVER))
-                        .after(Duration.ofSeconds(61))
+                        .after(Duration.ofSeconds(91))
                         .tell(Event.of(Kind.DRAINED))
                         .judge(),
                 Invariant.DRAINS);
         assertHolds(story().tell(Event.of(Kind.FAULTS_OVER))
-                .after(Duration.ofSeconds(59))
+                .after(Duration.ofSeconds(89))
                 .tell(Event.of(Kind.DRAINED))
                 .judge());
+    }
+
+    @Test
+    void onlyWhatAnActionHoldsMayDrainLater() {
+        assertHolds(drainedAfter(Duration.ofSeconds(59), false));
+        assertHolds(drainedAfter(Duration.ofSeconds(61), true));
+        assertBroken(drainedAfter(Duration.ofSeconds(61), false), Invariant.DRAINS);
+        assertBroken(drainedAfter(Duration.ofSeconds(91), true), Invariant.DRAINS);
+    }
+
+    private static Verdict drainedAfter(Duration time, boolean isOfAnAction) {
+        Event sending = sending("k", "EXTERNAL", "RERUN", Partner.IGNORES_KEY).with(Detail.ACTION, isOfAnAction);
+        return story().tell(sending)
+                .tell(Event.of(Kind.SENT).on("k"))
+                .tell(Event.of(Kind.FAULTS_OVER))
+                .after(time)
+                .tell(entered("k", "call", 1, false))
+                .tell(effect("k", "call"))
+                .tell(done("k", "call"))
+                .tell(Event.of(Kind.DRAINED))
+                .judge();
     }
 
     // Groups

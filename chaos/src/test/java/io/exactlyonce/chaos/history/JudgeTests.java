@@ -22,7 +22,7 @@ class JudgeTests {
         try (Recorder recorder = new Recorder(file)) {
             events.forEach(recorder::record);
         }
-        String[] arguments = {file.toString(), "PT60S", "PT10S", "PT0.1S", "false"};
+        String[] arguments = {file.toString(), "PT60S", "PT153S", "PT10S", "PT0.1S", "false"};
         return Judge.judge(arguments, new PrintStream(output, true, StandardCharsets.UTF_8));
     }
 
