@@ -17,9 +17,10 @@ public interface AsyncClaimStore {
      * Does what {@link ClaimStore#claim} does.
      *
      * @param requests at least one
+     * @param asking run right before the store is asked, which may be long after this call: leases count from then on
      * @return one outcome for each request, in the same order
      */
-    CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests);
+    CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, Runnable asking);
 
     /**
      * Does what {@link ClaimStore#resolve} does.

@@ -22,8 +22,11 @@ public record ExecutorClaimStore(ClaimStore store, Executor executor, List<Boole
     }
 
     @Override
-    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
-        return ask(() -> store.claim(requests));
+    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, Runnable asking) {
+        return ask(() -> {
+            asking.run();
+            return store.claim(requests);
+        });
     }
 
     @Override

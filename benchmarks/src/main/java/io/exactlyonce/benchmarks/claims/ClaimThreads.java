@@ -61,7 +61,7 @@ public record ClaimThreads(ClaimPool pool, int threads, int keys) {
             List<Future<Long>> running = new ArrayList<>();
             for (int i = 0; i < threads; i++) {
                 running.add(executor.submit(() -> claimAndComplete(
-                        requests -> store.claimAsync(requests).join(),
+                        requests -> store.claimAsync(requests, () -> {}).join(),
                         resolutions -> store.resolveAsync(resolutions, true).join(),
                         keys,
                         end)));

@@ -220,6 +220,7 @@ final class CommitQueue {
      * @param keys of these
      * @param isAwaited whether its caller, or what follows it, waits for the answer
      * @param since when it was made, by the clock
+     * @param asking run right before the store is asked
      * @param answer is given by the thread that took the call out of the queue, and has its outcomes in order, and all of its batch's
      *     ends
      */
@@ -228,9 +229,10 @@ final class CommitQueue {
             List<ClaimKey> keys,
             boolean isAwaited,
             long since,
+            Runnable asking,
             CompletableFuture<ClaimBatch.Result> answer) {
 
-        static Call of(ClaimBatch asked, boolean isAwaited, long since) {
+        static Call of(ClaimBatch asked, boolean isAwaited, long since, Runnable asking) {
             List<ClaimKey> keys = new ArrayList<>();
             for (ClaimResolution resolution : asked.resolutions()) {
                 keys.add(resolution.claim().key());
@@ -238,7 +240,7 @@ final class CommitQueue {
             for (ClaimRequest claim : asked.claims()) {
                 keys.add(claim.key());
             }
-            return new Call(asked, keys, isAwaited, since, new CompletableFuture<>());
+            return new Call(asked, keys, isAwaited, since, asking, new CompletableFuture<>());
         }
 
         boolean isClaim() {

@@ -77,19 +77,19 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     @Override
-    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
-        return ask(new ClaimBatch(List.of(), requests), true).thenApply(ClaimBatch.Result::claimed);
+    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, Runnable asking) {
+        return ask(new ClaimBatch(List.of(), requests), true, asking).thenApply(ClaimBatch.Result::claimed);
     }
 
     @Override
     public CompletableFuture<Set<ClaimId>> resolveAsync(
             List<? extends ClaimResolution> resolutions, boolean isAwaited) {
-        return ask(new ClaimBatch(List.copyOf(resolutions), List.of()), isAwaited)
+        return ask(new ClaimBatch(List.copyOf(resolutions), List.of()), isAwaited, () -> {})
                 .thenApply(result -> recorded(resolutions, result));
     }
 
-    private CompletableFuture<ClaimBatch.Result> ask(ClaimBatch asked, boolean isAwaited) {
-        Call call = Call.of(asked, isAwaited, clock.nanoTime());
+    private CompletableFuture<ClaimBatch.Result> ask(ClaimBatch asked, boolean isAwaited, Runnable asking) {
+        Call call = Call.of(asked, isAwaited, clock.nanoTime(), asking);
         if (!queue.add(call)) {
             refuse(List.of(call), CLOSED);
         } else if (isStarted.compareAndSet(false, true)) {
@@ -158,6 +158,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
             resolutions.addAll(call.asked().resolutions());
             claims.addAll(call.asked().claims());
         }
+        batch.forEach(call -> call.asking().run());
         ClaimBatch.Result result = store.apply(new ClaimBatch(resolutions, claims));
         int answered = 0;
         for (Call call : batch) {

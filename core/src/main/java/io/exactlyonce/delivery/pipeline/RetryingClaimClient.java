@@ -27,7 +27,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,7 +77,7 @@ public final class RetryingClaimClient {
          *
          * @param given {@code null} if there is no answer
          * @param failure {@code null} if there is one
-         * @param askedAt when the attempt was made that was answered, by the monotonic clock
+         * @param askedAt when the store was asked for what it answered, by the monotonic clock
          */
         void accept(@Nullable T given, @Nullable Throwable failure, long askedAt);
     }
@@ -109,7 +108,7 @@ public final class RetryingClaimClient {
         new Call<>(
                         "Claiming",
                         keys(requests, ClaimRequest::key),
-                        () -> async.claimAsync(requests),
+                        asking -> async.claimAsync(requests, asking),
                         condition,
                         (outcomes, failure, askedAt) -> {
                             if (failure != null && !(failure instanceof ClaimStoreBusyException)) {
@@ -138,7 +137,7 @@ public final class RetryingClaimClient {
         new Call<>(
                         "Recording the outcome of",
                         keys,
-                        () -> async.resolveAsync(resolutions, isAwaited),
+                        asking -> async.resolveAsync(resolutions, isAwaited),
                         condition,
                         (ended, failure, askedAt) -> {
                             boolean isUnstorable = failure instanceof IllegalArgumentException
@@ -291,7 +290,7 @@ public final class RetryingClaimClient {
 
         private final String what;
         private final Object keys;
-        private final Supplier<CompletableFuture<T>> call;
+        private final Function<Runnable, CompletableFuture<T>> call;
         private final RetryCondition condition;
         private final Callback<T> answer;
         private @Nullable BackOffExecution pauses;
@@ -302,7 +301,7 @@ public final class RetryingClaimClient {
         Call(
                 String what,
                 Object keys,
-                Supplier<CompletableFuture<T>> call,
+                Function<Runnable, CompletableFuture<T>> call,
                 RetryCondition condition,
                 Callback<T> answer) {
             this.what = what;
@@ -314,7 +313,7 @@ public final class RetryingClaimClient {
 
         void attempt() {
             askedAt = clock.nanoTime();
-            var unused = call.get().whenComplete((given, failed) -> {
+            var unused = call.apply(() -> askedAt = clock.nanoTime()).whenComplete((given, failed) -> {
                 if (failed == null) {
                     end(given, null);
                 } else {

@@ -27,6 +27,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
@@ -75,9 +76,9 @@ class GroupCommitFailureTests {
     @Test
     void callThatWaitsForTooLongIsRefusedThoughEachFlusherIsStuckAndNeverReachesTheStore() throws Exception {
         impatient();
-        var stuck = rig.front.claimAsync(List.of(request(newKey())));
+        var stuck = rig.front.claimAsync(List.of(request(newKey())), () -> {});
         Batch onItsWay = rig.store.next();
-        var refused = rig.front.claimAsync(List.of(request(newKey())));
+        var refused = rig.front.claimAsync(List.of(request(newKey())), () -> {});
         var refusedToo = rig.front.resolveAsync(
                 List.of(new ClaimResolution.Completed(request(newKey()).id(), "1")), true);
 
@@ -97,13 +98,35 @@ class GroupCommitFailureTests {
     void patienceIsWatchedAgainAfterTheQueueWasEmpty() throws Exception {
         impatient();
         for (int round = 0; round < 3; round++) {
-            var onItsWay = rig.front.claimAsync(List.of(request(newKey())));
+            var onItsWay = rig.front.claimAsync(List.of(request(newKey())), () -> {});
             Batch batch = rig.store.next();
-            var refused = rig.front.claimAsync(List.of(request(newKey())));
+            var refused = rig.front.claimAsync(List.of(request(newKey())), () -> {});
             await().atMost(Duration.ofSeconds(10)).until(refused::isCompletedExceptionally);
             batch.answer();
             onItsWay.get();
         }
+    }
+
+    /** Leases count from when a batch goes to the store: also of a part of one that the store rejects as a whole. */
+    @Test
+    void claimsAreAskedForWhenTheirBatchGoesToTheStoreAndNotBefore() throws Exception {
+        Batch busy = rig.block();
+        AtomicInteger asked = new AtomicInteger();
+        var first = rig.front.claimAsync(List.of(request(newKey())), asked::incrementAndGet);
+        var second = rig.front.claimAsync(List.of(request(newKey())), asked::incrementAndGet);
+        assertThat(asked).hasValue(0);
+
+        busy.answer();
+        Batch both = rig.store.next();
+        assertThat(asked).hasValue(2);
+        both.fail(new IllegalArgumentException("a text with NUL"));
+        Batch half = rig.store.next();
+        assertThat(asked).hasValue(3);
+        half.answer();
+        rig.store.next().answer();
+        assertThat(first.get()).hasSize(1);
+        assertThat(second.get()).hasSize(1);
+        assertThat(asked).hasValue(4);
     }
 
     /** A call that no flusher hears would wait for ever: callers and flushers meet at any point of each other's steps. */
@@ -117,7 +140,7 @@ class GroupCommitFailureTests {
             Threads.run(3, () -> {
                 for (int i = 0; i < calls; i++) {
                     ClaimRequest claim = request(newKey());
-                    two.front.claimAsync(List.of(claim)).join();
+                    two.front.claimAsync(List.of(claim), () -> {}).join();
                     if (ThreadLocalRandom.current().nextInt(4) == 0) {
                         Thread.yield();
                     }

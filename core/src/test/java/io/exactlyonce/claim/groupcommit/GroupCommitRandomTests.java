@@ -250,9 +250,11 @@ class GroupCommitRandomTests {
         call.isPoison = random.nextInt(25) == 0;
         ids.forEach(id -> asked.put(id, call));
         call.answer = isClaim
-                ? front.claimAsync(ids.stream()
-                        .map(id -> new ClaimRequest(id.key(), id.value(), "worker", Duration.ofSeconds(30)))
-                        .toList())
+                ? front.claimAsync(
+                        ids.stream()
+                                .map(id -> new ClaimRequest(id.key(), id.value(), "worker", Duration.ofSeconds(30)))
+                                .toList(),
+                        () -> {})
                 : front.resolveAsync(
                         ids.stream()
                                 .map(id -> random.nextInt(3) == 0

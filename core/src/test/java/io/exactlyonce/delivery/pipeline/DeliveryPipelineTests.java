@@ -110,6 +110,40 @@ class DeliveryPipelineTests {
         assertThat(rig.handled).hasSize(1);
     }
 
+    private void assertHeldFor(Duration lease) throws Throwable {
+        rig.process(delivery, claim -> {
+            rig.clock.advance(lease.minusMillis(1));
+            claim.ensureHeld();
+            rig.clock.advance(Duration.ofMillis(1));
+            assertThatThrownBy(claim::ensureHeld).isInstanceOf(ClaimLostException.class);
+            return null;
+        });
+
+        assertThat(rig.handled).hasSize(1);
+    }
+
+    /** The store counts it from its write, which comes later. */
+    @Test
+    void timeForWhichAClaimWaitsForTheStoreIsNoPartOfItsLease() throws Throwable {
+        rig.storeThreads = task -> {
+            rig.clock.advance(Duration.ofSeconds(3));
+            task.run();
+        };
+
+        assertHeldFor(Duration.ofSeconds(20));
+    }
+
+    /** When within that time the store has counted from is not known here. */
+    @Test
+    void timeForWhichTheStoreIsAskedIsPartOfALease() throws Throwable {
+        rig.store.onClaim(() -> {
+            rig.clock.advance(Duration.ofSeconds(3));
+            return new Acquired(1, 17, false);
+        });
+
+        assertHeldFor(Duration.ofSeconds(17));
+    }
+
     @Test
     void claimOnTheLastReceiveIsNotRepeatedAnyMoreWhenItsListenerStops() throws Throwable {
         Delivery last = rig.receiveLast();

@@ -153,7 +153,7 @@ class RetryingClaimClientTests {
         Deque<Throwable> left = new ArrayDeque<>(List.of(only));
         AsyncClaimStore store = new AsyncClaimStore() {
             @Override
-            public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
+            public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, Runnable asking) {
                 Throwable failure = left.poll();
                 return failure == null
                         ? CompletableFuture.completedFuture(outage.store.claim(requests))

@@ -74,7 +74,8 @@ final class Worker {
     private record Answering(ClaimStore store) implements AsyncClaimStore {
 
         @Override
-        public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
+        public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, Runnable asking) {
+            asking.run();
             return answer(() -> store.claim(requests));
         }
 

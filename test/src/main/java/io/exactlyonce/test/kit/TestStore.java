@@ -128,7 +128,8 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
     }
 
     @Override
-    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests) {
+    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, Runnable asking) {
+        asking.run();
         return answer(() -> claim(requests));
     }
 
