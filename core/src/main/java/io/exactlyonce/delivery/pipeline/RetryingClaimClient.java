@@ -312,6 +312,7 @@ public final class RetryingClaimClient {
         }
 
         void attempt() {
+            // Too early is safe, for a store that does not say when it is asked.
             askedAt = clock.nanoTime();
             var unused = call.apply(() -> askedAt = clock.nanoTime()).whenComplete((given, failed) -> {
                 if (failed == null) {
