@@ -5,6 +5,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
+import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
 import io.exactlyonce.claim.postgres.Retention;
@@ -130,13 +131,18 @@ class PostgresClaimsConfiguration {
     }
 
     @Bean
-    TransactionCheck exactlyOnceTransactionCheck(ClaimPool pool, BeanFactory beans) {
-        return new TransactionCheck(pool.dataSource(), beans, properties.retention(), properties.synchronousCommit());
+    ClaimTable exactlyOnceClaimTable(ClaimPool pool) {
+        return new ClaimTable(pool.dataSource(), properties.retention(), properties.synchronousCommit());
     }
 
     @Bean
-    ClaimStore exactlyOnceClaimStore(ClaimPool pool) {
-        return new PostgresClaimStore(pool.dataSource(), properties.retention(), properties.synchronousCommit());
+    TransactionCheck exactlyOnceTransactionCheck(ClaimTable table, BeanFactory beans) {
+        return new TransactionCheck(table, beans);
+    }
+
+    @Bean
+    ClaimStore exactlyOnceClaimStore(ClaimTable table) {
+        return new PostgresClaimStore(table);
     }
 
     /**
@@ -156,8 +162,8 @@ class PostgresClaimsConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    ParkedClaims exactlyOnceParkedClaims(ClaimPool pool) {
-        return new PostgresParkedClaims(pool.dataSource(), properties.retention(), properties.synchronousCommit());
+    ParkedClaims exactlyOnceParkedClaims(ClaimTable table) {
+        return new PostgresParkedClaims(table);
     }
 
     @Bean
@@ -169,9 +175,9 @@ class PostgresClaimsConfiguration {
     /** After Flyway and Liquibase, also where beans are lazy. */
     @Bean
     @DependsOnDatabaseInitialization
-    ClaimDatabase exactlyOnceClaimDatabase(ClaimPool pool, ReplicaMonitor replicas) {
+    ClaimDatabase exactlyOnceClaimDatabase(ClaimPool pool, ClaimTable table, ReplicaMonitor replicas) {
         boolean looks = !datasource.replicaLagInterval().isZero();
-        return new ClaimDatabase(pool, properties.initializeSchema(), looks ? replicas::tick : () -> {});
+        return new ClaimDatabase(pool, table, properties.initializeSchema(), looks ? replicas::tick : () -> {});
     }
 
     @Bean
@@ -197,12 +203,12 @@ class PostgresClaimsConfiguration {
     @ConditionalOnBooleanProperty(name = "exactly-once.claim.cleanup.enabled", matchIfMissing = true)
     PeriodicTaskLifecycle exactlyOnceRetention(
             EngineScheduler scheduler,
-            ClaimPool pool,
+            ClaimTable table,
             ClaimDatabase database,
             ObjectProvider<RetentionObserver> observers) {
         ExactlyOnceProperties.Cleanup cleanup = properties.cleanup();
         Retention retention = new Retention(
-                pool.dataSource(),
+                table,
                 CLEANUP_BATCH,
                 observers.orderedStream().toList(),
                 System::nanoTime,

@@ -1,5 +1,7 @@
 package io.exactlyonce.benchmarks;
 
+import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.benchmarks.process.Postgres;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.primary.ClaimPool;
@@ -30,7 +32,12 @@ public final class BenchmarkDatabase implements AutoCloseable {
                 new ClaimPool.Target("spring.datasource.url", server.url("postgres"), "postgres", ""),
                 CONNECTIONS,
                 Duration.ofSeconds(3));
-        new ClaimTable(pool.dataSource()).create();
+        new ClaimSchema(table(pool)).create();
+    }
+
+    /** Returns the claim table behind a pool, as an application has it. */
+    public static ClaimTable table(ClaimPool pool) {
+        return new ClaimTable(pool.dataSource(), Duration.ofDays(14), SynchronousCommit.ON);
     }
 
     /** Starts a server that waits for no disk. */

@@ -12,7 +12,8 @@ import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedException;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
-import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.claim.postgres.ClaimSchema;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
@@ -89,7 +90,7 @@ class DoubtIT {
     /** Leaves a message with what a killed handler leaves in the database. */
     private void abandon() {
         DataSource dataSource = EmbeddedDatabase.shared().dataSource(database);
-        new ClaimTable(dataSource).create();
+        new ClaimSchema(TestDatabase.table(dataSource)).create();
         JdbcClient.create(dataSource).sql(ABANDONED).param(queue).update();
         SQS.send(queue, "o1");
     }

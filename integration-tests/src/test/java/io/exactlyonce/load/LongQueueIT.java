@@ -4,7 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.claim.postgres.ClaimSchema;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
@@ -103,7 +104,7 @@ class LongQueueIT {
     }
 
     private void fill(String scope) {
-        new ClaimTable(source).create();
+        new ClaimSchema(TestDatabase.table(source)).create();
         database.update(FILL, scope, ROWS, EXPIRED);
         database.execute("ANALYZE exactly_once_claim");
     }

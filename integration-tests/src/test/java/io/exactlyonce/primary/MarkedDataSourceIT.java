@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import java.sql.Connection;
@@ -94,7 +94,7 @@ class MarkedDataSourceIT {
     private static void assertThatClaimsGoOnAfter(HikariDataSource pool, boolean known, Failover failover)
             throws SQLException {
         DataSource claims = marked(known ? pool : new UnknownPool(pool)).dataSource();
-        new ClaimTable(claims).create();
+        new ClaimSchema(TestDatabase.table(claims)).create();
         var store = TestDatabase.store(claims);
 
         failover.happens();

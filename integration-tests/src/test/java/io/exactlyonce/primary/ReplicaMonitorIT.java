@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.StreamingReplica;
 import java.sql.Connection;
@@ -81,7 +82,8 @@ class ReplicaMonitorIT {
     @Test
     void asynchronousReplicaIsWarnedOfAtTheStart(CapturedOutput output) {
         var monitor = new ReplicaMonitor(claims, SynchronousCommit.ON, List.of(looks::add));
-        try (var database = new ClaimDatabase(claims, DatabaseInitializationMode.ALWAYS, monitor::tick)) {
+        try (var database = new ClaimDatabase(
+                claims, TestDatabase.table(claims.dataSource()), DatabaseInitializationMode.ALWAYS, monitor::tick)) {
             database.requireReady();
 
             assertThat(looks).hasSize(1);

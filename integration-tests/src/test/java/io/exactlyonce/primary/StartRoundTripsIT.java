@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.entry;
 
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.RoundTrips;
 import java.sql.Connection;
@@ -42,6 +43,7 @@ class StartRoundTripsIT {
         try (ClaimPool pool = pool();
                 var database = new ClaimDatabase(
                         pool,
+                        TestDatabase.table(pool.dataSource()),
                         DatabaseInitializationMode.ALWAYS,
                         new ReplicaMonitor(pool, SynchronousCommit.ON, List.of())::tick);
                 RoundTrips trips = RoundTrips.count()) {
@@ -55,7 +57,8 @@ class StartRoundTripsIT {
     @Test
     void healthAsksOnce() {
         try (ClaimPool pool = pool();
-                var database = new ClaimDatabase(pool, DatabaseInitializationMode.ALWAYS, () -> {})) {
+                var database = new ClaimDatabase(
+                        pool, TestDatabase.table(pool.dataSource()), DatabaseInitializationMode.ALWAYS, () -> {})) {
             database.requireReady();
 
             try (RoundTrips trips = RoundTrips.count()) {
@@ -69,7 +72,8 @@ class StartRoundTripsIT {
     @Test
     void healthTellsThatTheTableIsGone() {
         try (ClaimPool pool = pool();
-                var database = new ClaimDatabase(pool, DatabaseInitializationMode.ALWAYS, () -> {})) {
+                var database = new ClaimDatabase(
+                        pool, TestDatabase.table(pool.dataSource()), DatabaseInitializationMode.ALWAYS, () -> {})) {
             database.requireReady();
 
             new JdbcTemplate(pool.dataSource()).execute("DROP TABLE exactly_once_claim");

@@ -34,8 +34,7 @@ public final class PrimaryCheck {
             current_setting('transaction_read_only') = 'on' AS read_only,
             coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'local socket') AS address,
             format('PostgreSQL %s, database %s', current_setting('server_version'), current_database()) AS name,
-            extract(epoch FROM pg_postmaster_start_time())::text AS started_at,
-            to_regclass('exactly_once_claim') IS NOT NULL AS has_table
+            extract(epoch FROM pg_postmaster_start_time())::text AS started_at
             """;
 
     /**
@@ -52,6 +51,8 @@ public final class PrimaryCheck {
     /** A plain read. One volatile function in it would send it to the primary, as {@code pg_is_in_recovery()} does. */
     private static final String READ =
             "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS transaction, " + SERVER;
+
+    private static final String READ_WITH_TABLE = READ + ", to_regclass(?) IS NOT NULL AS has_table";
 
     /**
      * Two statements, which claims send together and need in one transaction; the second one is also not a plain read.
@@ -81,23 +82,32 @@ public final class PrimaryCheck {
      * @param startedAt when the server started, in seconds since 1970: two servers that share an address differ in it
      * @param transaction the one that wrote, or the first that a read has not seen
      * @param readOnly whether the transaction is read-only, as each one on a replica is
-     * @param hasTable whether the claim table exists
      */
-    public record Server(
-            String address, String name, String startedAt, long transaction, boolean readOnly, boolean hasTable) {
+    public record Server(String address, String name, String startedAt, long transaction, boolean readOnly) {
 
         static Server of(Connection connection, String question) throws SQLException {
             try (Statement statement = connection.createStatement();
                     ResultSet row = statement.executeQuery(question)) {
                 row.next();
-                return DataClassRowMapper.newInstance(Server.class).mapRow(row, 0);
+                return of(row);
             }
+        }
+
+        static Server of(ResultSet row) throws SQLException {
+            return DataClassRowMapper.newInstance(Server.class).mapRow(row, 0);
         }
 
         boolean isSameAs(Server other) {
             return address.equals(other.address) && startedAt.equals(other.startedAt);
         }
     }
+
+    /**
+     * A primary, and what it keeps.
+     *
+     * @param hasTable whether the claim table exists
+     */
+    public record Proof(Server server, boolean hasTable) {}
 
     /**
      * Checks the servers of two connections.
@@ -130,11 +140,17 @@ public final class PrimaryCheck {
     /**
      * Checks one connection of the pool in one round trip, for frequent probes.
      *
+     * @param table the name of the claim table
      * @throws ClaimDatabaseException if it cannot be reached, is a replica or read-only
      */
-    public Server prove() {
-        try (Connection connection = connect()) {
-            return requirePrimary(Server.of(connection, READ));
+    public Proof prove(String table) {
+        try (Connection connection = connect();
+                PreparedStatement statement = connection.prepareStatement(READ_WITH_TABLE)) {
+            statement.setString(1, table);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return new Proof(requirePrimary(Server.of(row)), row.getBoolean("has_table"));
+            }
         } catch (SQLException failure) {
             throw refused(failure);
         }

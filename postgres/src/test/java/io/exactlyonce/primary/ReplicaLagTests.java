@@ -11,7 +11,7 @@ class ReplicaLagTests {
     private static final PrimaryCheck.Server SERVER = server("10.0.0.1:5432", "shop", "1700000000.1");
 
     private static PrimaryCheck.Server server(String address, String name, String startedAt) {
-        return new PrimaryCheck.Server(address, name, startedAt, 1, false, true);
+        return new PrimaryCheck.Server(address, name, startedAt, 1, false);
     }
 
     @Test

@@ -5,6 +5,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
@@ -31,10 +32,11 @@ public final class PostgresServer {
         pool.setJdbcUrl(server.getJdbcUrl());
         pool.setUsername(server.getUsername());
         pool.setMaximumPoolSize(CONNECTIONS);
-        new ClaimTable(pool).create();
+        var table = new ClaimTable(pool, RETENTION, SynchronousCommit.ON);
+        new ClaimSchema(table).create();
         this.jdbc = new JdbcTemplate(pool);
-        this.store = new PostgresClaimStore(pool, RETENTION, SynchronousCommit.ON);
-        this.parked = new PostgresParkedClaims(pool, RETENTION, SynchronousCommit.ON);
+        this.store = new PostgresClaimStore(table);
+        this.parked = new PostgresParkedClaims(table);
     }
 
     /** Returns the server of this JVM, and starts it first if need be. */

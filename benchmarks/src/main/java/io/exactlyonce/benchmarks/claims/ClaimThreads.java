@@ -1,5 +1,6 @@
 package io.exactlyonce.benchmarks.claims;
 
+import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -7,7 +8,6 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
@@ -45,7 +45,7 @@ public record ClaimThreads(ClaimPool pool, int threads, int keys) {
 
     /** Lets them work, and checks each answer. */
     public Result run(Duration length) throws Exception {
-        ClaimStore postgres = new PostgresClaimStore(pool.dataSource(), RETENTION, SynchronousCommit.ON);
+        ClaimStore postgres = new PostgresClaimStore(BenchmarkDatabase.table(pool));
         GroupCommitSettings terms =
                 new GroupCommitSettings(2, GroupCommitSettings.LARGEST_BATCH, Duration.ofSeconds(3));
         long startNanos = System.nanoTime();

@@ -9,7 +9,6 @@ import io.exactlyonce.benchmarks.Scenario;
 import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.report.Findings;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -69,7 +68,7 @@ public final class StatementCostScenario implements Scenario {
                     number -> nothing.executeQuery().close()));
         }
         PostgresClaimStore store =
-                new PostgresClaimStore(database.pool().dataSource(), ClaimThreads.RETENTION, SynchronousCommit.ON);
+                new PostgresClaimStore(BenchmarkDatabase.table(database.pool()));
         for (int keys : KEYS) {
             List<List<ClaimRequest>> requests = Stream.generate(() -> ClaimThreads.newKeys(keys))
                     .limit(calls)
@@ -121,7 +120,7 @@ public final class StatementCostScenario implements Scenario {
         public Reading run(Turn turn) throws Exception {
             database.reset();
             PostgresClaimStore store =
-                    new PostgresClaimStore(database.pool().dataSource(), ClaimThreads.RETENTION, SynchronousCommit.ON);
+                    new PostgresClaimStore(BenchmarkDatabase.table(database.pool()));
             Duration before = database.processorTime();
             long startNanos = System.nanoTime();
             long pairs = ClaimThreads.claimAndComplete(

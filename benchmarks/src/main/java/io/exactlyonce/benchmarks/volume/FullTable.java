@@ -1,11 +1,12 @@
 package io.exactlyonce.benchmarks.volume;
 
+import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.benchmarks.Contestant;
 import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.claims.ClaimThreads;
 import io.exactlyonce.benchmarks.process.Postgres;
-import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.claim.postgres.Retention;
 import io.exactlyonce.primary.ClaimPool;
 import java.sql.SQLException;
@@ -70,7 +71,7 @@ final class FullTable implements Contestant, AutoCloseable {
                 new ClaimPool.Target("spring.datasource.url", postgres.url(database), "postgres", ""),
                 CONNECTIONS + 1,
                 Duration.ofSeconds(3));
-        new ClaimTable(pool.dataSource()).create();
+        new ClaimSchema(BenchmarkDatabase.table(pool)).create();
         if (rows > 0) {
             postgres.execute(database, FILL_AND_INDEX.formatted(FILL.formatted(rows, 1)));
         }
@@ -102,12 +103,7 @@ final class FullTable implements Contestant, AutoCloseable {
     }
 
     private void deleteExpired() {
-        Retention retention = new Retention(
-                pool.dataSource(),
-                DELETED_AT_A_TIME,
-                List.of(),
-                System::nanoTime,
-                length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
+        Retention retention = new Retention(BenchmarkDatabase.table(pool), DELETED_AT_A_TIME, List.of(), System::nanoTime, length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
         try {
             while (!Thread.currentThread().isInterrupted()) {
                 retention.sweep();

@@ -54,7 +54,7 @@ class ClaimGrantsIT {
     private final ClaimPool pool = new ClaimPool(
             new ClaimPool.Target("spring.datasource.url", database.url(), user, ""), 3, Duration.ofSeconds(3));
     private final PostgresClaimStore store =
-            new PostgresClaimStore(pool.dataSource(), Duration.ofSeconds(0), SynchronousCommit.ON);
+            new PostgresClaimStore(new ClaimTable(pool.dataSource(), Duration.ofSeconds(0), SynchronousCommit.ON));
     private final RecordedSweeps sweeps = new RecordedSweeps();
 
     /** Returns the statements of the documentation. */
@@ -80,7 +80,7 @@ class ClaimGrantsIT {
 
     @Test
     void documentedGrantsAreEnough(CapturedOutput output) throws Throwable {
-        new ClaimTable(pool.dataSource()).create();
+        new ClaimSchema(TestDatabase.table(pool.dataSource())).create();
 
         useEverything();
         lookAtReplicas();
@@ -115,7 +115,7 @@ class ClaimGrantsIT {
     @Test
     void withoutDeleteClaimsGoOnAndNothingIsDeleted(CapturedOutput output) throws Exception {
         database.jdbc().execute("REVOKE DELETE ON exactly_once_claim FROM " + user);
-        new ClaimTable(pool.dataSource()).verify();
+        new ClaimSchema(TestDatabase.table(pool.dataSource())).verify();
         ClaimRequest claim = request();
         store.claim(List.of(claim));
         store.resolve(List.of(new ClaimResolution.Completed(claim.id(), "1")));
@@ -129,7 +129,7 @@ class ClaimGrantsIT {
 
     private void useEverything() throws Throwable {
         new PrimaryCheck(pool).verify();
-        new ClaimTable(pool.dataSource()).verify();
+        new ClaimSchema(TestDatabase.table(pool.dataSource())).verify();
         List<ClaimRequest> claims =
                 Stream.generate(TestDatabase::request).limit(3).toList();
         List<ClaimKey> keys = claims.stream().map(ClaimRequest::key).toList();
@@ -158,18 +158,15 @@ class ClaimGrantsIT {
     }
 
     private void decide(ClaimId claim) {
-        var parked = new PostgresParkedClaims(pool.dataSource(), Duration.ofSeconds(0), SynchronousCommit.ON);
+        var parked = new PostgresParkedClaims(
+                new ClaimTable(pool.dataSource(), Duration.ofSeconds(0), SynchronousCommit.ON));
         assertThat(parked.list(null, 10)).hasSize(1);
         assertThat(parked.find(claim.key())).isPresent();
         assertThat(parked.complete(new ClaimResolution.Completed(claim, "1"))).isTrue();
     }
 
     private void handleWithinATransaction() throws Throwable {
-        var transaction = new TransactionCheck(
-                        pool.dataSource(),
-                        new StaticListableBeanFactory(),
-                        TestDatabase.RETENTION,
-                        SynchronousCommit.ON)
+        var transaction = new TransactionCheck(TestDatabase.table(pool.dataSource()), new StaticListableBeanFactory())
                 .create(new JdbcTransactionManager(application()), true);
 
         assertThat(transaction.execute(request(), claim -> "1")).isInstanceOf(Acquired.class);
@@ -187,6 +184,7 @@ class ClaimGrantsIT {
     }
 
     private Retention retention() {
-        return new Retention(pool.dataSource(), 10, List.of(sweeps), System::nanoTime, length -> {});
+        return new Retention(
+                TestDatabase.table(pool.dataSource()), 10, List.of(sweeps), System::nanoTime, length -> {});
     }
 }

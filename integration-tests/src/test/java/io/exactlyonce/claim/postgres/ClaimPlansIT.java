@@ -11,7 +11,6 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction;
 import java.time.Duration;
@@ -137,10 +136,10 @@ class ClaimPlansIT {
                     true);
             jdbc = new JdbcTemplate(connection);
             store = TestDatabase.store(connection);
-            retention = new Retention(connection, 1_000, List.of(sweeps), System::nanoTime, pause -> {});
+            retention = new Retention(
+                    TestDatabase.table(connection), 1_000, List.of(sweeps), System::nanoTime, pause -> {});
             manager = new JdbcTransactionManager(connection);
-            transaction = new PostgresClaimTransaction(
-                    manager, connection, connection, false, TestDatabase.RETENTION, SynchronousCommit.ON);
+            transaction = new PostgresClaimTransaction(manager, connection, TestDatabase.table(connection), false);
         }
 
         /** Every operation in every way that takes a statement of its own. */

@@ -43,7 +43,7 @@ final class DurabilityLog {
     /** Has claims written in every way, and returns what their commits waited for. */
     static List<String> ofEveryWrite(JdbcTemplate database, DataSource claims, SynchronousCommit configured) {
         database.execute("TRUNCATE durability");
-        var store = new PostgresClaimStore(claims, TestDatabase.RETENTION, configured);
+        var store = new PostgresClaimStore(new ClaimTable(claims, TestDatabase.RETENTION, configured));
         ClaimRequest first = request(new ClaimKey("durable", UUID.randomUUID().toString()));
         store.claim(List.of(first));
         store.renew(List.of(new LeaseRenewal(first.id(), first.lease())));
@@ -54,7 +54,7 @@ final class DurabilityLog {
         ClaimRequest parked = request(new ClaimKey("durable", UUID.randomUUID().toString()));
         store.claim(List.of(parked));
         store.resolve(List.of(new ClaimResolution.Parked(parked.id(), "to be decided", false)));
-        var parkedClaims = new PostgresParkedClaims(claims, TestDatabase.RETENTION, configured);
+        var parkedClaims = new PostgresParkedClaims(new ClaimTable(claims, TestDatabase.RETENTION, configured));
         assertThat(parkedClaims.release(parked.id())).isTrue();
 
         assertThat(database.queryForList("SELECT operation || ' ' || status FROM durability", String.class))

@@ -64,7 +64,7 @@ class PooledTransactionsIT {
                 new ClaimPool.Target("spring.datasource.url", pooled(), SERVER.username(), SERVER.password()),
                 CONNECTIONS,
                 Duration.ofSeconds(3));
-        new ClaimTable(claims.dataSource()).create();
+        new ClaimSchema(TestDatabase.table(claims.dataSource())).create();
         DurabilityLog.install(DATABASE);
     }
 
@@ -127,10 +127,7 @@ class PooledTransactionsIT {
         var application = new DriverManagerDataSource(pooled(), SERVER.username(), SERVER.password());
         var jdbc = new JdbcTemplate(application);
         ClaimTransaction transaction = new TransactionCheck(
-                        claims.dataSource(),
-                        new StaticListableBeanFactory(),
-                        TestDatabase.RETENTION,
-                        SynchronousCommit.ON)
+                        TestDatabase.table(claims.dataSource()), new StaticListableBeanFactory())
                 .create(new JdbcTransactionManager(application), true);
         List<ClaimKey> keys = newKeys();
 

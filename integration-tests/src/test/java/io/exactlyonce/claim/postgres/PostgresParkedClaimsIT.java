@@ -24,9 +24,9 @@ class PostgresParkedClaimsIT {
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
 
-    private final ClaimStore store = new PostgresClaimStore(DATABASE.pool(), Duration.ofHours(1), SynchronousCommit.ON);
-    private final ParkedClaims parked =
-            new PostgresParkedClaims(DATABASE.pool(), TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final ClaimStore store =
+            new PostgresClaimStore(new ClaimTable(DATABASE.pool(), Duration.ofHours(1), SynchronousCommit.ON));
+    private final ParkedClaims parked = new PostgresParkedClaims(DATABASE.table());
 
     @AfterAll
     static void close() {
@@ -89,8 +89,7 @@ class PostgresParkedClaimsIT {
     }
 
     private static ParkedClaims losingAReply() {
-        return new PostgresParkedClaims(
-                new LosesFirstReply(DATABASE.pool()), TestDatabase.RETENTION, SynchronousCommit.ON);
+        return new PostgresParkedClaims(TestDatabase.table(new LosesFirstReply(DATABASE.pool())));
     }
 
     /** Reading the whole table would wait behind millions of rows that are not parked. */
@@ -100,7 +99,8 @@ class PostgresParkedClaimsIT {
 
         JdbcTemplate session = new JdbcTemplate(new SingleConnectionDataSource(DATABASE.newConnection(), true));
         session.execute("SET enable_seqscan = off");
-        List<String> plan = session.queryForList("EXPLAIN " + PostgresParkedClaims.LIST, String.class, 0L, "", "", 10);
+        List<String> plan = session.queryForList(
+                "EXPLAIN " + DATABASE.table().sql(PostgresParkedClaims.LIST), String.class, 0L, "", "", 10);
 
         assertThat(plan).anyMatch(line -> line.contains("exactly_once_claim_parked_at"));
     }

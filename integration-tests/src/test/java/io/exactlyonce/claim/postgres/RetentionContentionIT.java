@@ -42,7 +42,7 @@ class RetentionContentionIT {
     @Test
     void completedKeyIsNeverAcquiredAgainWithinItsRetention() throws Exception {
         try (TestDatabase database = new TestDatabase(WORKERS + SWEEPERS)) {
-            var store = new PostgresClaimStore(database.pool(), RETENTION, SynchronousCommit.ON);
+            var store = new PostgresClaimStore(new ClaimTable(database.pool(), RETENTION, SynchronousCommit.ON));
 
             Threads.run(WORKERS + SWEEPERS, () -> {
                 if (workers.getAndDecrement() <= SWEEPERS) {
@@ -63,7 +63,7 @@ class RetentionContentionIT {
     }
 
     private void sweepUntilDone(TestDatabase database) {
-        var retention = new Retention(database.pool(), 3, List.of(), System::nanoTime, length -> {});
+        var retention = new Retention(database.table(), 3, List.of(), System::nanoTime, length -> {});
         while (!done()) {
             retention.sweep();
         }

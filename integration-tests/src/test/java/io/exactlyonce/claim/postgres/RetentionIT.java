@@ -129,7 +129,7 @@ class RetentionIT {
     void claimThatAPersonReleasedIsNotParkedAnyMoreAndExpiresLikeAnyOther() throws Exception {
         ClaimRequest claim = held();
         store.resolve(List.of(new ClaimResolution.Parked(claim.id(), "to be decided", false)));
-        new PostgresParkedClaims(database.pool(), TestDatabase.RETENTION, SynchronousCommit.ON).release(claim.id());
+        new PostgresParkedClaims(database.table()).release(claim.id());
         assertKept(claim);
         assertThat(sweeps.parked).containsExactly(0L);
         assertDeletedAfter(claim, "15 days");
@@ -145,9 +145,9 @@ class RetentionIT {
         database.jdbc()
                 .update("UPDATE exactly_once_claim SET claimed_at = '2026-03-20 12:00Z', completed_at ="
                         + " '2026-03-20 12:00:01Z', expires_at = '2026-04-03 12:00Z'");
+        String delete = database.table().sql(Retention.DELETE);
         String deletable = "SELECT count(*) FROM ("
-                + Retention.DELETE
-                        .substring(Retention.DELETE.indexOf("SELECT ctid"), Retention.DELETE.indexOf("ORDER BY"))
+                + delete.substring(delete.indexOf("SELECT ctid"), delete.indexOf("ORDER BY"))
                         .replace("(SELECT mine FROM turn) AND", "")
                 + ") AS found";
         try (Connection berlin = database.newConnection();
@@ -168,7 +168,8 @@ class RetentionIT {
 
     @Test
     void claimExpiresByTheRetentionUnderWhichItWasMade() throws Exception {
-        var shortTerm = new PostgresClaimStore(database.pool(), Duration.ofDays(1), SynchronousCommit.ON);
+        var shortTerm =
+                new PostgresClaimStore(new ClaimTable(database.pool(), Duration.ofDays(1), SynchronousCommit.ON));
         ClaimRequest brief = request();
         ClaimRequest kept = completed();
         shortTerm.claim(List.of(brief));
@@ -289,7 +290,7 @@ class RetentionIT {
     @Test
     void interruptEndsTheSweepBetweenTwoBatches() throws Exception {
         expired(25);
-        var retention = new Retention(database.pool(), 10, List.of(sweeps), System::nanoTime, length -> {
+        var retention = new Retention(database.table(), 10, List.of(sweeps), System::nanoTime, length -> {
             throw new InterruptedException();
         });
 
@@ -333,7 +334,7 @@ class RetentionIT {
             }
         };
 
-        new Retention(database.pool(), 10, List.of(broken, sweeps), System::nanoTime, length -> {}).sweep();
+        new Retention(database.table(), 10, List.of(broken, sweeps), System::nanoTime, length -> {}).sweep();
 
         assertThat(sweeps.deleted()).isEqualTo(25);
     }
@@ -410,6 +411,6 @@ class RetentionIT {
     }
 
     private Retention retention(int batchSize, NanoClock clock) {
-        return new Retention(database.pool(), batchSize, List.of(sweeps), clock, pauses::add);
+        return new Retention(database.table(), batchSize, List.of(sweeps), clock, pauses::add);
     }
 }

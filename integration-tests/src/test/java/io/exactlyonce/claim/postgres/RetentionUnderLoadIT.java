@@ -44,7 +44,7 @@ class RetentionUnderLoadIT {
             var store = database.store();
             RecordedSweeps sweeps = new RecordedSweeps();
             var retention = new Retention(
-                    database.pool(),
+                    database.table(),
                     500,
                     List.of(sweeps),
                     System::nanoTime,

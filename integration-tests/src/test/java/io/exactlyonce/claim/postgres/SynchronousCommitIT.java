@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import java.time.Duration;
@@ -27,7 +28,7 @@ class SynchronousCommitIT {
     static void commitsAreNotDurableByDefault() {
         DurabilityLog.losesCommitsByDefault(DATABASE);
         try (var pool = pool()) {
-            new ClaimTable(pool.dataSource()).create();
+            new ClaimSchema(TestDatabase.table(pool.dataSource())).create();
         }
         DurabilityLog.install(DATABASE);
         assertThat(settingOf(SERVER.dataSource(URL))).isEqualTo("off");

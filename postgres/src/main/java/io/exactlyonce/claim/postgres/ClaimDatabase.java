@@ -30,6 +30,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
     private final ClaimPool pool;
     private final PrimaryCheck primary;
     private final ClaimTable table;
+    private final ClaimSchema schema;
     private final DatabaseInitializationMode mode;
     private final Runnable whenReady;
     private final SimpleAsyncTaskExecutor thread = new SimpleAsyncTaskExecutor("exactly-once-start-");
@@ -39,13 +40,15 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
 
     /**
      * @param pool leads to where claims live
+     * @param table of the pool's
      * @param mode {@code ALWAYS} to create the table, {@code NEVER} to leave the database alone
      * @param whenReady runs once, as soon as claims can be kept; throws nothing
      */
-    public ClaimDatabase(ClaimPool pool, DatabaseInitializationMode mode, Runnable whenReady) {
+    public ClaimDatabase(ClaimPool pool, ClaimTable table, DatabaseInitializationMode mode, Runnable whenReady) {
         this.pool = pool;
         this.primary = new PrimaryCheck(pool);
-        this.table = new ClaimTable(pool.dataSource());
+        this.table = table;
+        this.schema = new ClaimSchema(table);
         this.mode = mode;
         this.whenReady = whenReady;
         // A failed startup does not wait for a database.
@@ -83,9 +86,9 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
         try {
             primary.verify();
             if (mode == DatabaseInitializationMode.ALWAYS) {
-                table.create();
+                schema.create();
             }
-            table.verify();
+            schema.verify();
             whenReady.run();
             ready = true;
         } catch (RuntimeException failure) {
@@ -109,11 +112,11 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
      */
     @Override
     public Map<String, Object> prove() {
-        PrimaryCheck.Server server = primary.prove();
-        if (ready && !server.hasTable()) {
-            table.verify();
+        PrimaryCheck.Proof proof = primary.prove(table.name());
+        if (ready && !proof.hasTable()) {
+            schema.verify();
         }
-        return Map.of("primary", server.address());
+        return Map.of("primary", proof.server().address());
     }
 
     @Override

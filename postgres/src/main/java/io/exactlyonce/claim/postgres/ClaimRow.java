@@ -48,7 +48,7 @@ public record ClaimRow(
                        encode(c.fingerprint, 'hex') AS fingerprint, c.cleared,
                        ceil(extract(epoch FROM c.lease_until - clock_timestamp()) * 1000000)::bigint AS remaining_micros,
                        greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS next_token
-                FROM exactly_once_claim AS c WHERE c.scope = w.scope AND c.key = w.key OFFSET 0
+                FROM {table} AS c WHERE c.scope = w.scope AND c.key = w.key OFFSET 0
             ) AS c""";
 
     /** The rows of keys, behind settings. */

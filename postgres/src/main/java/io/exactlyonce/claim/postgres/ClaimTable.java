@@ -1,102 +1,47 @@
 package io.exactlyonce.claim.postgres;
 
-import io.exactlyonce.primary.ClaimDatabaseException;
-import io.exactlyonce.primary.ClaimPool;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.util.Set;
+import io.exactlyonce.claim.SynchronousCommit;
+import java.time.Duration;
 import javax.sql.DataSource;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.core.io.ClassPathResource;
-import org.springframework.dao.DataAccessException;
-import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The claims' table: creates it where it is missing, and finds out whether claims can be kept in it. */
-public final class ClaimTable {
+/**
+ * The claim table: where it is, and what the statements of the store, the transactions, the retention and the checks have
+ * in common. A statement is a text block beside its caller, names the table {@code {table}}, and becomes SQL here.
+ *
+ * @param dataSource reaches only the primary, in autocommit, with READ COMMITTED as its connections' isolation level
+ * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later; a
+ *     request may override it
+ * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may give it any session
+ */
+public record ClaimTable(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
 
     public static final String NAME = "exactly_once_claim";
 
-    /** On the class path, for Flyway and Liquibase. */
-    public static final String SCRIPT = "io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql";
+    /** Stands for the table in a statement. */
+    private static final String PLACEHOLDER = "{table}";
 
-    private static final String FIND = "SELECT to_regclass('exactly_once_claim') IS NOT NULL";
-
-    /**
-     * Instances that start at the same moment on an empty database take turns: CREATE TABLE IF NOT EXISTS alone fails
-     * with a unique violation in the catalog when another transaction creates the same table. The number is arbitrary.
-     */
-    private static final String TAKE_TURNS = "SELECT pg_advisory_xact_lock(7317441206845101);";
-
-    /** Writes no row. PostgreSQL still checks the columns, the privileges, and that a unique key fits the conflict. */
-    private static final String WRITE_NOTHING = """
-            SELECT scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt, lease_until, result, error,
-                   first_claimed_at, claimed_at, completed_at, fingerprint, parked_at, cleared, expires_at
-            FROM exactly_once_claim WHERE false;
-            INSERT INTO exactly_once_claim (scope, key) SELECT scope, key FROM exactly_once_claim WHERE false
-            ON CONFLICT (scope, key) DO NOTHING;
-            UPDATE exactly_once_claim SET status = status WHERE false
-            """;
-
-    private static final String MISSING = "42P01";
-
-    /** A column, or the primary key, is not there. */
-    private static final Set<String> OF_ANOTHER_VERSION = Set.of("42703", "42P10");
-
-    private static final Logger log = LoggerFactory.getLogger(ClaimTable.class);
-
-    private final JdbcTemplate jdbc;
-
-    /** @param dataSource where claims live */
-    public ClaimTable(DataSource dataSource) {
-        this.jdbc = new JdbcTemplate(dataSource);
+    /** Returns the table's name, as messages and statements have it. */
+    public String name() {
+        return NAME;
     }
 
-    /**
-     * Creates the table if it is missing. An existing table stays unchanged, without a lock or the right to create it.
-     */
-    public void create() {
-        if (Boolean.TRUE.equals(jdbc.queryForObject(FIND, Boolean.class))) {
-            return;
-        }
-        // All in one round trip, which is one transaction.
-        jdbc.execute(TAKE_TURNS + script());
-        log.info("Created table {}", NAME);
+    /** Returns the SQL of a statement. */
+    public String sql(String statement) {
+        return statement.replace(PLACEHOLDER, NAME);
     }
 
-    private static String script() {
-        try {
-            return new ClassPathResource(SCRIPT, ClaimTable.class.getClassLoader())
-                    .getContentAsString(StandardCharsets.UTF_8);
-        } catch (IOException lost) {
-            throw new UncheckedIOException(lost);
-        }
+    /** Returns the SQL of a statement that is a transaction of its own, behind the settings that it needs. */
+    String alone(String statement) {
+        return Statements.SETTINGS.formatted(synchronousCommit.setting()) + sql(statement);
     }
 
-    /**
-     * Checks that the table exists with its columns and primary key, and that this user may write it. Changes nothing.
-     *
-     * @throws ClaimDatabaseException if it is missing or of another version
-     * @throws DataAccessException if it cannot be used as it is
-     */
-    public void verify() {
-        try {
-            jdbc.execute(WRITE_NOTHING);
-        } catch (DataAccessException failure) {
-            String state = ClaimPool.sqlState(failure);
-            boolean isMissing = state.equals(MISSING);
-            if (!isMissing && !OF_ANOTHER_VERSION.contains(state)) {
-                throw failure;
-            }
-            String remedy = isMissing
-                    ? "set exactly-once.claim.initialize-schema=always, or apply with Flyway or Liquibase: "
-                    : "an existing table is never changed: drop it if its claims are not needed, or alter it to match: ";
-            String problem = isMissing ? "missing from" : "of another version in";
-            throw new ClaimDatabaseException(
-                    "Table %s is %s %s".formatted(NAME, problem, SameDatabase.describe(jdbc)),
-                    remedy + "classpath:" + SCRIPT,
-                    failure);
-        }
+    /** Returns the SQL of a statement within a transaction of the application: see {@link Statements#within}. */
+    public String within(String statement) {
+        return Statements.within(sql(statement));
+    }
+
+    /** Returns what runs statements on the table's own connections. */
+    public Statements statements() {
+        return new Statements(dataSource);
     }
 }

@@ -17,18 +17,20 @@ final class Fence {
      * It blocks the {@code FOR UPDATE} of takeover and retention; renewals carry it to the row's new version. A row
      * that was taken over meanwhile is not found.
      */
-    private static final String LOCK = Statements.within("""
-            SELECT claim_id FROM exactly_once_claim
+    private static final String LOCK = """
+            SELECT claim_id FROM {table}
             WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'HELD'
-            FOR KEY SHARE""");
+            FOR KEY SHARE""";
 
     private final SameDatabase database;
+    private final String lock;
 
     /** Whether a DataSource leads to the claim database; the check takes two statements. */
     private final Map<DataSource, Boolean> known = new ConcurrentReferenceHashMap<>(2);
 
-    Fence(SameDatabase database) {
-        this.database = database;
+    Fence(ClaimTable table) {
+        this.database = new SameDatabase(table);
+        this.lock = table.within(LOCK);
     }
 
     /**
@@ -39,7 +41,7 @@ final class Fence {
      */
     boolean lock(ClaimId claim) {
         JdbcTemplate transaction = new JdbcTemplate(callersDataSource());
-        return Boolean.TRUE.equals(transaction.execute(LOCK, (PreparedStatement statement) -> {
+        return Boolean.TRUE.equals(transaction.execute(lock, (PreparedStatement statement) -> {
             new Parameters(statement).values(claim.key().scope(), claim.key().key(), claim.value());
             return Statements.answer(statement).next();
         }));

@@ -13,7 +13,6 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimRow.Status;
 import io.exactlyonce.claim.postgres.Takeovers.FreeKey;
 import java.sql.Connection;
@@ -30,11 +29,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims as rows of the table {@code exactly_once_claim}. A call writes all of its entries in one statement, which is
+ * Claims as rows of one table. A call writes all of its entries in one statement, which is
  * usually enough. Entries that were not written are decided by their rows or tried again, in three rounds at most. Each
  * statement is a transaction of its own, and never part of the caller's.
  *
@@ -58,8 +56,8 @@ public final class PostgresClaimStore implements ClaimStore {
      * wait for another insert of the same key, which takes milliseconds.
      */
     static final String CLAIM = """
-            INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
-                                            fingerprint, lease_until, first_claimed_at, claimed_at, expires_at)
+            INSERT INTO {table} (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
+                                 fingerprint, lease_until, first_claimed_at, claimed_at, expires_at)
             SELECT w.scope, w.key, 'HELD', w.claim_id, w.owner, 1, (extract(epoch FROM clock.now) * 1000000)::bigint, false,
                    decode(w.fingerprint, 'hex'), clock.now + w.lease_micros * interval '1 microsecond', clock.now, clock.now,
                    clock.now + w.retention_micros * interval '1 microsecond'
@@ -79,7 +77,7 @@ public final class PostgresClaimStore implements ClaimStore {
      */
     private static final String HELD = """
             CROSS JOIN LATERAL (
-                SELECT c.ctid AS place FROM exactly_once_claim AS c
+                SELECT c.ctid AS place FROM {table} AS c
                 WHERE c.scope = w.scope AND c.key = w.key AND c.claim_id = w.claim_id AND c.status = 'HELD'
                 OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED
             ) AS held) AS w
@@ -88,7 +86,7 @@ public final class PostgresClaimStore implements ClaimStore {
 
     /** {@code parked_at} is set with the status PARKED and only then, which the index of parked claims relies on. */
     static final String END = """
-            UPDATE exactly_once_claim AS claim
+            UPDATE {table} AS claim
             SET status = w.status, result = w.result, error = coalesce(w.error, claim.error),
                 in_doubt = claim.in_doubt OR w.in_doubt,
                 completed_at = CASE w.status WHEN 'COMPLETED' THEN clock_timestamp() END,
@@ -100,7 +98,7 @@ public final class PostgresClaimStore implements ClaimStore {
             """ + HELD;
 
     static final String RENEW = """
-            UPDATE exactly_once_claim AS claim SET lease_until = clock_timestamp() + w.lease_micros * interval '1 microsecond'
+            UPDATE {table} AS claim SET lease_until = clock_timestamp() + w.lease_micros * interval '1 microsecond'
             FROM (SELECT w.lease_micros, held.place
                   FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::bigint[]))
                        AS w (scope, key, claim_id, lease_micros)
@@ -120,14 +118,14 @@ public final class PostgresClaimStore implements ClaimStore {
      * replica rejects.
      */
     static final String LOOK = """
-            WITH on_the_primary AS (UPDATE exactly_once_claim SET owner = owner WHERE false)
+            WITH on_the_primary AS (UPDATE {table} SET owner = owner WHERE false)
             SELECT w.n,
                    CASE
                        WHEN claim.status IN ('COMPLETED', 'PARKED') THEN claim.status
                        WHEN claim.status = 'HELD' AND claim.lease_until > clock_timestamp() THEN 'HELD'
                        WHEN NOT pg_try_advisory_xact_lock_shared(w.lock) THEN 'HELD'
                        WHEN claim.status IS NULL OR EXISTS (
-                           SELECT 1 FROM exactly_once_claim AS c
+                           SELECT 1 FROM {table} AS c
                            WHERE c.scope = w.scope AND c.key = w.key FOR UPDATE SKIP LOCKED) THEN 'FREE'
                        ELSE 'HELD'
                    END AS state,
@@ -135,7 +133,7 @@ public final class PostgresClaimStore implements ClaimStore {
             FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::bigint[])) WITH ORDINALITY AS w (scope, key, lock, n)
             LEFT JOIN LATERAL (
                 SELECT c.status, c.lease_until, encode(c.fingerprint, 'hex') AS fingerprint
-                FROM exactly_once_claim AS c WHERE c.scope = w.scope AND c.key = w.key OFFSET 0
+                FROM {table} AS c WHERE c.scope = w.scope AND c.key = w.key OFFSET 0
             ) AS claim ON true""";
 
     private final Statements statements;
@@ -149,24 +147,17 @@ public final class PostgresClaimStore implements ClaimStore {
     private final String rows;
     private final String look;
 
-    /**
-     * @param dataSource reaches only the primary, in autocommit, with READ COMMITTED as its connections' isolation level
-     * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is
-     *     later; a request may override it
-     * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may give it any session
-     */
-    public PostgresClaimStore(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
-        String settings = Statements.SETTINGS.formatted(synchronousCommit.setting());
-        this.statements = new Statements(dataSource);
-        this.takeovers = new Takeovers(settings::concat, retention);
-        this.fence = new Fence(new SameDatabase(dataSource));
-        this.retention = retention;
-        this.claim = CLAIM.formatted(synchronousCommit.setting());
-        this.end = settings + END;
+    public PostgresClaimStore(ClaimTable table) {
+        this.statements = table.statements();
+        this.takeovers = new Takeovers(table, table::alone);
+        this.fence = new Fence(table);
+        this.retention = table.retention();
+        this.claim = table.sql(CLAIM).formatted(table.synchronousCommit().setting());
+        this.end = table.alone(END);
         this.claimAndEnd = claim + ";\n" + end;
-        this.renew = settings + RENEW;
-        this.rows = settings + ClaimRow.OF_KEYS;
-        this.look = settings + LOOK;
+        this.renew = table.alone(RENEW);
+        this.rows = table.alone(ClaimRow.OF_KEYS);
+        this.look = table.alone(LOOK);
     }
 
     @Override

@@ -6,23 +6,20 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.claim.SynchronousCommit;
 import java.sql.PreparedStatement;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Pattern;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.DataClassRowMapper;
 
-/** The parked rows of the table {@code exactly_once_claim}, and the life of any row, without its result. */
+/** The parked rows of the claim table, and the life of any row, without its result. */
 public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String COLUMNS = """
             SELECT scope, key, claim_id, attempt, in_doubt, coalesce(error, 'unknown') AS reason,
                    (extract(epoch FROM parked_at) * 1000000)::bigint AS parked_at_micros
-            FROM exactly_once_claim
+            FROM {table}
             """;
 
     /** Has a condition on {@code parked_at}, because the index of parked claims has one. */
@@ -43,16 +40,15 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     /** {@code cleared} stays until the next claim: an operator has decided. */
     private static final String RELEASE =
-            "UPDATE exactly_once_claim SET status = 'RELEASED', cleared = true, result = ?, " + DECIDE;
+            "UPDATE {table} SET status = 'RELEASED', cleared = true, result = ?, " + DECIDE;
 
     private static final String COMPLETE =
-            "UPDATE exactly_once_claim SET status = 'COMPLETED', completed_at = clock_timestamp(), result = ?, "
-                    + DECIDE;
+            "UPDATE {table} SET status = 'COMPLETED', completed_at = clock_timestamp(), result = ?, " + DECIDE;
 
     private static final String DETAILS = """
             SELECT status, attempt, fencing_token, in_doubt, owner, first_claimed_at, claimed_at, lease_until,
                    lease_until <= clock_timestamp() AS is_lease_over, completed_at, parked_at, expires_at, error
-            FROM exactly_once_claim WHERE scope = ? AND\s""";
+            FROM {table} WHERE scope = ? AND\s""";
 
     private static final String BY_KEY = "key = ?";
 
@@ -63,19 +59,15 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final Pattern SHORT_HASH = Pattern.compile("[0-9a-f]{16}");
 
+    private final ClaimTable table;
     private final Statements statements;
-    private final String settings;
     private final long retentionMicros;
 
-    /**
-     * @param dataSource the claim store's
-     * @param retention minimum time for which a key's row is kept after a decision
-     * @param synchronousCommit what commits wait for
-     */
-    public PostgresParkedClaims(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
-        this.statements = new Statements(dataSource);
-        this.settings = Statements.SETTINGS.formatted(synchronousCommit.setting());
-        this.retentionMicros = Statements.micros(retention);
+    /** @param table the claim store's; its retention is the minimum time for which a key's row is kept after a decision */
+    public PostgresParkedClaims(ClaimTable table) {
+        this.table = table;
+        this.statements = table.statements();
+        this.retentionMicros = Statements.micros(table.retention());
     }
 
     @Override
@@ -100,7 +92,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     private <T> List<T> query(String sql, Class<T> type, Object... parameters) {
-        return statements.query(settings + sql, DataClassRowMapper.newInstance(type), parameters);
+        return statements.query(table.alone(sql), DataClassRowMapper.newInstance(type), parameters);
     }
 
     @Override
@@ -117,7 +109,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
         ClaimKey key = claim.key();
         return statements.run(
                 connection -> {
-                    try (PreparedStatement statement = connection.prepareStatement(settings + sql)) {
+                    try (PreparedStatement statement = connection.prepareStatement(table.alone(sql))) {
                         new Parameters(statement)
                                 .values(result, retentionMicros, key.scope(), key.key(), claim.value());
                         statement.execute();

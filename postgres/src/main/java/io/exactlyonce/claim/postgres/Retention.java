@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -33,7 +32,7 @@ public final class Retention {
     private static final String INSUFFICIENT_PRIVILEGE = "42501";
 
     private static final String REMEDY =
-            " GRANT DELETE ON exactly_once_claim TO the database user, or set exactly-once.claim.cleanup.enabled=false";
+            " GRANT DELETE ON %s TO the database user, or set exactly-once.claim.cleanup.enabled=false";
 
     /** The start of the first batch. */
     private static final OffsetDateTime START = OffsetDateTime.MIN; // PostgreSQL's -infinity
@@ -54,28 +53,28 @@ public final class Retention {
      * batch before ended at the given time, so that what it left dead in the index is not read again. Rows that other transactions
      * work on are left for the next time.
      */
-    static final String DELETE = SETTINGS + """
+    static final String DELETE = """
             WITH turn AS MATERIALIZED (
-                SELECT pg_try_advisory_xact_lock(731744120, to_regclass('exactly_once_claim')::oid::integer) AS mine
+                SELECT pg_try_advisory_xact_lock(731744120, to_regclass('{table}')::oid::integer) AS mine
             ), expired AS MATERIALIZED (
-                SELECT ctid AS place FROM exactly_once_claim
+                SELECT ctid AS place FROM {table}
                 WHERE (SELECT mine FROM turn) AND expires_at >= ? AND expires_at <= now() AND parked_at IS NULL AND status <> 'PARKED'
                   AND greatest(claimed_at, CASE status WHEN 'COMPLETED' THEN completed_at WHEN 'HELD' THEN lease_until END)
                           - claimed_at <= now() - expires_at
                 ORDER BY expires_at LIMIT ?
                 FOR UPDATE SKIP LOCKED
             ), deleted AS (
-                DELETE FROM exactly_once_claim WHERE ctid = ANY (ARRAY(SELECT place FROM expired))
+                DELETE FROM {table} WHERE ctid = ANY (ARRAY(SELECT place FROM expired))
                 RETURNING expires_at
             )
             SELECT (SELECT mine FROM turn) AS mine, count(*) AS rows, max(expires_at) AS last FROM deleted""";
 
     /** Looks at the table as a whole, by its indexes alone. The oldest is the one that expires first. The two differ while rows of an earlier retention are there. */
-    private static final String SURVEY = SETTINGS + """
+    private static final String SURVEY = """
             SELECT (SELECT extract(epoch FROM greatest(now() - claimed_at, interval '0')) * 1000000
-                    FROM exactly_once_claim WHERE parked_at IS NULL
+                    FROM {table} WHERE parked_at IS NULL
                     ORDER BY expires_at LIMIT 1)::bigint AS oldest_micros,
-                   (SELECT count(*) FROM exactly_once_claim WHERE parked_at IS NOT NULL) AS parked""";
+                   (SELECT count(*) FROM {table} WHERE parked_at IS NOT NULL) AS parked""";
 
     /**
      * The deletions of one transaction.
@@ -107,6 +106,9 @@ public final class Retention {
     }
 
     private final Statements statements;
+    private final String delete;
+    private final String survey;
+    private final String remedy;
     private final int batchSize;
     private final List<RetentionObserver> observers;
     private final NanoClock nanoClock;
@@ -114,15 +116,18 @@ public final class Retention {
     private boolean failing;
 
     /**
-     * @param dataSource reaches only the primary; one connection at a time is used
+     * @param table whose rows are deleted; one of its connections at a time is used
      * @param batchSize most rows that one transaction deletes, at least 1
      * @param observers receive the results; their exceptions are ignored
      * @param nanoClock like {@link System#nanoTime()}
      * @param pause waits between two batches
      */
     public Retention(
-            DataSource dataSource, int batchSize, List<RetentionObserver> observers, NanoClock nanoClock, Pause pause) {
-        this.statements = new Statements(dataSource);
+            ClaimTable table, int batchSize, List<RetentionObserver> observers, NanoClock nanoClock, Pause pause) {
+        this.statements = table.statements();
+        this.delete = SETTINGS + table.sql(DELETE);
+        this.survey = SETTINGS + table.sql(SURVEY);
+        this.remedy = REMEDY.formatted(table.name());
         this.batchSize = batchSize;
         this.observers = List.copyOf(observers);
         this.nanoClock = nanoClock;
@@ -136,10 +141,10 @@ public final class Retention {
     public void sweep() {
         try {
             deleteAll();
-            Survey survey = statements
-                    .query(SURVEY, DataClassRowMapper.newInstance(Survey.class))
+            Survey found = statements
+                    .query(survey, DataClassRowMapper.newInstance(Survey.class))
                     .get(0);
-            Boundary.notifySafely(observers, observer -> observer.surveyed(survey.oldest(), survey.parked()));
+            Boundary.notifySafely(observers, observer -> observer.surveyed(found.oldest(), found.parked()));
             if (failing) {
                 failing = false;
                 log.info("Expired claims are deleted again");
@@ -160,7 +165,7 @@ public final class Retention {
         while (true) {
             long batchStartNanos = nanoClock.nanoTime();
             Batch batch = statements
-                    .query(DELETE, DataClassRowMapper.newInstance(Batch.class), from, batchSize)
+                    .query(delete, DataClassRowMapper.newInstance(Batch.class), from, batchSize)
                     .get(0);
             if (!batch.mine()) {
                 return;
@@ -191,7 +196,7 @@ public final class Retention {
         log.warn(
                 "Expired claims could not be deleted, so the claim table grows. The cleanup is retried, and this is"
                         + " logged again only after a success.{}",
-                ClaimPool.sqlState(failure).equals(INSUFFICIENT_PRIVILEGE) ? REMEDY : "",
+                ClaimPool.sqlState(failure).equals(INSUFFICIENT_PRIVILEGE) ? remedy : "",
                 failure);
     }
 }

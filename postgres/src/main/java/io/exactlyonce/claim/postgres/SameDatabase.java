@@ -22,7 +22,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 public final class SameDatabase {
 
     /** The search path, and maybe the user, decide which table the name means. */
-    private static final String TABLE = "SELECT coalesce(to_regclass('exactly_once_claim')::oid::bigint, 0)";
+    private static final String TABLE = "SELECT coalesce(to_regclass('{table}')::oid::bigint, 0)";
 
     private static final String DESCRIBE = """
             SELECT format('database %s on %s (user %s, search_path %s)', current_database(),
@@ -33,9 +33,12 @@ public final class SameDatabase {
     /** In autocommit: otherwise the caller's transaction would keep a connection of the claims' pool to its end. */
     private final Statements claims;
 
-    /** @param claims reaches the database that keeps the claims */
-    public SameDatabase(DataSource claims) {
-        this.claims = new Statements(claims);
+    private final String tableNumber;
+
+    /** @param table where the claims are kept */
+    public SameDatabase(ClaimTable table) {
+        this.claims = table.statements();
+        this.tableNumber = table.sql(TABLE);
     }
 
     /**
@@ -74,7 +77,7 @@ public final class SameDatabase {
 
     /** Returns whether the claim table's name means the same table in both. */
     public boolean isSameTable(JdbcTemplate transaction) {
-        return claims.ask(TABLE, Long.class).equals(transaction.queryForObject(TABLE, Long.class));
+        return claims.ask(tableNumber, Long.class).equals(transaction.queryForObject(tableNumber, Long.class));
     }
 
     public String describeClaims() {

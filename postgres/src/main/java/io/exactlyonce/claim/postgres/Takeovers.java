@@ -25,7 +25,7 @@ public final class Takeovers {
      */
     private static final String PLACE = """
             CROSS JOIN LATERAL (
-                SELECT c.ctid AS place FROM exactly_once_claim AS c
+                SELECT c.ctid AS place FROM {table} AS c
                 WHERE c.scope = w.scope AND c.key = w.key AND c.claim_id = w.held_id AND c.status = w.status
                   AND (c.status = 'RELEASED' OR c.lease_until <= clock_timestamp())
                 OFFSET 0 FOR UPDATE SKIP LOCKED
@@ -35,7 +35,7 @@ public final class Takeovers {
             """;
 
     static final String TAKE_OVER = """
-            UPDATE exactly_once_claim AS claim
+            UPDATE {table} AS claim
             SET status = 'HELD', claim_id = w.claim_id, owner = w.owner, attempt = w.attempt, fencing_token = w.token,
                 in_doubt = w.in_doubt, fingerprint = decode(w.fingerprint, 'hex'), claimed_at = clock_timestamp(),
                 cleared = false, lease_until = clock_timestamp() + w.lease_micros * interval '1 microsecond',
@@ -53,7 +53,7 @@ public final class Takeovers {
      * {@code parked_at} is set with the status PARKED and only then: the index of parked claims has it as a condition.
      */
     static final String PARK_IN_DOUBT = """
-            UPDATE exactly_once_claim AS claim
+            UPDATE {table} AS claim
             SET status = 'PARKED', parked_at = clock_timestamp(), in_doubt = true,
                 error = coalesce(error, 'its owner vanished')
             FROM (SELECT w.claim_id, free.place
@@ -87,13 +87,13 @@ public final class Takeovers {
     }
 
     /**
-     * @param settings puts settings around a statement, one of them in front, with one row as its answer
-     * @param retention how long a row is kept, counted from its last claim; a request may override it
+     * @param sql makes SQL of a statement of the table's, with settings around it, one of them in front, which has one row
+     *     as its answer
      */
-    public Takeovers(UnaryOperator<String> settings, Duration retention) {
-        this.takeOver = settings.apply(TAKE_OVER);
-        this.parkInDoubt = settings.apply(PARK_IN_DOUBT);
-        this.retention = retention;
+    public Takeovers(ClaimTable table, UnaryOperator<String> sql) {
+        this.takeOver = sql.apply(TAKE_OVER);
+        this.parkInDoubt = sql.apply(PARK_IN_DOUBT);
+        this.retention = table.retention();
     }
 
     /**

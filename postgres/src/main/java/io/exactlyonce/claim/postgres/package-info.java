@@ -1,6 +1,6 @@
 /**
- * Claims as rows of one PostgreSQL table: the store, and the steps that decide a batch. Internal but for the two front doors,
- * the store and its parked claims; it uses {@code claim}, {@code primary} and its own {@code jdbc}.
+ * Claims as rows of one PostgreSQL table, {@link io.exactlyonce.claim.postgres.ClaimTable}: the store, the steps that decide
+ * a batch, and the deletion of what has expired. Internal but for the store and its parked claims.
  */
 @NullMarked
 package io.exactlyonce.claim.postgres;

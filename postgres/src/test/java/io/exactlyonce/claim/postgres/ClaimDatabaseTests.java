@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -165,6 +167,10 @@ class ClaimDatabaseTests {
                     }
                 },
                 2);
-        return new ClaimDatabase(claims, DatabaseInitializationMode.NEVER, () -> {});
+        return new ClaimDatabase(
+                claims,
+                new ClaimTable(claims.dataSource(), Duration.ofDays(1), SynchronousCommit.ON),
+                DatabaseInitializationMode.NEVER,
+                () -> {});
     }
 }

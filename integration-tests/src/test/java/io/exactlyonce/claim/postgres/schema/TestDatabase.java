@@ -5,6 +5,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.primary.ClaimPool;
@@ -38,7 +39,7 @@ public final class TestDatabase implements AutoCloseable {
                 .orElseThrow();
         this.bypass = server.dataSource(url);
         this.jdbc = new JdbcTemplate(bypass);
-        new ClaimTable(pool).create();
+        new ClaimSchema(table()).create();
     }
 
     public String url() {
@@ -50,6 +51,16 @@ public final class TestDatabase implements AutoCloseable {
         return pool;
     }
 
+    /** Returns the table, by the claims' pool. */
+    public ClaimTable table() {
+        return table(pool);
+    }
+
+    /** Returns the table, by these connections. */
+    public static ClaimTable table(DataSource connections) {
+        return new ClaimTable(connections, RETENTION, SynchronousCommit.ON);
+    }
+
     /** Returns a store in the claims' pool. */
     public PostgresClaimStore store() {
         return store(pool);
@@ -57,7 +68,7 @@ public final class TestDatabase implements AutoCloseable {
 
     /** Returns a store that takes its connections from there. */
     public static PostgresClaimStore store(DataSource connections) {
-        return new PostgresClaimStore(connections, RETENTION, SynchronousCommit.ON);
+        return new PostgresClaimStore(table(connections));
     }
 
     /** Returns the DataSource of an application, without a pool. */

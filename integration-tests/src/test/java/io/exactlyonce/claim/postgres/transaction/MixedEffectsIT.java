@@ -16,7 +16,6 @@ import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
@@ -50,8 +49,7 @@ class MixedEffectsIT {
         DATABASE.jdbc().execute("CREATE TABLE charge (id text)");
     }
 
-    private final ClaimTransaction transaction = new TransactionCheck(
-                    DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
+    private final ClaimTransaction transaction = new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
             .create(new JdbcTransactionManager(DATABASE.application()), true);
     private final PostgresClaimStore external = DATABASE.store();
     private final ClaimRequest request = request();

@@ -9,7 +9,6 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
@@ -79,9 +78,7 @@ class OneSnapshotIT {
     }
 
     private static ClaimTransaction transaction(Manager manager) {
-        return new TransactionCheck(
-                        DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
-                .create(manager, true);
+        return new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory()).create(manager, true);
     }
 
     private static void sell(Manager manager, ClaimKey sold) {
@@ -100,9 +97,8 @@ class OneSnapshotIT {
     void handlersOfNeighbouringKeysDoNotConflict(String isolation) throws Exception {
         JdbcTransactionManager manager =
                 new JdbcTransactionManager(manager(isolation).getDataSource());
-        ClaimTransaction transaction = new TransactionCheck(
-                        DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
-                .create(manager, true);
+        ClaimTransaction transaction =
+                new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory()).create(manager, true);
         String scope = UUID.randomUUID().toString();
         CyclicBarrier together = new CyclicBarrier(HANDLERS);
         List<FutureTask<Boolean>> handlers = IntStream.range(0, HANDLERS)

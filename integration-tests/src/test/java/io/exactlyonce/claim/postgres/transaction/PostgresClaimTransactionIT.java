@@ -20,7 +20,6 @@ import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.CommitLosingDataSource;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.SameDatabase;
@@ -78,9 +77,8 @@ class PostgresClaimTransactionIT {
     }
 
     private final JdbcTransactionManager manager = new JdbcTransactionManager(DATABASE.application());
-    private final ClaimTransaction transaction = new TransactionCheck(
-                    DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
-            .create(manager, true);
+    private final ClaimTransaction transaction =
+            new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory()).create(manager, true);
     private final PostgresClaimStore external = DATABASE.store();
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
@@ -114,8 +112,7 @@ class PostgresClaimTransactionIT {
     }
 
     private static PostgresClaimTransaction over(PlatformTransactionManager transactions, DataSource dataSource) {
-        return new PostgresClaimTransaction(
-                transactions, dataSource, DATABASE.pool(), false, TestDatabase.RETENTION, SynchronousCommit.ON);
+        return new PostgresClaimTransaction(transactions, dataSource, DATABASE.table(), false);
     }
 
     /** Returns a request that leaves a doubt to a person. */
@@ -777,12 +774,7 @@ class PostgresClaimTransactionIT {
         var dataSource = new CommitLosingDataSource(DATABASE.application(), committed);
         var jdbc = new JdbcTemplate(dataSource);
         return new PostgresClaimTransaction(
-                        new JdbcTransactionManager(dataSource),
-                        dataSource,
-                        claims,
-                        false,
-                        TestDatabase.RETENTION,
-                        SynchronousCommit.ON)
+                        new JdbcTransactionManager(dataSource), dataSource, TestDatabase.table(claims), false)
                 .execute(request, claim -> {
                     jdbc.update("INSERT INTO charge VALUES (?)", key.key());
                     if (!goesWithTheCompletion) {

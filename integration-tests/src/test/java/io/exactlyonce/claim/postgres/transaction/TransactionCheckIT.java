@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimTransaction;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.testing.EmbeddedDatabase;
@@ -57,8 +56,7 @@ class TransactionCheckIT {
     }
 
     private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
-    private final TransactionCheck transactions =
-            new TransactionCheck(DATABASE.pool(), beans, TestDatabase.RETENTION, SynchronousCommit.ON);
+    private final TransactionCheck transactions = new TransactionCheck(DATABASE.table(), beans);
 
     @AfterAll
     static void close() {
@@ -213,12 +211,7 @@ class TransactionCheckIT {
     @Test
     void managerThatStopsBeginningTransactionsIsNoticedBeforeTheWork() {
         assertThatThrownBy(() -> new PostgresClaimTransaction(
-                                new OfAnotherResource(),
-                                DATABASE.application(),
-                                DATABASE.pool(),
-                                false,
-                                TestDatabase.RETENTION,
-                                SynchronousCommit.ON)
+                                new OfAnotherResource(), DATABASE.application(), DATABASE.table(), false)
                         .execute(TestDatabase.request(), claim -> {
                             throw new AssertionError("called without a transaction");
                         }))

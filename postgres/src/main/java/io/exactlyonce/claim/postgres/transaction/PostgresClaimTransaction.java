@@ -10,8 +10,8 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimRow;
+import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.Parameters;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.SameDatabase;
@@ -64,7 +64,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
     private static final Logger log = LoggerFactory.getLogger(PostgresClaimTransaction.class);
 
-    private static final String PRIMARY_KEY = "exactly_once_claim_pkey";
+    private static final String PRIMARY_KEY = ClaimTable.NAME + "_pkey";
 
     /** PostgreSQL's settings of synchronous_commit, the weakest first. */
     private static final List<String> DURABILITIES = List.of("off", "local", "remote_write", "on", "remote_apply");
@@ -106,21 +106,21 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
      * not run.
      */
     private static final String INSERT = """
-            INSERT INTO exactly_once_claim (claim_id, owner, attempt, fencing_token, in_doubt, fingerprint, expires_at,
-                                            result, scope, key, status, lease_until, first_claimed_at, claimed_at, completed_at)
+            INSERT INTO {table} (claim_id, owner, attempt, fencing_token, in_doubt, fingerprint, expires_at,
+                                 result, scope, key, status, lease_until, first_claimed_at, claimed_at, completed_at)
             VALUES (?, ?, ? / (pg_current_xact_id() = ?::xid8)::int, ?, ?, decode(?, 'hex'),
                     now() + ? * interval '1 microsecond', ?,
                     ?, ?, 'COMPLETED', now(), now(), now(), clock_timestamp())""";
 
     /** Writes nothing if a row that was free when read has changed, or is locked by another transaction. */
     private static final String UPDATE = """
-            UPDATE exactly_once_claim
+            UPDATE {table}
             SET claim_id = ?, owner = ?, attempt = ? / (pg_current_xact_id() = ?::xid8)::int, fencing_token = ?,
                 in_doubt = ?, fingerprint = decode(?, 'hex'), expires_at = now() + ? * interval '1 microsecond',
                 result = ?, status = 'COMPLETED', cleared = false, lease_until = now(), claimed_at = now(),
                 completed_at = clock_timestamp()
             WHERE ctid = (
-                SELECT ctid FROM exactly_once_claim
+                SELECT ctid FROM {table}
                 WHERE scope = ? AND key = ? AND claim_id = ? AND status = ?
                   AND (status = 'RELEASED' OR lease_until <= clock_timestamp())
                 FOR UPDATE SKIP LOCKED
@@ -136,6 +136,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private final boolean hasOneSnapshot;
     private final Duration retention;
     private final String look;
+    private final String insert;
+    private final String update;
 
     /** The numbers of the transactions that are open. */
     private final Map<ClaimId, String> working = new ConcurrentHashMap<>();
@@ -143,28 +145,24 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     /**
      * @param transactions the application's
      * @param dataSource whose connections its transactions bind
-     * @param claims reaches the same database, outside these transactions
+     * @param table of the same database, reached outside these transactions
      * @param hasOneSnapshot whether all statements of a transaction see what its first one saw: REPEATABLE READ or SERIALIZABLE
-     * @param retention how long a key's row is kept; a request may override it
-     * @param synchronousCommit what commits of claims wait for
      */
     public PostgresClaimTransaction(
-            PlatformTransactionManager transactions,
-            DataSource dataSource,
-            DataSource claims,
-            boolean hasOneSnapshot,
-            Duration retention,
-            SynchronousCommit synchronousCommit) {
+            PlatformTransactionManager transactions, DataSource dataSource, ClaimTable table, boolean hasOneSnapshot) {
         this.transactions = transactions;
         this.jdbc = new JdbcTemplate(dataSource);
-        this.claims = new Statements(claims);
-        this.store = new PostgresClaimStore(claims, retention, synchronousCommit);
-        this.takeovers = new Takeovers(Statements::within, retention);
+        this.claims = table.statements();
+        this.store = new PostgresClaimStore(table);
+        this.takeovers = new Takeovers(table, table::within);
         this.hasOneSnapshot = hasOneSnapshot;
-        this.retention = retention;
-        String durability = synchronousCommit.setting();
+        this.retention = table.retention();
+        this.insert = table.sql(INSERT);
+        this.update = table.sql(UPDATE);
+        String durability = table.synchronousCommit().setting();
         List<String> weaker = DURABILITIES.subList(0, DURABILITIES.indexOf(durability));
-        this.look = (hasOneSnapshot ? LOCKS : LOCKS_AND_ROWS).formatted(String.join("', '", weaker), durability);
+        this.look =
+                table.sql(hasOneSnapshot ? LOCKS : LOCKS_AND_ROWS).formatted(String.join("', '", weaker), durability);
     }
 
     @Override
@@ -283,7 +281,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private void complete(Look look, Map<ClaimId, String> results, TransactionStatus status) {
         try {
             if (look.free.size() == 1 && look.free.get(0).row == null && mayCommit(status)) {
-                jdbc.update(INSERT + ";\nCOMMIT", statement -> bind(statement, look.free.get(0), look, results));
+                jdbc.update(insert + ";\nCOMMIT", statement -> bind(statement, look.free.get(0), look, results));
                 return;
             }
             look.free.sort(Comparator.comparing(free -> free.request.key()));
@@ -296,7 +294,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
     /** Writes existing rows, or new ones. */
     private void write(Look look, Map<ClaimId, String> results, boolean there) {
-        jdbc.execute(there ? UPDATE : INSERT, (PreparedStatement statement) -> {
+        jdbc.execute(there ? update : insert, (PreparedStatement statement) -> {
             for (Free free : look.free) {
                 if ((free.row != null) == there) {
                     bind(statement, free, look, results);

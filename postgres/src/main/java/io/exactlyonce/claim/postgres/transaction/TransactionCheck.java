@@ -1,11 +1,10 @@
 package io.exactlyonce.claim.postgres.transaction;
 
 import io.exactlyonce.claim.ClaimTransaction;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.UnsupportedTransactionException;
+import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.SameDatabase;
-import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
@@ -22,14 +21,10 @@ import org.springframework.transaction.support.TransactionTemplate;
  * Creates claim transactions from transaction managers, after a check that their transactions use the claim database
  * and see its table. The check is a transaction without changes, because names and types of beans prove little.
  *
- * @param claims reaches the claim database, with its table
+ * @param table where claims are kept
  * @param beans the beans with the application's own DataSource
- * @param retention how long a key's row is kept
- * @param synchronousCommit what commits of claims wait for
  */
-public record TransactionCheck(
-        DataSource claims, BeanFactory beans, Duration retention, SynchronousCommit synchronousCommit)
-        implements ClaimTransaction.Factory {
+public record TransactionCheck(ClaimTable table, BeanFactory beans) implements ClaimTransaction.Factory {
 
     private static final String SESSION = "SELECT pg_backend_pid()";
     private static final String HAS_ONE_SNAPSHOT =
@@ -37,8 +32,7 @@ public record TransactionCheck(
 
     private static final String REMEDY =
             "use a transaction manager of the database that claims are kept in, transactionManager = \"...\""
-                    + " if there are several, whose DataSource leads to the primary with the search_path of claims, and whose user has GRANT SELECT, INSERT, UPDATE ON "
-                    + ClaimTable.NAME
+                    + " if there are several, whose DataSource leads to the primary with the search_path of claims, and whose user has GRANT SELECT, INSERT, UPDATE ON %s"
                     + "; or keep claims where the handler writes, in PostgreSQL, by exactly-once.datasource.url or"
                     + " @ExactlyOnceDataSource; or effects = EXTERNAL";
 
@@ -55,13 +49,12 @@ public record TransactionCheck(
                 DataSource dataSource = proved(manager, application);
                 boolean hasOneSnapshot = Boolean.TRUE.equals(
                         new JdbcTemplate(dataSource).queryForObject(HAS_ONE_SNAPSHOT, Boolean.class));
-                return new PostgresClaimTransaction(
-                        transactions, dataSource, claims, hasOneSnapshot, retention, synchronousCommit);
+                return new PostgresClaimTransaction(transactions, dataSource, table, hasOneSnapshot);
             });
         } catch (DataAccessException | TransactionException failure) {
             String problem = "transactions of %s cannot hold claims: %s"
                     .formatted(manager, failure.getMostSpecificCause().getMessage());
-            throw new UnsupportedTransactionException(problem, REMEDY, failure);
+            throw new UnsupportedTransactionException(problem, remedy(), failure);
         }
     }
 
@@ -75,14 +68,18 @@ public record TransactionCheck(
         }
         DataSource dataSource = bound.get(0);
         JdbcTemplate transaction = new JdbcTemplate(dataSource);
-        SameDatabase database = new SameDatabase(claims);
+        SameDatabase database = new SameDatabase(table);
         if (!database.isSame(transaction) || !database.isSameTable(transaction)) {
             throw refused(
-                    "transactions of %s are of %s, but claims are kept in table exactly_once_claim of %s"
-                            .formatted(manager, SameDatabase.describe(transaction), database.describeClaims()),
-                    REMEDY);
+                    "transactions of %s are of %s, but claims are kept in table %s of %s"
+                            .formatted(
+                                    manager,
+                                    SameDatabase.describe(transaction),
+                                    table.name(),
+                                    database.describeClaims()),
+                    remedy());
         }
-        new ClaimTable(dataSource).verify();
+        new ClaimSchema(table, dataSource).verify();
         // Two DataSource objects for one database, a proxy and its target for example, have transactions of their own.
         if (application != null
                 && !Objects.equals(
@@ -96,6 +93,10 @@ public record TransactionCheck(
                             + " the transaction manager of the one that the handler uses: transactionManager = \"...\"");
         }
         return dataSource;
+    }
+
+    private String remedy() {
+        return REMEDY.formatted(table.name());
     }
 
     private static UnsupportedTransactionException refused(String problem, String remedy) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.Threads;
+import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import java.sql.Connection;
@@ -16,19 +17,19 @@ import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
-class ClaimTableIT {
+class ClaimSchemaIT {
 
     private final EmbeddedDatabase server = EmbeddedDatabase.shared();
     private final String url = server.createDatabase();
     private final DataSource dataSource = server.dataSource(url);
     private final JdbcTemplate jdbc = new JdbcTemplate(dataSource);
-    private final ClaimTable table = new ClaimTable(dataSource);
+    private final ClaimSchema schema = new ClaimSchema(TestDatabase.table(dataSource));
 
     @Test
     void instancesThatStartTogetherOnAnEmptyDatabaseAllSucceed() throws Exception {
-        Threads.run(8, table::create);
+        Threads.run(8, schema::create);
 
-        assertThatCode(table::verify).doesNotThrowAnyException();
+        assertThatCode(schema::verify).doesNotThrowAnyException();
         assertThat(jdbc.queryForList("SELECT indexname FROM pg_indexes WHERE tablename = 'exactly_once_claim'"))
                 .hasSize(3);
     }
@@ -36,7 +37,7 @@ class ClaimTableIT {
     /** Also where the application's user has no right to create one. */
     @Test
     void laterStartsLeaveTheTableAloneAndDoNotWait() throws Exception {
-        table.create();
+        schema.create();
         Long before = tableId();
         String role = role("SELECT, INSERT, UPDATE");
 
@@ -44,7 +45,7 @@ class ClaimTableIT {
             longTransaction.setAutoCommit(false);
             longTransaction.createStatement().execute("LOCK TABLE exactly_once_claim IN ROW EXCLUSIVE MODE");
 
-            new ClaimTable(new DriverManagerDataSource(url, role, "")).create();
+            new ClaimSchema(TestDatabase.table(new DriverManagerDataSource(url, role, ""))).create();
         }
 
         assertThat(tableId()).isEqualTo(before);
@@ -54,14 +55,14 @@ class ClaimTableIT {
     void tableThatCouldNotBeCreatedAsAWholeIsNotThereAtAll() {
         jdbc.execute("CREATE VIEW exactly_once_claim_pkey AS SELECT 1");
 
-        assertThatThrownBy(table::create).isInstanceOf(DataAccessException.class);
+        assertThatThrownBy(schema::create).isInstanceOf(DataAccessException.class);
 
         assertThat(tableId()).isNull();
     }
 
     @Test
     void missingTableIsReportedWithDatabaseAndRemedy() {
-        assertThatThrownBy(table::verify)
+        assertThatThrownBy(schema::verify)
                 .isInstanceOf(ClaimDatabaseException.class)
                 .hasMessageStartingWith("Table exactly_once_claim is missing from database "
                         + url.substring(url.lastIndexOf('/') + 1) + " on 127.0.0.1:" + server.port() + " (user ")
@@ -72,11 +73,11 @@ class ClaimTableIT {
     @ParameterizedTest
     @ValueSource(strings = {"DROP COLUMN fingerprint", "DROP CONSTRAINT exactly_once_claim_pkey"})
     void tableOfAnotherVersionIsRefusedAndLeftAlone(String difference) {
-        table.create();
+        schema.create();
         jdbc.execute("ALTER TABLE exactly_once_claim " + difference);
-        table.create();
+        schema.create();
 
-        assertThatThrownBy(table::verify)
+        assertThatThrownBy(schema::verify)
                 .isInstanceOf(ClaimDatabaseException.class)
                 .hasMessageStartingWith("Table exactly_once_claim is of another version in database ")
                 .hasMessageEndingWith("classpath:io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql");
