@@ -80,7 +80,7 @@ public record ListenerMethodReader(
                 scope(declared),
                 isObserved ? null : timeout(declared),
                 isObserved ? InDoubtSettings.RERUN : doubt(declared),
-                isObserved ? null : transaction(bean, declared, rules),
+                isObserved ? null : transaction(bean, declared),
                 results);
     }
 
@@ -182,7 +182,7 @@ public record ListenerMethodReader(
         }
     }
 
-    private @Nullable ClaimTransaction transaction(Object bean, ListenerDeclaration declared, ListenerRules rules) {
+    private @Nullable ClaimTransaction transaction(Object bean, ListenerDeclaration declared) {
         String name = resolve(declared.annotation().transactionManager());
         if (declared.annotation().effects() == Effects.EXTERNAL) {
             declared.refuseIf(
@@ -199,7 +199,7 @@ public record ListenerMethodReader(
                 PlatformTransactionManager.class,
                 "name the one whose DataSource the handler writes to, if there are several: transactionManager = \"...\"; or let "
                         + "Spring Boot configure one for spring.datasource.url, or declare a JdbcTransactionManager");
-        rules.requireJoining(bean, beans, manager);
+        new TransactionRules(declared).requireJoining(bean, beans, manager);
         try {
             return transactions.create(manager, !name.isEmpty());
         } catch (UnsupportedTransactionException unusable) {

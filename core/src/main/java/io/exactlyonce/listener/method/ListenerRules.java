@@ -20,15 +20,10 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.aopalliance.aop.Advice;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
-import org.springframework.aop.support.AopUtils;
-import org.springframework.beans.factory.BeanFactory;
-import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.ReactiveAdapterRegistry;
@@ -37,12 +32,6 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.PropertyResolver;
 import org.springframework.messaging.Message;
 import org.springframework.scheduling.annotation.Async;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
-import org.springframework.transaction.TransactionManager;
-import org.springframework.transaction.interceptor.TransactionAttribute;
-import org.springframework.transaction.interceptor.TransactionAttributeSource;
-import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /**
  * Rejects listener methods that could run unclaimed, whose claims could be completed before their work is done, or
@@ -67,12 +56,6 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
             Claim.class, "take a List<Claim>: one claim for each message, in the same order",
             BatchAcknowledgement.class, "leave it out: a message is deleted when its claim is completed");
 
-    /** The propagations that leave an open transaction, or refuse to work in one. */
-    private static final Map<Integer, String> LEAVING = Map.of(
-            TransactionDefinition.PROPAGATION_REQUIRES_NEW, "REQUIRES_NEW",
-            TransactionDefinition.PROPAGATION_NOT_SUPPORTED, "NOT_SUPPORTED",
-            TransactionDefinition.PROPAGATION_NEVER, "NEVER");
-
     private void refuseIf(boolean isUnfit, String problem, String remedy) {
         declared.refuseIf(isUnfit, problem, remedy);
     }
@@ -91,7 +74,7 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
                 "its bean has no proxy that could claim keys, so the handler would run unclaimed",
                 "make the class non-final and the bean an ordinary Spring bean");
         requireInterceptable();
-        transactionWithin(bean);
+        new TransactionRules(declared).of(bean);
     }
 
     /**
@@ -267,59 +250,5 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
                                 || BatchAcknowledgement.class.isAssignableFrom(type)),
                 "it takes an Acknowledgement, with which it could delete its message before its key is completed",
                 "leave the parameter out: the message is deleted when the handler has succeeded, and never if it fails");
-    }
-
-    /**
-     * Returns the transaction that the application's own advice begins within the claim, whatever annotation or configuration it
-     * comes from; {@code null} if there is none. Begun before the claim, it would be committed after the claim is completed.
-     */
-    private @Nullable TransactionAttribute transactionWithin(Object bean) {
-        boolean isWithin = false;
-        for (Advisor advisor : ((Advised) bean).getAdvisors()) {
-            isWithin |= advisor instanceof ExactlyOnceAdvisor;
-            TransactionAttribute attribute = attribute(advisor.getAdvice(), AopUtils.getTargetClass(bean));
-            refuseIf(
-                    attribute != null && !isWithin,
-                    "its transaction is begun before its key is claimed, so its writes would be committed after the claim is"
-                            + " completed",
-                    "give @EnableTransactionManagement an order above %d, for example its default"
-                            .formatted(ExactlyOnceAdvisor.ORDER));
-            if (attribute != null) {
-                return attribute;
-            }
-        }
-        return null;
-    }
-
-    private @Nullable TransactionAttribute attribute(Advice advice, Class<?> type) {
-        TransactionAttributeSource source = advice instanceof TransactionInterceptor transactions
-                ? transactions.getTransactionAttributeSource()
-                : null;
-        return source == null ? null : source.getTransactionAttribute(method(), type);
-    }
-
-    /** @param manager begins the claim's transaction, which a transaction of the method's own must join */
-    void requireJoining(Object bean, BeanFactory beans, PlatformTransactionManager manager) {
-        TransactionAttribute own = transactionWithin(bean);
-        if (own == null) {
-            return;
-        }
-        String but = "effects = DATABASE, but @Transactional: its ";
-        String leaving = LEAVING.get(own.getPropagationBehavior());
-        refuseIf(
-                leaving != null,
-                but + "propagation %s leaves the transaction of the claim".formatted(leaving),
-                "leave @Transactional off the method, or use propagation REQUIRED");
-        refuseIf(
-                own.getIsolationLevel() != TransactionDefinition.ISOLATION_DEFAULT || own.isReadOnly(),
-                but + "isolation level or readOnly cannot be applied after the claim's transaction has begun",
-                "leave them out; set the isolation level on the DataSource");
-        String other = own.getQualifier() == null ? "" : own.getQualifier();
-        refuseIf(
-                !other.isEmpty()
-                        && BeanFactoryAnnotationUtils.qualifiedBeanOfType(beans, TransactionManager.class, other)
-                                != manager,
-                but + "transaction manager '%s' is not the one of the claim".formatted(other),
-                "give the listener the same one: transactionManager = \"%s\"".formatted(other));
     }
 }
