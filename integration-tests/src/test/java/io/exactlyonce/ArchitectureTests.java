@@ -80,6 +80,7 @@ class ArchitectureTests {
             entry("operations", List.of("", "claim", "delivery", "delivery.pipeline", "renewal", "time")),
             entry("observed", List.of("", "claim", "delivery", "visibility", "time")),
             entry("listener.message", List.of("delivery", "visibility")),
+            entry("listener.expression", List.of("", "claim", "listener.message")),
             entry(
                     "listener.method",
                     List.of(
@@ -87,6 +88,7 @@ class ArchitectureTests {
                             "claim",
                             "delivery",
                             "delivery.pipeline",
+                            "listener.expression",
                             "listener.message",
                             "observed",
                             "visibility")),
@@ -116,7 +118,7 @@ class ArchitectureTests {
                             "listener.message",
                             "listener.method",
                             "listener.observed")),
-            entry("listener.aot", List.of("", "listener.method")),
+            entry("listener.aot", List.of("", "listener.expression", "listener.method")),
             entry("window", List.of("delivery", "renewal", "visibility", "time")),
             entry(
                     "actuate",

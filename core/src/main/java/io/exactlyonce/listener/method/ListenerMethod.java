@@ -10,6 +10,7 @@ import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.ResultSerializer;
+import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.SnsEnvelope;

@@ -9,6 +9,8 @@ import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.ResultSerializer;
+import io.exactlyonce.listener.expression.HandlerArguments;
+import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.listener.message.SnsEnvelope;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Method;
@@ -95,9 +97,18 @@ public record ListenerMethodReader(
             InvocableHandlerMethod handler,
             List<HandlerMethodArgumentResolver> resolvers) {
         String text = resolve(said);
-        return text.isBlank()
-                ? null
-                : new KeyExpression(attribute, text, declared.method(), handler.getMethodParameters(), resolvers);
+        if (text.isBlank()) {
+            return null;
+        }
+        Method method = declared.method();
+        HandlerArguments arguments = new HandlerArguments(
+                method,
+                handler.getMethodParameters(),
+                resolvers,
+                ListenerRules.isBatch(method),
+                ListenerRules.list(method),
+                declared::refused);
+        return new KeyExpression(attribute, text, arguments);
     }
 
     private void requirePreparedContainer(ListenerDeclaration declared) {

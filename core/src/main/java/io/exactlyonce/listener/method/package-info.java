@@ -1,6 +1,6 @@
 /**
- * The annotated method: read, checked, and called under a claim. Internal; it uses {@code delivery.pipeline} and
- * {@code listener.message}.
+ * The annotated method: read, checked, and called under a claim. Internal; it uses {@code delivery.pipeline},
+ * {@code listener.expression} and {@code listener.message}.
  */
 @NullMarked
 package io.exactlyonce.listener.method;

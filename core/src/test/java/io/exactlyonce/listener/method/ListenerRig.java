@@ -21,6 +21,8 @@ import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.RetryingClaimClient;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.ListenerSummary;
+import io.exactlyonce.listener.expression.HandlerArguments;
+import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -101,11 +103,11 @@ public final class ListenerRig {
     }
 
     /** A key that names arguments of a method, which are made by the resolvers that awspring configures. */
-    static KeyExpression key(String text, Method method) {
+    public static KeyExpression key(String text, Method method) {
         return key(text, method, resolvers());
     }
 
-    static KeyExpression key(String text, Method method, List<HandlerMethodArgumentResolver> resolvers) {
+    public static KeyExpression key(String text, Method method, List<HandlerMethodArgumentResolver> resolvers) {
         return expression("key", text, method, resolvers);
     }
 
@@ -119,11 +121,18 @@ public final class ListenerRig {
         MethodParameter[] parameters = IntStream.range(0, method.getParameterCount())
                 .mapToObj(index -> new SynthesizingMethodParameter(method, index))
                 .toArray(MethodParameter[]::new);
-        return new KeyExpression(attribute, text, method, parameters, resolvers);
+        HandlerArguments arguments = new HandlerArguments(
+                method,
+                parameters,
+                resolvers,
+                ListenerRules.isBatch(method),
+                ListenerRules.list(method),
+                (problem, remedy) -> new InvalidListenerException(method, problem, remedy));
+        return new KeyExpression(attribute, text, arguments);
     }
 
     /** The ones that awspring configures, as far as tests need them. */
-    static List<HandlerMethodArgumentResolver> resolvers() {
+    public static List<HandlerMethodArgumentResolver> resolvers() {
         var converter = new CompositeMessageConverter(
                 List.of(new StringMessageConverter(), new SimpleMessageConverter(), new JacksonJsonMessageConverter()));
         return List.of(

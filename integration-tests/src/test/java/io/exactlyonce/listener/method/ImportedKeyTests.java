@@ -2,6 +2,7 @@ package io.exactlyonce.listener.method;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.testing.DocumentedCode;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;

@@ -1,4 +1,4 @@
-package io.exactlyonce.listener.method;
+package io.exactlyonce.listener.expression;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -7,6 +7,8 @@ import io.awspring.cloud.sqs.listener.Visibility;
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.Claim;
 import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.listener.method.InvalidListenerException;
+import io.exactlyonce.listener.method.ListenerRig;
 import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
