@@ -60,6 +60,7 @@ import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -94,6 +95,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     /** Groups of the module that observes. Configuration may be shared with applications that are without it. */
     private static final Set<String> OBSERVABILITY = Set.of("exactly-once.audit", "exactly-once.observation");
+
+    private static final String LISTENER_CONFIGURER = "exactlyOnceListenerConfigurer";
 
     private final ExactlyOnceProperties properties;
     private final EngineScheduler scheduler;
@@ -256,7 +259,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return configurer.prepareDefault(beans);
     }
 
-    @Bean
+    @Bean(LISTENER_CONFIGURER)
     ExactlyOnceListenerConfigurer exactlyOnceListenerConfigurer(
             ListableBeanFactory beans,
             Environment environment,
@@ -275,6 +278,19 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
             });
             return its.breakers().guard(factory.create(manager, named), nameOf(manager, beans));
         });
+    }
+
+    /**
+     * Moves our configurer of Spring Cloud AWS behind those of the application and of all other auto-configurations: later ones may
+     * replace what it configures.
+     */
+    @Bean
+    static BeanDefinitionRegistryPostProcessor exactlyOnceListenerConfigurerIsLast() {
+        return beans -> {
+            BeanDefinition configurer = beans.getBeanDefinition(LISTENER_CONFIGURER);
+            beans.removeBeanDefinition(LISTENER_CONFIGURER);
+            beans.registerBeanDefinition(LISTENER_CONFIGURER, configurer);
+        };
     }
 
     private static String nameOf(PlatformTransactionManager manager, ListableBeanFactory beans) {

@@ -1,5 +1,6 @@
 package io.exactlyonce.listener;
 
+import io.awspring.cloud.sqs.config.AbstractEndpoint;
 import io.awspring.cloud.sqs.config.Endpoint;
 import io.awspring.cloud.sqs.config.MessageListenerContainerFactory;
 import io.awspring.cloud.sqs.config.MultiMethodSqsEndpoint;
@@ -14,7 +15,6 @@ import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.container.ListenerEndpoint;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
-import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerRules;
 import java.util.List;
 import java.util.Objects;
@@ -48,36 +48,32 @@ public final class ExactlyOnceContainerFactory
 
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
+        if (endpoint instanceof ListenerEndpoint) {
+            // Another prepared factory delegates to this one, and prepares what it gets.
+            return original.get().createContainer(endpoint);
+        }
         if (endpoint instanceof MultiMethodSqsEndpoint several) {
             ListenerRules.requireSingleMessages(several.getMethods());
         }
-        ContainerSettings settings = ContainerSettings.begin();
-        Endpoint prepared = with.observing.prepare(endpoint, settings);
-        SqsMessageListenerContainer<Object> container;
-        try {
-            container = original.get().createContainer(prepared);
-        } finally {
-            settings.end();
-        }
         String id = Objects.requireNonNull(endpoint.getId());
-        if (!settings.hasHandlers()) {
-            throw new InvalidListenerException(
-                    "Listener '%s' names the container factory '%s', which claims keys, and has no key to claim"
-                            .formatted(id, endpoint.getListenerContainerFactoryName()),
-                    "use @ExactlyOnceListener instead of @SqsListener, or name another factory");
+        if (!(endpoint instanceof AbstractEndpoint annotated)) {
+            throw ListenerEndpoint.claimsNothing(id, endpoint.getListenerContainerFactoryName());
         }
+        ListenerEndpoint prepared = new ListenerEndpoint(
+                annotated, (container, settings) -> with.observing.setUp(container, annotated, settings));
+        SqsMessageListenerContainer<Object> container = original.get().createContainer(prepared);
+        ContainerSettings settings = prepared.settings(container);
         with.queues.add(id, endpoint.getLogicalNames(), settings.listener());
         if (!settings.isObserved()) {
-            if (prepared instanceof ListenerEndpoint own) {
-                own.requireMethod(container);
-            }
             claimKeys(id, container, settings);
         }
         return container;
     }
 
-    private void claimKeys(String id, SqsMessageListenerContainer<Object> container, ContainerSettings settings) {
+    private void claimKeys(String id, SqsMessageListenerContainer<Object> container, ContainerSettings made) {
         with.engine.check().run();
+        ContainerSettings settings =
+                container.getContainerOptions().getComponentsTaskExecutor() == null ? made : made.onOwnExecutor();
         ContainerDifferences.log(id, container, settings.listener().transaction() != null);
         container.configure(options -> configure(id, container.getContainerOptions(), options, settings));
         container.setComponentFactories(List.of(new ConsumerComponents(with.engine, id, settings)));
@@ -109,9 +105,7 @@ public final class ExactlyOnceContainerFactory
         if (settings.listener().isBatch()) {
             options.listenerMode(ListenerMode.BATCH);
         }
-        if (configured.getComponentsTaskExecutor() != null) {
-            settings.ownExecutor();
-        } else if (with.virtualThreads) {
+        if (!settings.hasOwnExecutor() && with.virtualThreads) {
             // Spring Cloud AWS ignores the property. The number of messages bounds the number of threads.
             SimpleAsyncTaskExecutor threads = new SimpleAsyncTaskExecutor(id + "-");
             threads.setVirtualThreads(true);

@@ -3,6 +3,8 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.awspring.cloud.sqs.config.Endpoint;
+import io.awspring.cloud.sqs.config.MessageListenerContainerFactory;
 import io.awspring.cloud.sqs.config.SqsEndpoint;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.awspring.cloud.sqs.listener.QueueNotFoundStrategy;
@@ -26,6 +28,7 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.SharedQueues;
+import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.listener.observed.ObservedListeners;
 import io.exactlyonce.observed.ObservedClaims;
@@ -33,14 +36,19 @@ import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.mock.env.MockEnvironment;
 
 @ExtendWith(OutputCaptureExtension.class)
@@ -242,6 +250,126 @@ class ExactlyOnceContainerFactoryTests {
                 .isSameAs(own);
     }
 
+    /** A factory of the application's own that leaves the container to another one: the method is set up twice. */
+    private static class Delegating extends SqsMessageListenerContainerFactory<Object> {
+
+        private final MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> other;
+
+        Delegating(MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> other) {
+            this.other = other;
+        }
+
+        @Override
+        protected SqsMessageListenerContainer<Object> createContainerInstance(
+                Endpoint endpoint, SqsContainerOptions options) {
+            return other.createContainer(endpoint);
+        }
+    }
+
+    private static SqsMessageListenerContainerFactory<Object> plain() {
+        return SqsMessageListenerContainerFactory.builder()
+                .sqsAsyncClient(new FakeReceives())
+                .build();
+    }
+
+    private static boolean claimsKeys(SqsMessageListenerContainer<?> container) {
+        return container.getContainerComponentFactories().stream().anyMatch(ConsumerComponents.class::isInstance);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Mode.class)
+    void factoryThatDelegatesToAnotherOneMakesAListenerOfOneMethod(Mode mode) {
+        SqsMessageListenerContainer<Object> container =
+                prepare(new Delegating(plain())).createContainer(endpoint("orders", mode));
+
+        assertThat(claimsKeys(container)).isEqualTo(mode == Mode.ENFORCE);
+        assertThat(container.getMessageInterceptors()).hasSize(mode == Mode.OBSERVE ? 1 : 0);
+        assertThat(queues.ids()).containsExactly("fulfilment");
+    }
+
+    @ParameterizedTest
+    @EnumSource(Mode.class)
+    void factoryThatDelegatesToAPreparedOneIsPreparedOnce(Mode mode, CapturedOutput output) {
+        SqsMessageListenerContainer<Object> container =
+                prepare(new Delegating(prepare(plain()))).createContainer(endpoint("orders", mode));
+
+        assertThat(claimsKeys(container)).isEqualTo(mode == Mode.ENFORCE);
+        assertThat(container.getMessageInterceptors()).hasSize(mode == Mode.OBSERVE ? 1 : 0);
+        assertThat(output).doesNotContain("fulfilment");
+    }
+
+    /** It is what a listener may name in its attribute factory. */
+    @Test
+    void factoryOfTheApplicationsOwnClassMayDelegateToAPreparedOne() {
+        MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> prepared = prepare(plain());
+        MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> own =
+                new MessageListenerContainerFactory<>() {
+                    @Override
+                    public SqsMessageListenerContainer<Object> createContainer(String... queues) {
+                        return prepared.createContainer(queues);
+                    }
+
+                    @Override
+                    public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
+                        return prepared.createContainer(endpoint);
+                    }
+                };
+
+        assertThat(claimsKeys(own.createContainer(endpoint("orders")))).isTrue();
+    }
+
+    @Test
+    void factoryMayMakeSeveralContainersOnAnyThread() {
+        List<SqsMessageListenerContainer<Object>> made = new CopyOnWriteArrayList<>();
+        SqsMessageListenerContainerFactory<Object> several = new SqsMessageListenerContainerFactory<>() {
+            @Override
+            public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
+                for (int spare = 0; spare < 2; spare++) {
+                    made.add(CompletableFuture.supplyAsync(() -> super.createContainer(endpoint))
+                            .join());
+                }
+                return made.get(0);
+            }
+        };
+        several.setSqsAsyncClient(new FakeReceives());
+
+        SqsMessageListenerContainer<Object> container = prepare(several).createContainer(endpoint("orders"));
+
+        assertThat(container).isSameAs(made.get(0));
+        assertThat(claimsKeys(container)).isTrue();
+    }
+
+    @Test
+    void factoryWhoseContainerWasNotSetUpForTheMethodIsRefused() {
+        var factory = prepare(new SqsMessageListenerContainerFactory<>() {
+            @Override
+            public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
+                return new SqsMessageListenerContainer<>(new FakeReceives());
+            }
+        });
+
+        assertThatThrownBy(() -> factory.createContainer(endpoint("orders")))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("'fulfilment' returned a container that does not call the annotated method");
+    }
+
+    /** Its handlers are made by a factory that a configurer has put in the place of ours. */
+    @Test
+    void listenerWhoseMethodIsCalledByAnotherHandlerFactoryIsRefused() {
+        SqsEndpoint endpoint = endpoint("orders");
+        DefaultMessageHandlerMethodFactory other = new DefaultMessageHandlerMethodFactory();
+        other.afterPropertiesSet();
+        endpoint.setHandlerMethodFactory(other);
+
+        assertThatThrownBy(() -> prepare(plain()).createContainer(endpoint))
+                .isInstanceOfSatisfying(
+                        InvalidListenerException.class,
+                        refused -> assertThat(refused.remedy())
+                                .contains("wrap registrar.getMessageHandlerMethodFactory()"))
+                .hasMessageContaining("'fulfilment'")
+                .hasMessageContaining("has replaced the MessageHandlerMethodFactory");
+    }
+
     private SqsContainerOptions options(Consumer<SqsContainerOptionsBuilder> configured) {
         return container(prepare(original -> original.configure(configured))).getContainerOptions();
     }
@@ -255,12 +383,16 @@ class ExactlyOnceContainerFactoryTests {
         SqsMessageListenerContainerFactory.Builder<Object> original =
                 SqsMessageListenerContainerFactory.builder().sqsAsyncClient(new FakeReceives());
         configured.accept(original);
+        return prepare(original.build());
+    }
+
+    private ExactlyOnceContainerFactory prepare(SqsMessageListenerContainerFactory<Object> original) {
         FakeClock clock = new FakeClock();
         ScriptedStore store = new ScriptedStore();
         Deliveries deliveries = ListenerRig.deliveries(ListenerRig.renewer(store, clock), Duration.ofSeconds(1), clock);
         ListenerEngine engine = ListenerRig.engine(deliveries, store, Runnable::run, check, readiness);
         return new ExactlyOnceContainerFactoryConfigurer(environment, false, engine, observing(), queues)
-                .prepare(original.build());
+                .prepare(original);
     }
 
     private static ObservedListeners observing() {
@@ -277,6 +409,12 @@ class ExactlyOnceContainerFactoryTests {
 
     private static SqsEndpoint endpoint(String queue) {
         return prepared(SqsEndpoint.builder().queueNames(List.of(queue)));
+    }
+
+    private static SqsEndpoint endpoint(String queue, Mode mode) {
+        SqsEndpoint endpoint = endpoint(queue);
+        endpoint.setHandlerMethodFactory(ListenerRig.handlerMethods(mode));
+        return endpoint;
     }
 
     private static SqsEndpoint prepared(SqsEndpoint.SqsEndpointBuilder builder) {

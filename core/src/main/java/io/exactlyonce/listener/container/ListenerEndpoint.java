@@ -5,24 +5,40 @@ import io.awspring.cloud.sqs.config.MultiMethodSqsEndpoint;
 import io.awspring.cloud.sqs.listener.AbstractMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.ListenerMode;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
+import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.method.InvalidListenerException;
+import java.util.Collections;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
 
 /**
  * Spring Cloud AWS's endpoint of a listener method, or of a class's handlers, without its rule for the parameters of
  * batch methods, which allows no {@code List<Claim>}. The method shows whether it takes batches. It is of several
  * methods, whatever the original is, since Spring Cloud AWS reads the options of those from another endpoint.
+ *
+ * <p>An application's factory may set up several containers, or one more than once. The last time counts, for the container that the
+ * factory returns.
  */
 public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
 
     private final AbstractEndpoint original;
-    private final Consumer<MessageListenerContainer<?>> listening;
-    private @Nullable Object listener;
+    private final BiConsumer<MessageListenerContainer<?>, ContainerSettings> listening;
+    private final Map<MessageListenerContainer<?>, SetUp> containers =
+            Collections.synchronizedMap(new IdentityHashMap<>());
 
-    /** @param listening gets the created container: it has its listener, and nothing that its factory adds later */
-    public ListenerEndpoint(AbstractEndpoint original, Consumer<MessageListenerContainer<?>> listening) {
+    /** What a container got when it was set up. */
+    private record SetUp(
+            ContainerSettings settings, @Nullable Object listener) {}
+
+    /** @param listening gets each container that is set up: it has its listener, and nothing that its factory adds later */
+    public ListenerEndpoint(
+            AbstractEndpoint original, BiConsumer<MessageListenerContainer<?>, ContainerSettings> listening) {
         super(builder()
                 .methods(List.of())
                 .queueNames(original.getLogicalNames())
@@ -40,25 +56,60 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
 
     @Override
     public <T> void setupContainer(MessageListenerContainer<T> container) {
-        original.setupContainer(container);
-        if (container instanceof AbstractMessageListenerContainer<?, ?, ?> made) {
-            listener = made.getMessageListener();
-        }
-        listening.accept(container);
+        ContainerSettings settings = ContainerSettings.of(() -> original.setupContainer(container));
+        listening.accept(container, settings);
+        containers.put(container, new SetUp(settings, listener(container)));
+    }
+
+    private static @Nullable Object listener(MessageListenerContainer<?> container) {
+        return container instanceof AbstractMessageListenerContainer<?, ?, ?> made ? made.getMessageListener() : null;
     }
 
     /**
-     * Checks that the container, once made, calls the annotated method.
+     * Returns the settings of the container that an application's factory has made.
      *
-     * @throws InvalidListenerException if it would call something else
+     * @throws InvalidListenerException if the container claims keys, and would call something else than the annotated method
      */
-    public void requireMethod(AbstractMessageListenerContainer<?, ?, ?> container) {
-        if (container.getMessageListener() != listener) {
+    public ContainerSettings settings(MessageListenerContainer<?> container) {
+        SetUp setUp = containers.get(container);
+        if (setUp == null) {
+            throw new InvalidListenerException(
+                    "The container factory of listener '%s' returned a container that does not call the annotated method"
+                            .formatted(getId()),
+                    "return the container that was passed to Endpoint.setupContainer, or use another factory for it");
+        }
+        if (!setUp.settings().hasHandlers()) {
+            throw withoutHandlers();
+        }
+        if (!setUp.settings().isObserved() && listener(container) != setUp.listener()) {
             throw new InvalidListenerException(
                     ("The container factory of listener '%s' has its own message listener, which would be "
                                     + "called instead of the annotated method, without a claim")
                             .formatted(getId()),
                     "leave messageListener out of the factory, or use another factory for it");
         }
+        return setUp.settings();
+    }
+
+    private InvalidListenerException withoutHandlers() {
+        Object bean = original.getBean();
+        return bean != null && ExactlyOnceAdvisor.isListener(AopUtils.getTargetClass(bean))
+                ? new InvalidListenerException(
+                        "Listener '%s' of %s claims no keys: either its method has @SqsListener, or an SqsListenerConfigurer"
+                                        .formatted(
+                                                getId(),
+                                                AopUtils.getTargetClass(bean).getName())
+                                + " has replaced the MessageHandlerMethodFactory that calls methods under their claims",
+                        "use @ExactlyOnceListener instead of @SqsListener; in the configurer, wrap"
+                                + " registrar.getMessageHandlerMethodFactory() instead of replacing it")
+                : claimsNothing(getId(), getListenerContainerFactoryName());
+    }
+
+    /** Returns the refusal of a listener that names a factory of ours, and is not one of ours. */
+    public static InvalidListenerException claimsNothing(@Nullable String id, @Nullable String factory) {
+        return new InvalidListenerException(
+                "Listener '%s' names the container factory '%s', which claims keys, and has no key to claim"
+                        .formatted(id, factory),
+                "use @ExactlyOnceListener instead of @SqsListener, or name another factory");
     }
 }

@@ -1,7 +1,5 @@
 package io.exactlyonce.listener.method;
 
-import io.awspring.cloud.sqs.annotation.SqsHandler;
-import io.awspring.cloud.sqs.listener.adapter.CompositeInvocableHandler;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.delivery.ClaimSpec;
@@ -12,51 +10,65 @@ import io.exactlyonce.observed.ObservedRun;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.Message;
 
 /**
- * Settings of a container's listener method, or of the methods of its listener's class. Spring Cloud AWS does not pass
- * the method to the container factory, but creates the method's handler meanwhile, on the same thread.
+ * Settings of a container's listener method, or of the methods of its listener's class.
+ *
+ * <p>Spring Cloud AWS does not pass the methods to the container factory. It makes their handlers while it sets a container
+ * up, on the same thread, so they are collected then: whichever factory calls it, on whichever thread, for each container anew.
  */
 public final class ContainerSettings {
 
     private static final Logger log = LoggerFactory.getLogger(ContainerSettings.class);
 
-    private static final ThreadLocal<@Nullable ContainerSettings> LATEST = new ThreadLocal<>();
+    /** The handlers that are made while a container is set up on this thread. */
+    private static final ThreadLocal<@Nullable List<DeliveryHandlerMethod>> MADE = new ThreadLocal<>();
 
-    private final List<DeliveryHandlerMethod> handlers = new ArrayList<>();
+    private final List<DeliveryHandlerMethod> handlers;
+    private final HandlerChoice choice;
+    private final boolean hasOwnExecutor;
 
-    private volatile @Nullable Choice choice;
-    private volatile boolean hasOwnExecutor;
-
-    /** Returns the settings of a container that is about to be created. */
-    public static ContainerSettings begin() {
-        ContainerSettings begun = new ContainerSettings();
-        LATEST.set(begun);
-        return begun;
+    private ContainerSettings(List<DeliveryHandlerMethod> handlers, boolean hasOwnExecutor) {
+        this.handlers = handlers;
+        this.choice = new HandlerChoice(handlers);
+        this.hasOwnExecutor = hasOwnExecutor;
     }
 
-    /** Adds a method of the container that is being created; those of one class share the annotation. */
-    static void add(DeliveryHandlerMethod handler) {
-        ContainerSettings latest = LATEST.get();
-        if (latest != null) {
-            latest.handlers.add(handler);
+    /**
+     * Sets a container up, and returns the settings of the listener that it calls from then on.
+     *
+     * @throws InvalidListenerException if it is a class's listener that cannot choose among its methods
+     */
+    public static ContainerSettings of(Runnable setUp) {
+        List<DeliveryHandlerMethod> outer = MADE.get();
+        List<DeliveryHandlerMethod> made = new ArrayList<>();
+        MADE.set(made);
+        try {
+            setUp.run();
+        } finally {
+            if (outer == null) {
+                MADE.remove();
+            } else {
+                MADE.set(outer);
+            }
         }
+        return new ContainerSettings(List.copyOf(made), false);
     }
 
-    /** The container is made, or could not be. */
-    public void end() {
-        LATEST.remove();
-        choice = new Choice(handlers);
+    /**
+     * Adds a method of the container that is being set up.
+     *
+     * @return whether one is: no other container claims keys
+     */
+    static boolean add(DeliveryHandlerMethod handler) {
+        List<DeliveryHandlerMethod> made = MADE.get();
+        return made != null && made.add(handler);
     }
 
     /** Returns whether the container calls a listener of ours. */
@@ -113,12 +125,12 @@ public final class ContainerSettings {
     }
 
     private ListenerMethod of(Message<?> message) {
-        return Objects.requireNonNull(choice, "The container is not made yet").of(message);
+        return choice.of(message);
     }
 
-    /** The container runs its handlers on an executor of the application's, which may have fewer threads than messages. */
-    public void ownExecutor() {
-        hasOwnExecutor = true;
+    /** Returns these settings for handlers on an executor of the application's, which may have fewer threads than messages. */
+    public ContainerSettings onOwnExecutor() {
+        return new ContainerSettings(handlers, true);
     }
 
     /** Returns whether the container runs its handlers on an executor of the application's. */
@@ -142,47 +154,5 @@ public final class ContainerSettings {
         return handlers.stream()
                 .flatMap(handler -> handler.method().payloadTypesOfClass())
                 .collect(Collectors.toUnmodifiableSet());
-    }
-
-    /** Chooses a method of a class by a message's payload, as Spring Cloud AWS does when it calls it. */
-    private static final class Choice extends CompositeInvocableHandler {
-
-        private final Map<Class<?>, ListenerMethod> chosen = new ConcurrentHashMap<>();
-
-        Choice(List<DeliveryHandlerMethod> handlers) {
-            // Spring Cloud AWS ignores parameters if there is no choice.
-            super(
-                    handlers.size() == 1 ? List.of() : List.copyOf(handlers),
-                    handlers.stream()
-                            .filter(handler -> handlers.size() == 1 || isDefault(handler))
-                            .findFirst()
-                            .orElse(null));
-        }
-
-        private static boolean isDefault(DeliveryHandlerMethod handler) {
-            SqsHandler annotation =
-                    AnnotatedElementUtils.findMergedAnnotation(handler.method().method(), SqsHandler.class);
-            return annotation != null && annotation.isDefault();
-        }
-
-        ListenerMethod of(Message<?> message) {
-            return chosen.computeIfAbsent(message.getPayload().getClass(), this::choose);
-        }
-
-        private ListenerMethod choose(Class<?> payload) {
-            try {
-                if (findHandlerForPayload(payload) instanceof DeliveryHandlerMethod handler) {
-                    return handler.method();
-                }
-            } catch (IllegalArgumentException ambiguous) {
-                throw new InvalidKeyException(
-                        "Several @SqsHandler methods take a payload of type %s, so it is not known whose key to claim; let one of them take it"
-                                .formatted(payload.getName()),
-                        ambiguous);
-            }
-            throw new InvalidKeyException(
-                    "No @SqsHandler method takes a payload of type %s, so there is no key to claim; add one, or mark one with isDefault = true"
-                            .formatted(payload.getName()));
-        }
     }
 }

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.method;
 
 import java.lang.reflect.Method;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -34,11 +35,15 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         this.methods = methods;
     }
 
+    /** Puts our resolver first, whatever configurers made of the list: Spring Cloud AWS's last one takes every parameter. */
     @Override
     public void setArgumentResolvers(@Nullable List<HandlerMethodArgumentResolver> given) {
         if (original instanceof DefaultMessageHandlerMethodFactory configurable) {
-            configurable.setArgumentResolvers(given);
-            resolvers = given == null ? List.of() : List.copyOf(given);
+            List<HandlerMethodArgumentResolver> all = new ArrayList<>();
+            all.add(new ClaimArgumentResolver());
+            all.addAll(given == null ? List.of() : given);
+            configurable.setArgumentResolvers(all);
+            resolvers = List.copyOf(all);
         }
     }
 
@@ -62,10 +67,21 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         if (declared == null) {
             return handler;
         }
+        declared.refuseIf(
+                !(original instanceof DefaultMessageHandlerMethodFactory)
+                        && Arrays.stream(handler.getMethodParameters()).anyMatch(ClaimArgumentResolver::isClaim),
+                "it takes a Claim, which the application's MessageHandlerMethodFactory (%s) cannot make"
+                        .formatted(original.getClass().getName()),
+                "make that factory a DefaultMessageHandlerMethodFactory, or leave the Claim out");
         DeliveryHandlerMethod read =
                 new DeliveryHandlerMethod(handler, methods.read(bean, declared, handler, resolvers));
-        ContainerSettings.add(read);
-        boolean takesClaim = Arrays.stream(handler.getMethodParameters()).anyMatch(ClaimArgumentResolver::isClaim);
-        return isClaimed || takesClaim ? read : handler;
+        declared.refuseIf(
+                !ContainerSettings.add(read),
+                "its container factory '%s' does not prepare containers for exactly-once handling"
+                        .formatted(methods.factoryOf(declared)),
+                "leave factory out for the application's default container factory; or keep yours, with its error handler"
+                        + " and options, and name a bean that ExactlyOnceContainerFactoryConfigurer.prepare(...) makes of"
+                        + " it; leave @SqsListener off the method");
+        return read;
     }
 }

@@ -29,18 +29,13 @@ import org.springframework.transaction.PlatformTransactionManager;
  * Reads {@link ExactlyOnceListener} methods, finds the beans that they name, and rejects methods that violate {@link
  * ListenerRules}.
  *
- * @param beans where container factories, reconcilers and transaction managers are
- * @param preparing type of the container factories that prepare containers for exactly-once handling
+ * @param beans where reconcilers and transaction managers are
  * @param modes the modes and settings of listeners; resolves {@code ${...}}
  * @param results reads stored results
  * @param transactions makes claim transactions for handlers whose effects are in the database
  */
 public record ListenerMethodReader(
-        BeanFactory beans,
-        Class<?> preparing,
-        ListenerModes modes,
-        ResultSerializer results,
-        ClaimTransaction.Factory transactions) {
+        BeanFactory beans, ListenerModes modes, ResultSerializer results, ClaimTransaction.Factory transactions) {
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
 
@@ -63,7 +58,6 @@ public record ListenerMethodReader(
                 new ListenerRules(declared, handler.getReturnType().getParameterType(), modes.properties());
         boolean isObserved = modes.isObserved(declared);
         boolean signalsCompletion = true;
-        requirePreparedContainer(declared);
         if (isObserved) {
             signalsCompletion = rules.checkObserved();
         } else {
@@ -111,14 +105,10 @@ public record ListenerMethodReader(
         return new KeyExpression(attribute, text, arguments);
     }
 
-    private void requirePreparedContainer(ListenerDeclaration declared) {
+    /** Returns the name of the container factory that a listener names, for messages. */
+    String factoryOf(ListenerDeclaration declared) {
         String factory = resolve(declared.seen().factory());
-        declared.refuseIf(
-                !beans.containsBean(factory) || !beans.isTypeMatch(factory, preparing),
-                "its container factory '%s' does not prepare containers for exactly-once handling"
-                        .formatted(factory.isEmpty() ? "(awspring's default)" : factory),
-                "leave the factory attribute out, and @SqsListener off the method: the application's default container "
-                        + "factory is used underneath");
+        return factory.isEmpty() ? "(Spring Cloud AWS's default)" : factory;
     }
 
     private @Nullable String scope(ListenerDeclaration declared) {

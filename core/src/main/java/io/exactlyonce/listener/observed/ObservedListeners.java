@@ -1,12 +1,10 @@
 package io.exactlyonce.listener.observed;
 
-import io.awspring.cloud.sqs.config.AbstractEndpoint;
 import io.awspring.cloud.sqs.config.Endpoint;
 import io.awspring.cloud.sqs.config.HandlerMethodEndpoint;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
-import io.exactlyonce.listener.container.ListenerEndpoint;
 import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.observed.ObservedClaims;
@@ -42,18 +40,13 @@ public final class ObservedListeners {
     }
 
     /**
-     * Returns an endpoint that sets a container up as the given one does. Observers are put in place while it does: interceptors
-     * that the application's factory adds come after ours.
+     * Puts observers in place, if a container's listener is only observed. Interceptors that the application's factory adds come
+     * after ours.
      *
-     * @param settings has the listener's mode once the container has its listener
+     * @param made has its listener, and nothing that its factory adds later
+     * @param endpoint Spring Cloud AWS's own
      */
-    public Endpoint prepare(Endpoint endpoint, ContainerSettings settings) {
-        return endpoint instanceof AbstractEndpoint annotated
-                ? new ListenerEndpoint(annotated, container -> setUp(container, annotated, settings))
-                : endpoint;
-    }
-
-    private void setUp(MessageListenerContainer<?> made, HandlerMethodEndpoint endpoint, ContainerSettings settings) {
+    public void setUp(MessageListenerContainer<?> made, HandlerMethodEndpoint endpoint, ContainerSettings settings) {
         if (settings.isObserved() && made instanceof SqsMessageListenerContainer<?> container) {
             // Single messages or batches, by Spring Cloud AWS's own rule.
             endpoint.configureListenerMode(mode -> container.configure(options -> options.listenerMode(mode)));
@@ -79,7 +72,10 @@ public final class ObservedListeners {
         ObservedListener<T> observed = new ObservedListener<>(
                 container.getMessageListener(), settings, observing, queues.get(0), lease, signalsCompletion);
         container.setAsyncMessageListener(observed);
-        container.addMessageInterceptor(observed);
+        // A container that is set up again keeps the interceptors that it has.
+        if (container.getMessageInterceptors().stream().noneMatch(ObservedListener.class::isInstance)) {
+            container.addMessageInterceptor(observed);
+        }
     }
 
     /**

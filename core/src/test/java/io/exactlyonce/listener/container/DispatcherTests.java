@@ -149,8 +149,8 @@ class DispatcherTests {
 
     @Test
     void nothingIsClaimedAheadForAnExecutorOfTheApplicationsOwn() {
-        ContainerSettings settings = ListenerRig.settings(new Reruns(), "handle");
-        settings.ownExecutor();
+        ContainerSettings settings =
+                ListenerRig.settings(new Reruns(), "handle").onOwnExecutor();
         DispatcherRig rig = withoutThreads(new DispatcherRig(settings, "orders", options -> {}));
 
         rig.arrive("m1");
@@ -162,8 +162,8 @@ class DispatcherTests {
     /** It may run what it is given on its caller, or make that wait; a thread of the SDK's or the store's must do neither. */
     @Test
     void messagesAreHandedToAnExecutorOfTheApplicationsOwnOnThreadsOfTheListeners() {
-        ContainerSettings settings = ListenerRig.settings(new Reruns(), "handle");
-        settings.ownExecutor();
+        ContainerSettings settings =
+                ListenerRig.settings(new Reruns(), "handle").onOwnExecutor();
         DispatcherRig rig = new DispatcherRig(settings, FIFO, options -> {});
         rig.threads = waiting::add;
 

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +43,7 @@ import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.messaging.handler.annotation.support.MessageHandlerMethodFactory;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.messaging.support.GenericMessage;
 import org.springframework.messaging.support.MessageBuilder;
@@ -63,7 +65,12 @@ class ExactlyOnceInterceptorTests {
         }
 
         @ExactlyOnceListener("orders")
-        void fulfilById(String order, Claim claim) {
+        void fulfilById(String order) {
+            handled.add(order);
+        }
+
+        @ExactlyOnceListener("orders")
+        void fulfilByIdWithClaim(String order, Claim claim) {
             handled.add(order + " " + claim.key());
         }
 
@@ -111,6 +118,11 @@ class ExactlyOnceInterceptorTests {
     private final Listener target = new Listener();
     private Listener proxy = proxy();
 
+    /** As Spring Cloud AWS makes them. */
+    private final List<HandlerMethodArgumentResolver> resolvers = ListenerRig.resolvers().stream()
+            .filter(resolver -> !(resolver instanceof ClaimArgumentResolver))
+            .toList();
+
     private Listener proxy(Advice... further) {
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);
@@ -140,22 +152,19 @@ class ExactlyOnceInterceptorTests {
     private @Nullable Object call(MessageHandlerMethodFactory original, String name, String... payloads)
             throws Exception {
         StaticListableBeanFactory beans = new StaticListableBeanFactory();
-        beans.addBean(ExactlyOnceListener.CONTAINER_FACTORY, new ListenerRig.PreparingFactory());
         beans.addBean("transactions", mock(PlatformTransactionManager.class));
         var factory = new DeliveryHandlerMethodFactory(
                 original,
                 new ListenerMethodReader(
                         beans,
-                        ListenerRig.PreparingFactory.class,
                         ListenerRig.ENFORCED,
                         TestResults.NONE,
                         (manager, named) -> ExactlyOnceInterceptorTests::transaction));
-        factory.setArgumentResolvers(ListenerRig.resolvers());
+        factory.setArgumentResolvers(resolvers);
         factory.afterPropertiesSet();
-        ContainerSettings settings = ContainerSettings.begin();
-        InvocableHandlerMethod handler =
-                factory.createInvocableHandlerMethod(proxy, ListenerRig.method(Listener.class, name));
-        settings.end();
+        AtomicReference<InvocableHandlerMethod> made = new AtomicReference<>();
+        ContainerSettings settings = ContainerSettings.of(
+                () -> made.set(factory.createInvocableHandlerMethod(proxy, ListenerRig.method(Listener.class, name))));
         List<Message<?>> messages =
                 Arrays.stream(payloads).<Message<?>>map(this::received).toList();
         List<ReceivedMessage> received =
@@ -164,7 +173,7 @@ class ExactlyOnceInterceptorTests {
         if (settings.listener().transaction() == null) {
             pipeline.claim(ReceivedMessage.deliveries(received)).join();
         }
-        return handler.invoke(settings.listener().isBatch() ? new GenericMessage<>(messages) : messages.get(0));
+        return made.get().invoke(settings.listener().isBatch() ? new GenericMessage<>(messages) : messages.get(0));
     }
 
     private Message<String> received(String payload) {
@@ -321,6 +330,27 @@ class ExactlyOnceInterceptorTests {
 
         call(own::createInvocableHandlerMethod, "fulfilById", "A-1");
 
-        assertThat(target.handled).containsExactly("A-1 message-id");
+        assertThat(target.handled).containsExactly("A-1");
+    }
+
+    /** It would be made of the payload, and each message be returned until it is in the dead-letter queue. */
+    @Test
+    void claimThatAFactoryOfTheApplicationsOwnKindWouldMakeIsRefused() {
+        var own = new DefaultMessageHandlerMethodFactory();
+
+        assertThatThrownBy(() -> call(own::createInvocableHandlerMethod, "fulfilByIdWithClaim", "A-1"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Listener.fulfilByIdWithClaim")
+                .hasMessageContaining("it takes a Claim, which the application's MessageHandlerMethodFactory");
+    }
+
+    /** As after a configurer that sets a list of its own. */
+    @Test
+    void claimIsMadeByOurResolverWhateverListOfResolversTheApplicationMakes() throws Exception {
+        assertThat(resolvers).noneMatch(ClaimArgumentResolver.class::isInstance);
+
+        call("fulfil", "A-1");
+
+        assertThat(target.handled).containsExactly("A-1 A-1");
     }
 }

@@ -2,12 +2,17 @@ package io.exactlyonce.listener.method;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.Mode;
 import io.exactlyonce.delivery.TestResults;
 import java.lang.reflect.Method;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
@@ -18,6 +23,31 @@ class HandlerMethodsTests {
 
         @SqsListener("orders")
         void plain(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", factory = "bulk")
+        void unprepared(String order) {}
+
+        @SqsListener("orders")
+        @ExactlyOnceListener("orders")
+        void annotatedTwice(String order) {}
+    }
+
+    /** Its messages would be handled by a container that claims nothing, or each of them would fail. */
+    @ParameterizedTest
+    @CsvSource({"unprepared, 'bulk'", "annotatedTwice, (Spring Cloud AWS's default)"})
+    void listenerOfAContainerThatIsNotPreparedIsRefused(String method, String factory) {
+        for (Mode mode : Mode.values()) {
+            assertThatThrownBy(() -> ListenerRig.handlerMethods(mode)
+                            .createInvocableHandlerMethod(
+                                    ListenerRig.advised(new Listeners()), ListenerRig.method(Listeners.class, method)))
+                    .isInstanceOfSatisfying(
+                            InvalidListenerException.class,
+                            refused -> assertThat(refused.remedy())
+                                    .contains("ExactlyOnceContainerFactoryConfigurer.prepare(...)", "error handler"))
+                    .hasMessageContaining("Listeners." + method)
+                    .hasMessageContaining(factory)
+                    .hasMessageContaining("does not prepare containers");
+        }
     }
 
     @Test

@@ -3,7 +3,6 @@ package io.exactlyonce.listener.method;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.awspring.cloud.sqs.listener.BatchVisibility;
 import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
@@ -121,10 +120,6 @@ class ListenerMethodReaderTests {
 
         @ExactlyOnceListener("orders")
         void acknowledging(String order, Acknowledgement acknowledgement) {}
-
-        @SqsListener("orders")
-        @ExactlyOnceListener("orders")
-        void annotatedTwice(String order) {}
 
         @ExactlyOnceListener(queueNames = "orders", id = "slow", timeout = "90s")
         void ninetySeconds(String order) {}
@@ -291,23 +286,6 @@ class ListenerMethodReaderTests {
         assertThatThrownBy(() -> read("placeholders"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("its scope (513 characters) must have at most 512 characters");
-    }
-
-    @Test
-    void containerFactoryThatPreparesNothingIsRefused() {
-        beans.addBean(ExactlyOnceListener.CONTAINER_FACTORY, "prepares nothing");
-
-        assertThatThrownBy(() -> read("plain"))
-                .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("'exactlyOnceListenerContainerFactory' does not prepare containers");
-    }
-
-    @Test
-    void plainAnnotationOnTheSameMethodIsRefused() {
-        assertThatThrownBy(() -> read("annotatedTwice"))
-                .isInstanceOf(InvalidListenerException.class)
-                .hasMessageContaining("awspring's default")
-                .hasMessageContaining("@SqsListener off the method");
     }
 
     @Test

@@ -4,7 +4,6 @@ import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.awspring.cloud.sqs.support.resolver.BatchPayloadMethodArgumentResolver;
 import io.awspring.cloud.sqs.support.resolver.SnsNotificationArgumentResolver;
 import io.awspring.cloud.sqs.support.resolver.VisibilityHandlerMethodArgumentResolver;
-import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.Mode;
 import io.exactlyonce.claim.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
@@ -68,10 +67,9 @@ import tools.jackson.databind.json.JsonMapper;
 /** Messages and methods to test with. */
 public final class ListenerRig {
 
-    /** A reader with a container factory that prepares containers, and without transactions. */
+    /** A reader without transactions. */
     static ListenerMethodReader reader(StaticListableBeanFactory beans, ListenerModes modes, ResultSerializer results) {
-        beans.addBean(ExactlyOnceListener.CONTAINER_FACTORY, new PreparingFactory());
-        return new ListenerMethodReader(beans, PreparingFactory.class, modes, results, (manager, named) -> {
+        return new ListenerMethodReader(beans, modes, results, (manager, named) -> {
             throw new AssertionError("There is no " + manager);
         });
     }
@@ -80,9 +78,6 @@ public final class ListenerRig {
         Method method = method(type, name);
         return reader.read(bean, declared(type, name), new InvocableHandlerMethod(bean, method), resolvers());
     }
-
-    /** Stands for a container factory that prepares containers for exactly-once handling. */
-    static final class PreparingFactory {}
 
     /** All listeners are enforced, unless they say otherwise. */
     static final ListenerModes ENFORCED = new ListenerModes(new MockEnvironment(), Mode.ENFORCE);
@@ -148,12 +143,17 @@ public final class ListenerRig {
 
     /** The settings of a container that has been made for these methods of an object, which are only observed. */
     public static ContainerSettings observed(Object target, String... methods) {
-        return settings(target, target, Mode.OBSERVE, methods);
+        return settings(target, target.getClass(), Mode.OBSERVE, methods);
     }
 
     /** The settings of a container that has been made for these methods of an object. */
     public static ContainerSettings settings(Object target, String... methods) {
-        return settings(target, advised(target), Mode.ENFORCE, methods);
+        return settings(target, target.getClass(), methods);
+    }
+
+    /** The settings of a container that has been made for methods that an object inherits. */
+    public static ContainerSettings settings(Object target, Class<?> declaring, String... methods) {
+        return settings(advised(target), declaring, Mode.ENFORCE, methods);
     }
 
     /** Returns the proxy that claims keys for an object's listener methods. */
@@ -177,17 +177,13 @@ public final class ListenerRig {
         return factory;
     }
 
-    private static ContainerSettings settings(Object target, Object bean, Mode mode, String... methods) {
+    private static ContainerSettings settings(Object bean, Class<?> declaring, Mode mode, String... methods) {
         var factory = handlerMethods(mode);
-        ContainerSettings settings = ContainerSettings.begin();
-        try {
+        return ContainerSettings.of(() -> {
             for (String method : methods) {
-                factory.createInvocableHandlerMethod(bean, method(target.getClass(), method));
+                factory.createInvocableHandlerMethod(bean, method(declaring, method));
             }
-        } finally {
-            settings.end();
-        }
-        return settings;
+        });
     }
 
     public static final ListenerSummary START_LINE =

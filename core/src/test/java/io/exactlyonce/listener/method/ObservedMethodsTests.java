@@ -21,12 +21,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.messaging.support.GenericMessage;
 import org.springframework.messaging.support.MessageBuilder;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
@@ -183,10 +186,12 @@ class ObservedMethodsTests {
         }
     }
 
-    private static void call(Listeners listeners, String method, Message<?> message) throws Exception {
-        ListenerRig.handlerMethods(Mode.OBSERVE)
-                .createInvocableHandlerMethod(listeners, ListenerRig.method(Listeners.class, method))
-                .invoke(message);
+    private static ContainerSettings call(Listeners listeners, String method, Message<?> message) throws Exception {
+        AtomicReference<InvocableHandlerMethod> made = new AtomicReference<>();
+        ContainerSettings settings = ContainerSettings.of(() -> made.set(ListenerRig.handlerMethods(Mode.OBSERVE)
+                .createInvocableHandlerMethod(listeners, ListenerRig.method(Listeners.class, method))));
+        made.get().invoke(message);
+        return settings;
     }
 
     private static Message<String> message(String payload, String receiveCount) {

@@ -84,10 +84,6 @@ class TransactionAdviceTests {
     private final DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
     private final List<String> created = new ArrayList<>();
 
-    {
-        beans.registerSingleton(ExactlyOnceListener.CONTAINER_FACTORY, new ListenerRig.PreparingFactory());
-    }
-
     private final ClaimTransaction transaction = (request, work) -> {
         throw new AssertionError("no message came");
     };
@@ -109,7 +105,7 @@ class TransactionAdviceTests {
 
     private ListenerMethodReader reader(ClaimTransaction.Factory transactions) {
         return new ListenerMethodReader(
-                beans, ListenerRig.PreparingFactory.class, ListenerRig.ENFORCED, TestResults.NONE, transactions);
+                beans, ListenerRig.ENFORCED, TestResults.NONE, transactions);
     }
 
     private ClaimTransaction create(PlatformTransactionManager manager, boolean named) {

@@ -15,11 +15,12 @@ import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHan
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.NeverAcknowledgementHandler;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.Mode;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.listener.FakeReceives;
-import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.container.ListenerEndpoint;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -32,7 +33,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.core.task.SyncTaskExecutor;
 import org.springframework.messaging.Message;
-import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.messaging.support.MessageBuilder;
 
 class ObservedListenersTests {
@@ -80,9 +80,7 @@ class ObservedListenersTests {
                 .build();
         endpoint.setBean(new Orders());
         endpoint.setMethod(ListenerRig.method(Orders.class, "handle"));
-        DefaultMessageHandlerMethodFactory methods = new DefaultMessageHandlerMethodFactory();
-        methods.afterPropertiesSet();
-        endpoint.setHandlerMethodFactory(methods);
+        endpoint.setHandlerMethodFactory(ListenerRig.handlerMethods(Mode.OBSERVE));
         ObservedListeners observing = new ObservedListeners(() -> new ObservedClaims(
                 store,
                 new OutcomePolicy(
@@ -92,11 +90,11 @@ class ObservedListenersTests {
                 List.of(),
                 Runnable::run,
                 10));
-        ContainerSettings settings = ListenerRig.observed(new Orders(), "handle");
         return SqsMessageListenerContainerFactory.builder()
                 .sqsAsyncClient(new FakeReceives())
                 .build()
-                .createContainer(observing.prepare(endpoint, settings));
+                .createContainer(
+                        new ListenerEndpoint(endpoint, (made, settings) -> observing.setUp(made, endpoint, settings)));
     }
 
     private void handle(SqsMessageListenerContainer<Object> container) {
