@@ -19,6 +19,7 @@ import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -62,6 +63,8 @@ class DoubtTests {
         THROWS_THE_LOSS_OF_ANOTHER_KEYS_CLAIM("released", "released", (test, claim) -> {
             throw new ClaimLostException("orders", "hash", 7, "the lease is over");
         }),
+        RETURNS_WORK_THAT_MAY_CONTINUE(
+                "released, in doubt", "parked, in doubt", (test, claim) -> List.of(new CompletableFuture<>())),
         IS_STOPPED_AND_THROWS("released, in doubt", "parked, in doubt", (test, claim) -> {
             test.delivery.stopHandler();
             assertThat(Thread.interrupted()).isTrue();

@@ -19,6 +19,7 @@ import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.StoredResults;
+import io.exactlyonce.delivery.UnfinishedWork;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -373,14 +374,16 @@ public final class DeliveryPipeline {
         entered.forEach(delivery -> delivery.beginCall(call));
         HandlerScope scope = observer.handling(entered);
         long begun = clock.nanoTime();
-        BiConsumer<@Nullable Object, @Nullable Throwable> end = (result, failure) -> {
+        BiConsumer<@Nullable Object, @Nullable Throwable> end = (result, thrown) -> {
+            Throwable unfinished = thrown == null ? unfinished(entered, result) : null;
+            Throwable failure = thrown == null ? unfinished : thrown;
             ended(entered, scope, failure, begun);
             if (failure == null) {
                 succeeded(entered, result, outcome);
             } else if (call.mayStillRun(failure)) {
                 leaveToLease(entered, failure, outcome);
             } else {
-                failed(entered, failure, call.wasStopped(), outcome);
+                failed(entered, failure, unfinished != null || call.wasStopped(), outcome);
             }
             record(entered);
         };
@@ -398,6 +401,19 @@ public final class DeliveryPipeline {
         }
         end.accept(returned, null);
         return resultOrThrow(outcome);
+    }
+
+    /**
+     * Returns the failure of a handler whose result stands for work that may continue, so that its key is in doubt; {@code null} for
+     * all other results.
+     */
+    static @Nullable Throwable unfinished(List<Delivery> handled, @Nullable Object result) {
+        Class<?> type = UnfinishedWork.in(result);
+        return type == null
+                ? null
+                : new IllegalStateException(
+                        "The handler of listener '%s' returned %s, whose work may not have ended; return a CompletableFuture of the work, or return when the work is done"
+                                .formatted(handled.get(0).subscription().listener(), type.getName()));
     }
 
     private CompletableFuture<@Nullable Object> awaitFuture(

@@ -156,7 +156,13 @@ final class TransactionalHandler {
             HandlerScope handling = pipeline.observer.handling(called);
             long begun = pipeline.clock.nanoTime();
             try (call) {
-                return handler.handle(called);
+                Object returned = handler.handle(called);
+                // A transaction is bound to this thread, so no future of work on another is awaited.
+                Throwable unfinished = DeliveryPipeline.unfinished(called, returned);
+                if (unfinished != null) {
+                    throw unfinished;
+                }
+                return returned;
             } catch (Throwable failure) {
                 thrown = failure;
                 throw new RolledBack("The handler failed");

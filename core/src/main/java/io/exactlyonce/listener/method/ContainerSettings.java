@@ -88,7 +88,7 @@ public final class ContainerSettings {
 
     /** Returns whether the work of all handlers of an observed listener is done when they end. */
     public boolean signalsCompletion() {
-        return handlers.stream().allMatch(handler -> handler.method().signalsCompletion());
+        return handlers.stream().allMatch(DeliveryHandlerMethod::signalsCompletion);
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.method;
 
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.delivery.UnfinishedWork;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.RedactedException;
 import io.exactlyonce.listener.message.UnreadableReason;
@@ -33,6 +34,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
     private final InvocableHandlerMethod original;
     private final ListenerMethod method;
+    private volatile boolean leftWork;
 
     DeliveryHandlerMethod(InvocableHandlerMethod original, ListenerMethod method) {
         super(original);
@@ -44,6 +46,11 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return method;
     }
 
+    /** Returns whether the work of an observed handler is done when it ends, as far as its type and its results show. */
+    boolean signalsCompletion() {
+        return method.signalsCompletion() && !leftWork;
+    }
+
     /** Returns the method whose arguments are being made on this thread; {@code null} if that is enforced. */
     static @Nullable ListenerMethod observed() {
         return OBSERVED.get();
@@ -52,12 +59,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     @Override
     public @Nullable Object invoke(Message<?> message, @Nullable Object... provided) throws Exception {
         if (method.isObserved()) {
-            OBSERVED.set(method);
-            try {
-                return original.invoke(message, provided);
-            } finally {
-                OBSERVED.remove();
-            }
+            return observe(message, provided);
         }
         List<Message<?>> messages = method.isBatch()
                 ? ((Collection<?>) message.getPayload())
@@ -69,6 +71,25 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
             return stage.thenApply(result -> null);
         }
         return method.isAsync() ? CompletableFuture.completedFuture(null) : returned;
+    }
+
+    private @Nullable Object observe(Message<?> message, @Nullable Object... provided) throws Exception {
+        Object returned;
+        OBSERVED.set(method);
+        try {
+            returned = original.invoke(message, provided);
+        } finally {
+            OBSERVED.remove();
+        }
+        Class<?> unfinished = returned instanceof CompletionStage ? null : UnfinishedWork.in(returned);
+        if (unfinished != null && !leftWork) {
+            leftWork = true;
+            log.warn(
+                    "{} is only observed, and returned {}, whose work may not have ended: its keys are not recorded as completed, and with mode = enforce such a call fails",
+                    method,
+                    unfinished.getName());
+        }
+        return returned;
     }
 
     @Nullable Object callClaimed(List<Message<?>> held) throws Exception {

@@ -21,6 +21,7 @@ import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.core.ResolvableType;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -54,8 +55,8 @@ public record ListenerMethodReader(
             InvocableHandlerMethod handler,
             List<HandlerMethodArgumentResolver> resolvers) {
         Method method = declared.method();
-        ListenerRules rules =
-                new ListenerRules(declared, handler.getReturnType().getParameterType(), modes.properties());
+        ListenerRules rules = new ListenerRules(
+                declared, ResolvableType.forMethodParameter(handler.getReturnType()), modes.properties());
         boolean isObserved = modes.isObserved(declared);
         boolean signalsCompletion = true;
         if (isObserved) {

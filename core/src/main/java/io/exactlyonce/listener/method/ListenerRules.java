@@ -6,6 +6,7 @@ import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
+import io.exactlyonce.delivery.UnfinishedWork;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -17,7 +18,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -26,7 +26,6 @@ import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.Advised;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodParameter;
-import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.PropertyResolver;
@@ -41,12 +40,15 @@ import org.springframework.scheduling.annotation.Async;
  * @param returned the method's return type, resolved by its bean's class
  * @param properties resolve {@code ${...}}
  */
-public record ListenerRules(ListenerDeclaration declared, Class<?> returned, PropertyResolver properties) {
+public record ListenerRules(ListenerDeclaration declared, ResolvableType returned, PropertyResolver properties) {
 
     private static final Logger log = LoggerFactory.getLogger(ListenerRules.class);
 
     private static final String RETURN_THE_WORK =
             "return a CompletableFuture of the work, or return when the work is done";
+
+    private static final String RETURN_THE_COROUTINE =
+            "return the CompletableFuture of scope.future { ... } in kotlinx-coroutines, or return when the work is done";
 
     private static final String TAKE_A_LIST = "take a List<T> or a List<Message<T>>";
 
@@ -133,7 +135,7 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
     }
 
     boolean isAsync() {
-        return CompletionStage.class.isAssignableFrom(returned);
+        return CompletionStage.class.isAssignableFrom(returned.toClass());
     }
 
     /** A claim must not be completed before the work is done. */
@@ -141,26 +143,44 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
         refuseIf(
                 KotlinDetector.isSuspendingFunction(method()),
                 "it is a suspending function, which Spring Cloud AWS cannot call",
-                "return a CompletableFuture of the work, such as that of future { ... } in kotlinx-coroutines, or return when the "
-                        + "work is done");
+                RETURN_THE_COROUTINE);
         refuseIf(
                 Stream.of(method(), method().getDeclaringClass())
                         .anyMatch(element -> AnnotatedElementUtils.hasAnnotation(element, Async.class)),
                 "@Async runs it on another thread, which has no delivery to claim a key for",
                 RETURN_THE_WORK);
         // Containers and callers get our future, which completes when the outcome is recorded.
+        Class<?> type = returned.toClass();
         refuseIf(
-                isAsync() && !returned.isAssignableFrom(CompletableFuture.class),
-                "it returns %s, which cannot be replaced by another future".formatted(returned.getName()),
+                isAsync() && !type.isAssignableFrom(CompletableFuture.class),
+                "it returns %s, which cannot be replaced by another future".formatted(type.getName()),
                 "declare the return type as CompletableFuture or CompletionStage");
-        boolean hidesItsEnd = returned == Object.class
-                || Future.class.isAssignableFrom(returned)
-                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(returned) != null;
         refuseIf(
-                !isAsync() && hidesItsEnd,
-                "it returns %s, so that its claim could be completed before its work is done"
-                        .formatted(returned.getName()),
-                returned == Object.class ? "say in its return type what it returns" : RETURN_THE_WORK);
+                type == Object.class,
+                "it returns %s, so that its claim could be completed before its work is done".formatted(returned),
+                "say in its return type what it returns");
+        // The value of a future counts, not the future itself.
+        Class<?> unfinished =
+                UnfinishedWork.in(isAsync() ? returned.as(CompletionStage.class).getGeneric(0) : returned);
+        if (unfinished != null) {
+            String within = unfinished == type ? "" : ", and in it %s".formatted(unfinished.getName());
+            throw declared.refused(
+                    "it returns %s%s, so that its claim could be completed before its work is done"
+                            .formatted(returned, within),
+                    remedy(unfinished));
+        }
+    }
+
+    private String remedy(Class<?> unfinished) {
+        if (UnfinishedWork.isCoroutine(unfinished)) {
+            return RETURN_THE_COROUTINE;
+        }
+        if (isAsync()) {
+            return "return a future that ends when all work is done: thenCompose flattens a future of a future";
+        }
+        return UnfinishedWork.isNotBegun(unfinished)
+                ? "call it, or collect it, in the method, and return the value"
+                : RETURN_THE_WORK;
     }
 
     /** Returns whether a method takes more than one message at a time, or seems to. */

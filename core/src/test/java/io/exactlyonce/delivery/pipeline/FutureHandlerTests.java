@@ -87,6 +87,20 @@ class FutureHandlerTests {
         rig.assertReturned(delivery, 4);
     }
 
+    /** As a method whose future is declared without the type of its value. */
+    @Test
+    void futureWhoseValueIsAFutureLeavesADoubt() throws Throwable {
+        CompletableFuture<Object> recorded = process(claim -> work);
+
+        work.complete(new Work(false));
+        runAll(completions);
+
+        assertThat(failureOf(recorded))
+                .hasMessageContaining("The handler of listener 'listener' returned " + Work.class.getName());
+        rig.assertReleasedInDoubt();
+        rig.assertReturned(delivery, 4);
+    }
+
     @Test
     void methodThatIsInterruptedAndReturnsAFailedFutureLeavesADoubt() throws Throwable {
         CompletableFuture<Object> recorded = process(claim -> {

@@ -26,6 +26,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -126,6 +127,17 @@ class TransactionalHandlerTests {
 
         assertThatThrownBy(() -> kept.get().ensureHeld()).isInstanceOf(ClaimLostException.class);
         assertThat(rig.returns()).hasSizeGreaterThan(200).containsOnly(30);
+        assertNothingAskedOfTheStore();
+    }
+
+    /** Its method does not declare it, or startup would have failed. */
+    @Test
+    void futureOfWorkOnAnotherThreadIsAFailureAndRolledBack() {
+        assertThat(failureOf(granting, claim -> new CompletableFuture<>()))
+                .hasMessageContaining("returned java.util.concurrent.CompletableFuture, whose work may not have ended");
+
+        assertThat(results).isEmpty();
+        rig.assertReturned(delivery, 4);
         assertNothingAskedOfTheStore();
     }
 

@@ -20,6 +20,9 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Method;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
@@ -27,6 +30,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.reactivestreams.Publisher;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.Message;
 import org.springframework.mock.env.MockEnvironment;
@@ -67,6 +72,30 @@ class HandlerShapeTests {
             return "";
         }
 
+        Callable<String> callable() {
+            return () -> "";
+        }
+
+        CompletableFuture<CompletableFuture<String>> futureOfAFuture() {
+            return new CompletableFuture<>();
+        }
+
+        CompletionStage<? extends Publisher<String>> futureOfAPublisher() {
+            return new CompletableFuture<>();
+        }
+
+        Optional<CompletableFuture<String>> futureThatMayBeAbsent() {
+            return Optional.empty();
+        }
+
+        CompletableFuture<List<CompletableFuture<String>>> futureOfFutures() {
+            return new CompletableFuture<>();
+        }
+
+        Map<String, Object> open() {
+            return Map.of();
+        }
+
         @Async
         void async() {}
 
@@ -105,6 +134,11 @@ class HandlerShapeTests {
         "ownFuture, declare the return type as CompletableFuture",
         "blockingFuture, its claim could be completed before its work is done",
         "anything, say in its return type what it returns",
+        "callable, 'call it, or collect it, in the method'",
+        "futureOfAFuture, thenCompose flattens a future of a future",
+        "futureOfAPublisher, and in it org.reactivestreams.Publisher",
+        "futureThatMayBeAbsent, and in it java.util.concurrent.CompletableFuture",
+        "futureOfFutures, return a future that ends when all work is done",
         "async, @Async runs it on another thread",
         "asyncFuture, @Async runs it on another thread"
     })
@@ -116,7 +150,7 @@ class HandlerShapeTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"future", "raw", "text", "acknowledging"})
+    @CsvSource({"future", "raw", "text", "open", "acknowledging"})
     void methodWhoseEndCanBeToldIsAccepted(String name) {
         assertThatCode(() -> rules(name, "").requireCompletionSignal()).doesNotThrowAnyException();
     }
@@ -142,6 +176,46 @@ class HandlerShapeTests {
         assertThatCode(() -> rules("text", "ALWAYS").requireNoAcknowledgement()).doesNotThrowAnyException();
     }
 
+    abstract static class Returning<T> {
+
+        @ExactlyOnceListener("orders")
+        abstract T handle(String order);
+    }
+
+    static class ReturningText extends Returning<String> {
+        @Override
+        String handle(String order) {
+            return order;
+        }
+    }
+
+    static class Leaf<T> extends Returning<T> {
+        @Override
+        T handle(String order) {
+            throw new UnsupportedOperationException();
+        }
+    }
+
+    static class ReturningPublisher extends Leaf<Publisher<String>> {}
+
+    static class ReturningFuture extends Leaf<CompletableFuture<String>> {}
+
+    @Test
+    void resultOfAGenericMethodIsResolvedByTheBeansClass() {
+        assertThatCode(() -> ListenerRig.settings(new ReturningText(), "handle"))
+                .doesNotThrowAnyException();
+        assertThat(ListenerRig.settings(new ReturningFuture(), Leaf.class, "handle")
+                        .listener()
+                        .isAsync())
+                .isTrue();
+        assertThatThrownBy(() -> ListenerRig.settings(new ReturningPublisher(), Leaf.class, "handle"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("it returns org.reactivestreams.Publisher<java.lang.String>");
+        assertThatThrownBy(() -> ListenerRig.settings(new Leaf<String>(), Leaf.class, "handle"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("say in its return type what it returns");
+    }
+
     /** @param mode what {@code ${mode}} is */
     private static ListenerRules rules(String name, String mode) {
         Method method = ListenerRig.method(Handlers.class, name);
@@ -149,7 +223,7 @@ class HandlerShapeTests {
         ListenerDeclaration plain = ListenerRig.declared(Handlers.class, "plain");
         return new ListenerRules(
                 new ListenerDeclaration(method, plain.annotation(), seen == null ? plain.seen() : seen, false),
-                method.getReturnType(),
+                ResolvableType.forMethodReturnType(method),
                 new MockEnvironment().withProperty("mode", mode));
     }
 

@@ -60,6 +60,11 @@ class ObservedMethodsTests {
         }
 
         @ExactlyOnceListener(queueNames = "orders")
+        Map<String, ?> open(String order) {
+            return Map.of("done", new FutureTask<>(() -> order));
+        }
+
+        @ExactlyOnceListener(queueNames = "orders")
         @SqsListener(queueNames = "orders", acknowledgementMode = "ALWAYS", factory = CONTAINER_FACTORY)
         void always(String order) {}
 
@@ -113,6 +118,20 @@ class ObservedMethodsTests {
         assertThat(output)
                 .contains("It is only observed; with mode = enforce startup would fail")
                 .contains(problem);
+    }
+
+    /** Its type shows nothing, and enforced the call would fail. */
+    @Test
+    void resultThatStandsForWorkCompletesNoKey(CapturedOutput output) throws Exception {
+        assertThat(ListenerRig.observed(new Listeners(), "open").signalsCompletion())
+                .isTrue();
+        assertThat(output).doesNotContain("only observed");
+
+        assertThat(call(new Listeners(), "open", message("o1", "1")).signalsCompletion())
+                .isFalse();
+
+        assertThat(output)
+                .contains("Listeners.open is only observed, and returned java.util.concurrent.FutureTask, whose work");
     }
 
     @Test

@@ -104,8 +104,7 @@ class TransactionAdviceTests {
     }
 
     private ListenerMethodReader reader(ClaimTransaction.Factory transactions) {
-        return new ListenerMethodReader(
-                beans, ListenerRig.ENFORCED, TestResults.NONE, transactions);
+        return new ListenerMethodReader(beans, ListenerRig.ENFORCED, TestResults.NONE, transactions);
     }
 
     private ClaimTransaction create(PlatformTransactionManager manager, boolean named) {

@@ -1,0 +1,259 @@
+package io.exactlyonce.delivery;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.Spliterator;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.stream.BaseStream;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ResolvableType;
+
+/**
+ * The kinds of results that stand for work which may not have ended: futures, publishers, coroutines, functions that
+ * nobody has called yet, and handles of work that runs. A claim that is completed with such a result is completed before
+ * the work is done.
+ *
+ * <p>Libraries' kinds are known by their names, because they are on the application's class path and not on this one's.
+ */
+public final class UnfinishedWork {
+
+    /** The kinds of work that begins when its result is used. */
+    private static final Set<Class<?>> NOT_BEGUN =
+            Set.of(Callable.class, Runnable.class, Supplier.class, BaseStream.class, Iterator.class, Spliterator.class);
+
+    private static final Set<String> NOT_BEGUN_BY_NAME = Set.of(
+            "kotlin.Function",
+            "kotlin.Lazy",
+            "kotlin.sequences.Sequence",
+            "scala.Function0",
+            "org.springframework.web.context.request.async.WebAsyncTask",
+            "org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody",
+            "okhttp3.Call",
+            "retrofit2.Call");
+
+    private static final Set<Class<?>> BEGUN = Set.of(
+            Future.class,
+            CompletionStage.class,
+            Flow.Publisher.class,
+            Flow.Subscription.class,
+            Process.class,
+            ProcessHandle.class);
+
+    private static final Set<String> COROUTINES = Set.of(
+            "kotlinx.coroutines.Job",
+            "kotlinx.coroutines.flow.Flow",
+            "kotlinx.coroutines.channels.ReceiveChannel",
+            "kotlin.coroutines.Continuation");
+
+    private static final Set<String> BEGUN_BY_NAME = Set.of(
+            "org.reactivestreams.Publisher",
+            "org.reactivestreams.Subscription",
+            "reactor.core.Disposable",
+            "io.reactivex.ObservableSource",
+            "io.reactivex.SingleSource",
+            "io.reactivex.MaybeSource",
+            "io.reactivex.CompletableSource",
+            "io.reactivex.disposables.Disposable",
+            "io.reactivex.rxjava3.core.ObservableSource",
+            "io.reactivex.rxjava3.core.SingleSource",
+            "io.reactivex.rxjava3.core.MaybeSource",
+            "io.reactivex.rxjava3.core.CompletableSource",
+            "io.reactivex.rxjava3.disposables.Disposable",
+            "rx.Observable",
+            "rx.Single",
+            "rx.Completable",
+            "rx.Subscription",
+            "io.smallrye.mutiny.Uni",
+            "io.smallrye.mutiny.Multi",
+            "io.smallrye.mutiny.subscription.Cancellable",
+            "io.vavr.concurrent.Future",
+            "io.vavr.concurrent.Promise",
+            "io.vertx.core.Future",
+            "io.vertx.core.Promise",
+            "scala.concurrent.Future",
+            "scala.concurrent.Promise",
+            "com.twitter.util.Future",
+            "cats.effect.IO",
+            "zio.ZIO",
+            "org.jdeferred.Promise",
+            "org.jdeferred2.Promise",
+            "org.springframework.web.context.request.async.DeferredResult",
+            "org.springframework.web.servlet.mvc.method.annotation.ResponseBodyEmitter",
+            "jakarta.servlet.AsyncContext",
+            "jakarta.ws.rs.container.AsyncResponse",
+            "software.amazon.awssdk.transfer.s3.model.Transfer");
+
+    /** Bounds types that contain themselves in ever larger ones. */
+    private static final int MOST_LEVELS = 8;
+
+    /** Decided once for each class of results. */
+    private static final ClassValue<Boolean> KNOWN = new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+            return is(type, UnfinishedWork::isKind);
+        }
+    };
+
+    private UnfinishedWork() {}
+
+    /** Returns whether objects of a class, or of its subclasses, stand for work that may not have ended. */
+    public static boolean is(Class<?> type) {
+        return KNOWN.get(type);
+    }
+
+    /** Returns whether objects of a class are coroutines of Kotlin. */
+    public static boolean isCoroutine(Class<?> type) {
+        return is(type, kind -> COROUTINES.contains(kind.getName()));
+    }
+
+    /** Returns whether objects of a class stand for work that begins when they are used. */
+    public static boolean isNotBegun(Class<?> type) {
+        return is(type, UnfinishedWork::isNotBegunKind) && !is(type, UnfinishedWork::isBegunKind);
+    }
+
+    private static boolean isKind(Class<?> kind) {
+        return isBegunKind(kind) || isNotBegunKind(kind);
+    }
+
+    private static boolean isBegunKind(Class<?> kind) {
+        return BEGUN.contains(kind) || BEGUN_BY_NAME.contains(kind.getName()) || COROUTINES.contains(kind.getName());
+    }
+
+    private static boolean isNotBegunKind(Class<?> kind) {
+        return NOT_BEGUN.contains(kind) || NOT_BEGUN_BY_NAME.contains(kind.getName());
+    }
+
+    private static boolean is(Class<?> type, Predicate<Class<?>> kind) {
+        if (kind.test(type)) {
+            return true;
+        }
+        for (Class<?> parent : type.getInterfaces()) {
+            if (is(parent, kind)) {
+                return true;
+            }
+        }
+        return type.getSuperclass() != null && is(type.getSuperclass(), kind);
+    }
+
+    /**
+     * Returns the first kind of unfinished work that a type is, or contains: as a type argument of itself or of a
+     * supertype, as the component of an array, or as a field of a record or final class.
+     *
+     * @return {@code null} if the type shows none
+     */
+    public static @Nullable Class<?> in(ResolvableType type) {
+        return in(type, new HashSet<>(), 0);
+    }
+
+    private static @Nullable Class<?> in(ResolvableType type, Set<ResolvableType> seen, int level) {
+        Class<?> raw = type.toClass();
+        if (is(raw)) {
+            return raw;
+        }
+        if (level == MOST_LEVELS || raw == Object.class || raw.isPrimitive() || !seen.add(type)) {
+            return null;
+        }
+        if (raw.isArray()) {
+            return in(type.getComponentType(), seen, level + 1);
+        }
+        List<ResolvableType> parts = new ArrayList<>(List.of(type.getGenerics()));
+        parts.addAll(List.of(type.getInterfaces()));
+        parts.add(type.getSuperType());
+        for (ResolvableType part : parts) {
+            Class<?> found = in(part, seen, level + 1);
+            if (found != null) {
+                return found;
+            }
+        }
+        return inFields(type, raw, seen, level);
+    }
+
+    /** Fields of the application's exact types only: of any other the value may be another class. */
+    private static @Nullable Class<?> inFields(ResolvableType type, Class<?> raw, Set<ResolvableType> seen, int level) {
+        if (!Modifier.isFinal(raw.getModifiers()) || raw.getClassLoader() == null) {
+            return null;
+        }
+        for (Field field : fields(raw)) {
+            if (!Modifier.isStatic(field.getModifiers())) {
+                Class<?> found = in(ResolvableType.forField(field, type), seen, level + 1);
+                // A value may keep a function that it calls itself.
+                if (found != null && !isNotBegun(found)) {
+                    return found;
+                }
+            }
+        }
+        return null;
+    }
+
+    private static Field[] fields(Class<?> type) {
+        try {
+            return type.getDeclaredFields();
+        } catch (LinkageError absent) {
+            // The class path may be without the type of a field that nothing uses.
+            return new Field[0];
+        }
+    }
+
+    /**
+     * Returns the class of unfinished work that a result is, or contains: in an {@link Optional}, an array, or a
+     * collection of the JDK.
+     *
+     * @return {@code null} if there is none
+     */
+    public static @Nullable Class<?> in(@Nullable Object result) {
+        try {
+            return in(result, 0);
+        } catch (RuntimeException changing) {
+            // Another thread may still change a collection. That costs no completion.
+            return null;
+        }
+    }
+
+    private static @Nullable Class<?> in(@Nullable Object result, int level) {
+        if (result == null || level == MOST_LEVELS) {
+            return null;
+        }
+        Class<?> type = result.getClass();
+        if (is(type)) {
+            return type;
+        }
+        if (result instanceof Optional<?> optional) {
+            return in(optional.orElse(null), level + 1);
+        }
+        if (result instanceof Object[] array) {
+            return inAny(Arrays.asList(array), level + 1);
+        }
+        // Collections of others may load what they contain.
+        if (type.getClassLoader() != null) {
+            return null;
+        }
+        if (result instanceof Map<?, ?> map) {
+            return inAny(map.values(), level + 1);
+        }
+        return result instanceof Collection<?> collection ? inAny(collection, level + 1) : null;
+    }
+
+    private static @Nullable Class<?> inAny(Collection<?> contents, int level) {
+        for (Object content : contents) {
+            Class<?> found = in(content, level);
+            if (found != null) {
+                return found;
+            }
+        }
+        return null;
+    }
+}

@@ -1,0 +1,258 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.AbstractList;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.ConcurrentModificationException;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.ForkJoinTask;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import net.bytebuddy.ByteBuddy;
+import net.bytebuddy.dynamic.DynamicType;
+import net.bytebuddy.dynamic.loading.ClassLoadingStrategy;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Publisher;
+import org.springframework.core.ResolvableType;
+
+class UnfinishedWorkTests {
+
+    record Booking(String id, CompletableFuture<Void> done) {}
+
+    record Trip(List<Booking> bookings) {}
+
+    /** As a data class of Kotlin: final, and no record. */
+    static final class Parcel {
+        @Nullable Future<String> label;
+    }
+
+    /** Calls its function itself. */
+    record Lazily(Supplier<String> text) {}
+
+    record Tree(String name, List<Tree> children) {}
+
+    static class Open {
+        @Nullable Future<String> label;
+    }
+
+    static class Bookings extends ArrayList<CompletionStage<String>> {
+        private static final long serialVersionUID = 1;
+    }
+
+    enum Level implements Comparable<Level> {
+        LOW
+    }
+
+    interface Unfinished {
+        Future<String> future();
+
+        ForkJoinTask<String> task();
+
+        Flow.Publisher<String> flow();
+
+        Publisher<String> publisher();
+
+        Callable<String> callable();
+
+        Runnable runnable();
+
+        Thread thread();
+
+        Supplier<String> supplier();
+
+        Stream<String> stream();
+
+        IntStream ints();
+
+        Iterator<String> iterator();
+
+        Process process();
+
+        Optional<CompletableFuture<String>> optional();
+
+        List<? extends Future<String>> futures();
+
+        List<? super Future<String>> lowerBound();
+
+        Map<String, List<Callable<String>>> nested();
+
+        CompletableFuture<String>[] array();
+
+        Bookings ofASupertype();
+
+        Booking component();
+
+        Trip componentOfAComponent();
+
+        Parcel field();
+
+        <T extends Future<String>> T bound();
+    }
+
+    interface Finished {
+        void nothing();
+
+        int number();
+
+        String text();
+
+        Object anything();
+
+        List<?> unknown();
+
+        @SuppressWarnings("rawtypes")
+        Map raw();
+
+        Map<String, Object> map();
+
+        Optional<String> optional();
+
+        byte[] bytes();
+
+        Level level();
+
+        Lazily function();
+
+        Tree tree();
+
+        Open open();
+
+        <T extends Comparable<T>> T comparable();
+
+        Class<?> type();
+    }
+
+    static Stream<String> unfinished() {
+        return names(Unfinished.class);
+    }
+
+    static Stream<String> finished() {
+        return names(Finished.class);
+    }
+
+    private static Stream<String> names(Class<?> type) {
+        return Arrays.stream(type.getDeclaredMethods()).map(method -> method.getName());
+    }
+
+    private static ResolvableType returned(Class<?> type, String name) {
+        return Arrays.stream(type.getDeclaredMethods())
+                .filter(method -> method.getName().equals(name))
+                .map(ResolvableType::forMethodReturnType)
+                .findFirst()
+                .orElseThrow();
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void unfinished(String name) {
+        assertThat(UnfinishedWork.in(returned(Unfinished.class, name))).isNotNull();
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void finished(String name) {
+        assertThat(UnfinishedWork.in(returned(Finished.class, name))).isNull();
+    }
+
+    /** They are on the application's class path, and not on this one's. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "kotlinx.coroutines.Job",
+                "kotlinx.coroutines.flow.Flow",
+                "kotlin.Function",
+                "org.springframework.web.context.request.async.DeferredResult",
+                "org.springframework.web.context.request.async.WebAsyncTask",
+                "reactor.core.Disposable",
+                "io.reactivex.rxjava3.core.SingleSource",
+                "io.smallrye.mutiny.Uni",
+                "io.vavr.concurrent.Future",
+                "scala.concurrent.Future",
+                "io.vertx.core.Future",
+                "software.amazon.awssdk.transfer.s3.model.Transfer"
+            })
+    void kindsOfLibrariesAreKnownByTheirNamesAlongTheHierarchy(String name) {
+        ByteBuddy classes = new ByteBuddy();
+        Class<?> known = load(classes.makeInterface().name(name), UnfinishedWorkTests.class);
+        Class<?> own = load(classes.makeInterface(known).name("com.example.Own"), known);
+        Class<?> sub = load(classes.subclass(Object.class).implement(own).name("com.example.Made"), own);
+
+        assertThat(UnfinishedWork.is(known)).isTrue();
+        assertThat(UnfinishedWork.in(ResolvableType.forClassWithGenerics(List.class, sub)))
+                .isEqualTo(sub);
+    }
+
+    private static Class<?> load(DynamicType.Builder<?> type, Class<?> parent) {
+        return type.make()
+                .load(parent.getClassLoader(), ClassLoadingStrategy.Default.WRAPPER)
+                .getLoaded();
+    }
+
+    @Test
+    void resultIsSeenWhateverItsMethodDeclares() {
+        Future<String> future = new FutureTask<>(() -> "");
+        Map<String, Object> map = new HashMap<>();
+        map.put("nothing", null);
+        map.put("future", future);
+
+        for (Object result : List.of(
+                future,
+                Optional.of(future),
+                List.of("text", List.of(future)),
+                map,
+                new Object[] {null, future},
+                (Callable<String>) () -> "")) {
+            assertThat(UnfinishedWork.in(result)).isNotNull();
+        }
+        for (Object result : List.of("text", 1, Optional.empty(), List.of("text"), Map.of("a", "b"), new int[1])) {
+            assertThat(UnfinishedWork.in(result)).isNull();
+        }
+        assertThat(UnfinishedWork.in((Object) null)).isNull();
+    }
+
+    /** The effect has happened, so whatever is wrong with the result must not cost the completion. */
+    @Test
+    void collectionThatCannotBeReadHidesNothing() {
+        List<String> loading = new AbstractList<>() {
+            @Override
+            public String get(int index) {
+                throw new IllegalStateException("no session");
+            }
+
+            @Override
+            public int size() {
+                return 1;
+            }
+        };
+        Map<String, Object> changing = new HashMap<>() {
+            private static final long serialVersionUID = 1;
+
+            @Override
+            public java.util.Collection<Object> values() {
+                throw new ConcurrentModificationException();
+            }
+        };
+
+        assertThat(UnfinishedWork.in(loading)).isNull();
+        assertThat(UnfinishedWork.in(changing)).isNull();
+        assertThat(UnfinishedWork.in(java.util.Collections.unmodifiableList(loading)))
+                .isNull();
+    }
+}
