@@ -9,6 +9,8 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.Ordered;
@@ -21,12 +23,13 @@ import org.springframework.util.ReflectionUtils.MethodFilter;
  * Puts the aspect around every {@link ExactlyOnceListener} method, outside of transactions and of nearly all other
  * advice, which must also run under the claim.
  */
-public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor {
+public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor implements BeanFactoryAware {
 
     /** Position among other advisors; transactions come last by default. */
     public static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 100;
 
     private final ListenerModes modes;
+    private @Nullable BeanFactory beans;
 
     /**
      * Makes an advisor.
@@ -61,6 +64,11 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
                 : answer;
     }
 
+    @Override
+    public void setBeanFactory(BeanFactory beans) {
+        this.beans = beans;
+    }
+
     /** Returns whether beans of a type have {@link ExactlyOnceListener}s, before any of them is made. */
     public static boolean isListener(Class<?> type) {
         return AnnotationUtils.isCandidateClass(type, ExactlyOnceListener.class)
@@ -70,8 +78,8 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     }
 
     /**
-     * Finds listener methods before their beans are proxied. It rejects methods whose later failure in Spring or Spring
-     * Cloud AWS would not name the listener.
+     * Finds listener methods before their beans are proxied, by their classes. It rejects methods whose later failure in Spring or
+     * Spring Cloud AWS would not name the listener.
      */
     @Override
     public boolean matches(Method method, Class<?> type) {
@@ -81,7 +89,11 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
             return false;
         }
         ListenerRules.requireProxyable(declared, type);
+        ListenerProxies.requireOthersFit(declared, type, modes);
         declared.refuseIf(declared.seen().value().length == 0, "it names no queue", "set queueNames");
+        if (beans != null) {
+            ListenerProxies.extendClass(beans);
+        }
         return true;
     }
 }

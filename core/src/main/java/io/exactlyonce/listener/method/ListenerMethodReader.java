@@ -17,11 +17,12 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
-import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.core.ResolvableType;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.transaction.PlatformTransactionManager;
@@ -60,7 +61,7 @@ public record ListenerMethodReader(
         boolean isObserved = modes.isObserved(declared);
         boolean signalsCompletion = true;
         if (isObserved) {
-            signalsCompletion = rules.checkObserved();
+            signalsCompletion = rules.checkObserved(AopUtils.getTargetClass(bean));
         } else {
             rules.requireFit(bean);
         }

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.framework.Advised;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.ResolvableType;
@@ -75,20 +76,21 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                         || Arrays.stream(advised.getAdvisors()).noneMatch(ExactlyOnceAdvisor.class::isInstance),
                 "its bean has no proxy that could claim keys, so the handler would run unclaimed",
                 "make the class non-final and the bean an ordinary Spring bean");
-        requireInterceptable();
+        requireInterceptable(AopUtils.getTargetClass(bean));
         new TransactionRules(declared).of(bean);
     }
 
     /**
      * Logs the reason for which startup would fail if an observed listener were enforced.
      *
+     * @param type the bean's class
      * @return whether its work is done, and its message to be deleted, when its handler ends
      */
-    boolean checkObserved() {
+    boolean checkObserved(Class<?> type) {
         boolean hasFitShape = isFit(this::requireSupportedShape);
         boolean leavesAcknowledgement = isFit(this::requireNoAcknowledgement);
-        isFit(this::requireInterceptable);
-        isFit(() -> requireProxyable(declared, method().getDeclaringClass()));
+        isFit(() -> requireInterceptable(type));
+        isFit(() -> requireProxyable(declared, type));
         return hasFitShape && leavesAcknowledgement;
     }
 
@@ -110,12 +112,12 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 type.isRecord() ? "make it an ordinary class" : "make the class non-final");
     }
 
-    private void requireInterceptable() {
-        int modifiers = method().getModifiers();
+    private void requireInterceptable(Class<?> type) {
         refuseIf(
-                Modifier.isPrivate(modifiers) || Modifier.isFinal(modifiers) || Modifier.isStatic(modifiers),
-                "a private, final or static method bypasses the proxy, so the handler would run unclaimed",
-                "make it a non-final instance method that is not private");
+                ListenerProxies.isBypassedBy(method(), type),
+                "a private, final or static method, or one without a modifier in another package than %s, bypasses the proxy, so the handler would run unclaimed"
+                        .formatted(type.getName()),
+                "make it a non-final instance method that is public or protected");
     }
 
     private void requireSupportedShape() {
@@ -149,8 +151,8 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                         .anyMatch(element -> AnnotatedElementUtils.hasAnnotation(element, Async.class)),
                 "@Async runs it on another thread, which has no delivery to claim a key for",
                 RETURN_THE_WORK);
-        // Containers and callers get our future, which completes when the outcome is recorded.
         Class<?> type = returned.toClass();
+        // Containers and callers get our future, which completes when the outcome is recorded.
         refuseIf(
                 isAsync() && !type.isAssignableFrom(CompletableFuture.class),
                 "it returns %s, which cannot be replaced by another future".formatted(type.getName()),

@@ -1,0 +1,100 @@
+package io.exactlyonce.listener.method;
+
+import io.awspring.cloud.sqs.annotation.SqsHandler;
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.List;
+import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
+import org.springframework.aop.framework.autoproxy.ProxyCreationContext;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.MethodIntrospector;
+import org.springframework.core.annotation.MergedAnnotations;
+import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
+import org.springframework.messaging.handler.annotation.MessageMapping;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils.MethodFilter;
+
+/**
+ * The proxy of a listener's bean. It is always a subclass: a proxy of interfaces has the parameters of the interface, whose
+ * type variables are unresolved. A subclass cannot pass on the methods that it cannot override: they run on the proxy itself, whose fields are null.
+ */
+final class ListenerProxies {
+
+    /** Annotations of methods that frameworks call on the bean. Spring itself calls lifecycle methods on the target. */
+    private static final List<String> CALLED_ON_THE_BEAN = List.of(
+            SqsListener.class.getName(),
+            SqsHandler.class.getName(),
+            MessageMapping.class.getName(),
+            "org.springframework.scheduling.annotation.Scheduled",
+            "org.springframework.context.event.EventListener",
+            "org.springframework.web.bind.annotation.Mapping",
+            "org.springframework.jmx.export.annotation.ManagedOperation",
+            "org.springframework.jmx.export.annotation.ManagedAttribute");
+
+    private ListenerProxies() {}
+
+    /**
+     * Returns whether calls of a method bypass the proxy of a bean: they run on the proxy instead of the bean, or without a bean.
+     *
+     * @param type the bean's class
+     */
+    static boolean isBypassedBy(Method method, Class<?> type) {
+        int modifiers = method.getModifiers();
+        return Modifier.isStatic(modifiers)
+                || Modifier.isFinal(modifiers)
+                || !isVisible(method, modifiers, ClassUtils.getUserClass(type));
+    }
+
+    /** A proxy is in the package of the bean's class. */
+    private static boolean isVisible(Method method, int modifiers, Class<?> type) {
+        if (Modifier.isPublic(modifiers) || Modifier.isProtected(modifiers)) {
+            return true;
+        }
+        Class<?> declaring = method.getDeclaringClass();
+        return !Modifier.isPrivate(modifiers)
+                && declaring.getPackageName().equals(type.getPackageName())
+                && declaring.getClassLoader() == type.getClassLoader();
+    }
+
+    /**
+     * Fails for other methods of a listener's bean that would run on its proxy.
+     *
+     * @throws InvalidListenerException if there is one
+     */
+    static void requireOthersFit(ListenerDeclaration listener, Class<?> type, ListenerModes modes) {
+        MethodFilter broken = method -> !Modifier.isStatic(method.getModifiers())
+                && isBypassedBy(method, type)
+                && isCalledOnTheBean(method)
+                && !isClaimed(type, method, modes);
+        MethodIntrospector.selectMethods(type, broken).stream().findFirst().ifPresent(method -> {
+            throw listener.refused(
+                    "its bean gets a proxy that claims keys, and %s cannot be called through it, so it would run on the proxy, whose fields are null"
+                            .formatted(ClassUtils.getQualifiedMethodName(method)),
+                    "make %s neither private nor final, and public if it is inherited from another package; or move it to another bean"
+                            .formatted(method.getName()));
+        });
+    }
+
+    private static boolean isCalledOnTheBean(Method method) {
+        MergedAnnotations annotations = MergedAnnotations.from(method, SearchStrategy.TYPE_HIERARCHY);
+        return CALLED_ON_THE_BEAN.stream().anyMatch(annotations::isPresent);
+    }
+
+    /** Such a method has its own refusal. */
+    private static boolean isClaimed(Class<?> type, Method method, ListenerModes modes) {
+        ListenerDeclaration declared = ListenerDeclaration.find(type, method);
+        return declared != null && !modes.isObserved(declared);
+    }
+
+    /** Has the proxy that is being created extend its bean's class. Its creator looks that up after it has found its advice. */
+    static void extendClass(BeanFactory beans) {
+        String bean = ProxyCreationContext.getCurrentProxiedBeanName();
+        if (bean != null
+                && beans instanceof ConfigurableListableBeanFactory definitions
+                && definitions.containsBeanDefinition(bean)) {
+            definitions.getBeanDefinition(bean).setAttribute(AutoProxyUtils.PRESERVE_TARGET_CLASS_ATTRIBUTE, true);
+        }
+    }
+}

@@ -1,0 +1,13 @@
+package io.exactlyonce.listener;
+
+import io.exactlyonce.ExactlyOnceListener;
+
+/** A superclass of listeners elsewhere. */
+public abstract class ListenerOfAnotherPackage {
+
+    @ExactlyOnceListener(queueNames = "orders")
+    void hidden(String order) {}
+
+    @ExactlyOnceListener(queueNames = "returns")
+    protected void visible(String order) {}
+}
