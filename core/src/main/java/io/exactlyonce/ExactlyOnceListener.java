@@ -97,8 +97,9 @@ public @interface ExactlyOnceListener {
      * SpEL expression, like {@link #key()}, for the content that must be equal in all messages of a key: a field, or a
      * list such as <code>"{#order.orderId, #order.amount}"</code>. The claim stores its SHA-256. If a key is completed
      * for other content, {@code on-mismatch} decides; by default the message is rejected. The result must be text, a
-     * number, a UUID, an enum constant or a list of these; anything else fails the delivery. Default: the whole body,
-     * so a sender that repeats an order with another timestamp is rejected.
+     * number, a UUID, an enum constant or a list of these; anything else fails the delivery. Default: the body's content, of
+     * JSON without its layout, and of an SNS notification the published message. A sender that repeats an order with
+     * another timestamp is then rejected.
      */
     String fingerprint() default "";
 

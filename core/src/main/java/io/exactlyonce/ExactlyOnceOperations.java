@@ -47,8 +47,8 @@ public interface ExactlyOnceOperations {
      *
      * @param scope the key's namespace, 1 to 512 characters
      * @param key the key of the action
-     * @param payload content to compare, such as a request's body; only its SHA-256 is stored. {@code null} compares
-     *     nothing
+     * @param payload content to compare, such as a request's body, of JSON without its layout; only its SHA-256 is
+     *     stored. {@code null} compares nothing
      * @param type of the result; {@link Void} if there is none
      * @param action the work
      * @return the action's result, or the stored one

@@ -55,8 +55,8 @@ class ArchitectureTests {
     private static final String BASE = "io.exactlyonce";
     private static final String AUTOCONFIGURE = BASE + ".autoconfigure";
 
-    private static final String[] ENGINE =
-            rooms("claim..", "visibility", "renewal", "delivery..", "observed", "operations", "listener..");
+    private static final String[] ENGINE = rooms(
+            "claim..", "fingerprint", "visibility", "renewal", "delivery..", "observed", "operations", "listener..");
     private static final String[] SQL = {"java.sql..", "javax.sql..", "org.springframework.jdbc.."};
 
     /**
@@ -73,12 +73,15 @@ class ArchitectureTests {
             entry("primary", List.of("", "claim")),
             entry("claim.postgres", List.of("", "claim", "primary", "time")),
             entry("claim.postgres.transaction", List.of("claim", "claim.postgres", "primary")),
+            entry("fingerprint", List.of()),
             entry("visibility", List.of()),
             entry("renewal", List.of("claim", "visibility", "time")),
-            entry("delivery", List.of("", "claim", "renewal", "visibility", "time")),
+            entry("delivery", List.of("", "claim", "fingerprint", "renewal", "visibility", "time")),
             entry("delivery.pipeline", List.of("", "claim", "delivery", "renewal", "visibility", "time")),
-            entry("operations", List.of("", "claim", "delivery", "delivery.pipeline", "renewal", "time")),
-            entry("observed", List.of("", "claim", "delivery", "visibility", "time")),
+            entry(
+                    "operations",
+                    List.of("", "claim", "delivery", "delivery.pipeline", "fingerprint", "renewal", "time")),
+            entry("observed", List.of("", "claim", "delivery", "fingerprint", "visibility", "time")),
             entry("listener.message", List.of("delivery", "visibility")),
             entry("listener.expression", List.of("", "claim", "listener.message")),
             entry(
@@ -88,6 +91,7 @@ class ArchitectureTests {
                             "claim",
                             "delivery",
                             "delivery.pipeline",
+                            "fingerprint",
                             "listener.expression",
                             "listener.message",
                             "observed",

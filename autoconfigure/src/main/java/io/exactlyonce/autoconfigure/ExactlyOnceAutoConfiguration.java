@@ -266,7 +266,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
             ObjectProvider<ListenerEngine> engine,
             ObjectProvider<ClaimTransaction.Factory> transactions) {
         ListenerModes modes = modes(properties, environment);
-        return new ExactlyOnceListenerConfigurer(beans, modes, serializer, (manager, named) -> {
+        return new ExactlyOnceListenerConfigurer(beans, modes, (manager, named) -> {
             ListenerEngine its = engine.getObject();
             // A transaction proves itself on the table, which may have to be created first.
             its.readiness().run();

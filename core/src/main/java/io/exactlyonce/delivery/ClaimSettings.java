@@ -1,8 +1,8 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.fingerprint.Content;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.UUID;
@@ -34,21 +34,21 @@ public record ClaimSettings(
     }
 
     public ClaimRequest request(ClaimSpec handling, VisibilityWindow window) {
-        return request(handling, window.length(), onMismatch == MismatchPolicy.OFF ? null : handling.payload());
+        return request(handling, window.length(), onMismatch == MismatchPolicy.OFF ? null : handling.content());
     }
 
-    /** A request for an action, which compares the payload if there is one. */
+    /** A request for an action, which compares its content if there is one. */
     public ClaimRequest request(ClaimSpec action) {
-        return request(action, LEASE_WITHOUT_WINDOW, action.payload());
+        return request(action, LEASE_WITHOUT_WINDOW, action.content());
     }
 
-    private ClaimRequest request(ClaimSpec wanted, Duration fallback, @Nullable String payload) {
+    private ClaimRequest request(ClaimSpec wanted, Duration fallback, @Nullable Content content) {
         return new ClaimRequest(
                 new ClaimId(wanted.key(), ids.get()),
                 owner,
                 lease == null ? fallback : lease,
                 wanted.doubt().inDoubt(),
-                payload == null ? null : ClaimKey.sha256(payload),
+                content == null ? null : content.fingerprint(),
                 retention);
     }
 }

@@ -2,25 +2,26 @@ package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.fingerprint.Content;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A listener's claim for a delivery.
  *
  * @param key the key to claim
- * @param payload the content to compare with other messages of the key, such as the body; {@code null} for nothing
+ * @param content compared with that of other messages of the key; {@code null} to compare nothing
  * @param doubt what to do with a key that must not simply be run again
  * @param transaction in which the handler runs together with its claim, if its effects are in the database
  */
 public record ClaimSpec(
         ClaimKey key,
-        @Nullable String payload,
+        @Nullable Content content,
         InDoubtSettings doubt,
         @Nullable ClaimTransaction transaction) {
 
     /** Of a handler whose effects are elsewhere. */
-    public ClaimSpec(ClaimKey key, @Nullable String payload, InDoubtSettings doubt) {
-        this(key, payload, doubt, null);
+    public ClaimSpec(ClaimKey key, @Nullable Content content, InDoubtSettings doubt) {
+        this(key, content, doubt, null);
     }
 
     /** Contains only the key: payloads must not be logged. */

@@ -3,7 +3,6 @@ package io.exactlyonce.listener;
 import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsListenerConfigurer;
 import io.exactlyonce.claim.ClaimTransaction;
-import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.listener.method.DeliveryHandlerMethodFactory;
 import io.exactlyonce.listener.method.ListenerMethodReader;
 import io.exactlyonce.listener.method.ListenerModes;
@@ -22,12 +21,11 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
      *
      * @param beans where reconcilers and transaction managers are
      * @param modes the listeners' modes; resolves {@code ${...}} in the annotation's text attributes
-     * @param results reads stored results
      * @param transactions makes claim transactions for handlers whose effects are in the database
      */
     public ExactlyOnceListenerConfigurer(
-            BeanFactory beans, ListenerModes modes, ResultSerializer results, ClaimTransaction.Factory transactions) {
-        this.methods = new ListenerMethodReader(beans, modes, results, transactions);
+            BeanFactory beans, ListenerModes modes, ClaimTransaction.Factory transactions) {
+        this.methods = new ListenerMethodReader(beans, modes, transactions);
     }
 
     @Override

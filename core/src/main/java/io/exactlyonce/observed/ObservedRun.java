@@ -8,9 +8,9 @@ import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.fingerprint.Content;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.util.Objects;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A run of a handler, and the claim beside it. {@link ObservedClaims} begins and ends it. */
@@ -23,7 +23,7 @@ public final class ObservedRun {
     final ClaimKey key;
     final int room;
     private final VisibilityWindow lease;
-    private Supplier<String> payload;
+    private @Nullable Content content;
 
     /** True if the limit allowed it. */
     boolean isBegun;
@@ -34,7 +34,7 @@ public final class ObservedRun {
     /** The claim to end: one that is held, or got no answer. */
     @Nullable ClaimId claim;
 
-    /** The fingerprint of its payload; {@code null} if payloads are not compared. */
+    /** The fingerprint of its content; {@code null} if it is not compared. */
     private @Nullable String fingerprint;
 
     /** True if the store has answered that the claim is held. */
@@ -46,15 +46,14 @@ public final class ObservedRun {
     /**
      * @param key its key, made on the handler's thread before the handler may change the payload
      * @param characters how long the message's body is
-     * @param payload its fingerprint is made of this; read on another thread, since it may be long
+     * @param content its fingerprint is made of this, on another thread, since it may be long
      * @param lease of its claim, unless leases are configured
      */
-    public ObservedRun(
-            ObservedQueue queue, ClaimKey key, int characters, Supplier<String> payload, VisibilityWindow lease) {
+    public ObservedRun(ObservedQueue queue, ClaimKey key, int characters, Content content, VisibilityWindow lease) {
         this.queue = queue;
         this.key = key;
         this.room = 1 + characters / CHARACTERS_OF_A_RUN;
-        this.payload = payload;
+        this.content = content;
         this.lease = lease;
     }
 
@@ -63,15 +62,15 @@ public final class ObservedRun {
      * runs, so its key must not be parked.
      */
     ClaimRequest request(OutcomePolicy policy) {
-        ClaimSpec spec = new ClaimSpec(key, payload.get(), InDoubtSettings.RERUN);
+        ClaimSpec spec = new ClaimSpec(key, content, InDoubtSettings.RERUN);
         ClaimRequest request = policy.of(queue.listener()).terms().request(spec, lease);
-        payload = () -> "";
+        content = null;
         claim = request.id();
         fingerprint = request.fingerprint();
         return request;
     }
 
-    /** Returns whether its payload is known to be another one. */
+    /** Returns whether its content is known to be another one. */
     boolean differsFrom(ObservedRun other) {
         return fingerprint != null && other.fingerprint != null && !fingerprint.equals(other.fingerprint);
     }

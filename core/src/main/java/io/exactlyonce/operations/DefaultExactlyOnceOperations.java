@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.StoredResults;
+import io.exactlyonce.fingerprint.Content;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -52,7 +53,8 @@ public record DefaultExactlyOnceOperations(
             String scope, String key, @Nullable String payload, Class<T> type, Action<T, X> action) throws X {
         ClaimKey checked = KeyRules.key(scope, key);
         store.run();
-        return executions.execute(new ClaimSpec(checked, payload, doubt), type, action);
+        return executions.execute(
+                new ClaimSpec(checked, payload == null ? null : Content.ofBody(payload), doubt), type, action);
     }
 
     @Override

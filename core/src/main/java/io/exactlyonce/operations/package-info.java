@@ -1,6 +1,6 @@
 /**
  * Code outside a listener, run once per key: {@link io.exactlyonce.ExactlyOnceOperations}. It uses {@code claim},
- * {@code delivery} and {@code renewal}.
+ * {@code delivery}, {@code fingerprint} and {@code renewal}.
  */
 @NullMarked
 package io.exactlyonce.operations;

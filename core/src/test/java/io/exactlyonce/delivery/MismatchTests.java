@@ -8,6 +8,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.fingerprint.Content;
 import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -20,7 +21,7 @@ class MismatchTests {
 
     private final DeliveryRig rig = new DeliveryRig();
     private final Delivery delivery = rig.receive();
-    private final ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, BODY, InDoubtSettings.RERUN);
+    private final ClaimSpec handling = new ClaimSpec(DeliveryRig.KEY, Content.ofBody(BODY), InDoubtSettings.RERUN);
 
     @Test
     void refusedMismatchIsNeitherHandledNorAcknowledgedAndTellsHashesOnly(CapturedOutput output) throws Throwable {

@@ -19,6 +19,7 @@ import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.fingerprint.Content;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
@@ -30,7 +31,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.Executor;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -62,6 +62,15 @@ class ObservedClaimsTests {
     /** Does it when a test says so. */
     private final ObservedClaims busy = claims(queued::add, () -> {}, 10);
 
+    private boolean isMemoryUsedUp;
+
+    private UUID makeId() {
+        if (isMemoryUsedUp) {
+            throw new AssertionError("a crash");
+        }
+        return UUID.randomUUID();
+    }
+
     private ObservedClaims claims(Executor thread, Runnable readiness, int most) {
         ObservationCounter counter = new ObservationCounter() {
             @Override
@@ -82,7 +91,7 @@ class ObservedClaimsTests {
         return new ObservedClaims(
                 store,
                 new OutcomePolicy(
-                        new ClaimSettings("worker", null),
+                        new ClaimSettings("worker", null, null, MismatchPolicy.REFUSE, this::makeId),
                         new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(5))),
                 readiness,
                 List.of(counter),
@@ -91,11 +100,12 @@ class ObservedClaimsTests {
     }
 
     private static ObservedRun run(String key) {
-        return run(key, () -> "payload of " + key);
+        return run(key, "payload of " + key);
     }
 
-    private static ObservedRun run(String key, Supplier<String> payload) {
-        return new ObservedRun(ORDERS, new ClaimKey("orders", key), 0, payload, VisibilityWindow.ofSeconds(40));
+    private static ObservedRun run(String key, String body) {
+        return new ObservedRun(
+                ORDERS, new ClaimKey("orders", key), 0, Content.ofBody(body), VisibilityWindow.ofSeconds(40));
     }
 
     private ObservedRun begin(String key) {
@@ -330,12 +340,12 @@ class ObservedClaimsTests {
     void overlapOfAnotherPayloadIsAMismatch() {
         answer(FIRST, IN_DOUBT);
         begin("o1");
-        claims.begin(run("o1", () -> "another payload"));
+        claims.begin(run("o1", "another payload"));
         store.onClaim(ObservedClaimsTests::refuseConnection);
         store.onClaim(ObservedClaimsTests::refuseConnection);
-        claims.begin(run("o1", () -> "yet another payload"));
+        claims.begin(run("o1", "yet another payload"));
         answer(new AlreadyCompleted(null));
-        claims.begin(run("o1", () -> "payload of o1"));
+        claims.begin(run("o1", "payload of o1"));
 
         assertThat(seen).containsExactly("o1 alone", "o1 mismatch", "connection refused", "o1 mismatch", "o1 mismatch");
     }
@@ -446,7 +456,7 @@ class ObservedClaimsTests {
     @Test
     void bodiesThatWaitForTheirClaimsTakeRoomByTheirLength() {
         ObservedRun large = new ObservedRun(
-                ORDERS, new ClaimKey("orders", "o1"), 70_000, () -> "body", VisibilityWindow.ofSeconds(40));
+                ORDERS, new ClaimKey("orders", "o1"), 70_000, Content.ofBody("body"), VisibilityWindow.ofSeconds(40));
         busy.begin(large);
         assertThat(busy.inFlight()).isEqualTo(9);
         begin(busy, "o2");
@@ -477,9 +487,7 @@ class ObservedClaimsTests {
     /** A thread that is stuck in a store, or a log, that blocks. */
     @Test
     void handlersThreadDoesNothingButQueue() {
-        ObservedRun run = run("o1", () -> {
-            throw new AssertionError("Read on the handler's thread");
-        });
+        ObservedRun run = run("o1");
         busy.begin(run);
         busy.ended(run, null);
 
@@ -503,10 +511,10 @@ class ObservedClaimsTests {
     /** As when memory is used up. */
     @Test
     void crashCostsWhatIsInHandAndNoLaterHandlerOfTheKey(CapturedOutput output) {
-        ObservedRun crashed = run("o1", () -> {
-            throw new AssertionError("a crash");
-        });
+        isMemoryUsedUp = true;
+        ObservedRun crashed = run("o1");
         claims.begin(crashed);
+        isMemoryUsedUp = false;
         assertThat(output).contains("Observing crashed");
 
         end(crashed);

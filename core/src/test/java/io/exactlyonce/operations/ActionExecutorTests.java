@@ -27,6 +27,7 @@ import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.TestResults;
+import io.exactlyonce.fingerprint.Content;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -284,7 +285,10 @@ class ActionExecutorTests {
     }
 
     private <X extends Throwable> Integer execute(@Nullable String payload, Action<Integer, X> action) throws X {
-        return executions.execute(new ClaimSpec(DeliveryRig.KEY, payload, doubt), Integer.class, action);
+        return executions.execute(
+                new ClaimSpec(DeliveryRig.KEY, payload == null ? null : Content.ofBody(payload), doubt),
+                Integer.class,
+                action);
     }
 
     private <T> T execute(Class<T> type) {

@@ -9,6 +9,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
+import io.exactlyonce.fingerprint.Content;
 import io.exactlyonce.observed.ObservationCounter;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.observed.ObservedOutcome;
@@ -62,7 +63,7 @@ class ObservedInMemoryTests {
                 new ObservedQueue("fulfilment", "orders"),
                 new ClaimKey("orders", "o1"),
                 body.length(),
-                () -> body,
+                Content.ofBody(body),
                 new VisibilityWindow(LEASE));
         instance.begin(run);
         return new Handler(instance, run);

@@ -9,16 +9,14 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtSettings;
-import io.exactlyonce.delivery.ResultSerializer;
+import io.exactlyonce.fingerprint.Content;
 import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.listener.message.SnsEnvelope;
 import java.lang.reflect.Method;
 import java.lang.reflect.Parameter;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
@@ -32,14 +30,12 @@ import org.springframework.util.ClassUtils;
  *
  * @param signalsCompletion whether its work is done when it ends
  * @param isAsync whether it returns before its work is done, and a future of it
- * @param isEnveloped whether it takes its messages out of SNS's envelopes
  * @param key evaluates the key of a message; {@code null} for the message attribute, else the message's id
- * @param fingerprint evaluates the content to compare with other messages of the key; {@code null} for the payload
+ * @param fingerprint evaluates the content to compare with other messages of the key; {@code null} for the body
  * @param scope of its keys; {@code null} for the queue's name
  * @param timeout its longest run; {@code null} for no timeout
  * @param doubt what to do with a key that must not simply be run again
  * @param transaction in which the method runs together with its claim; {@code null} if its effects are elsewhere
- * @param json reads envelopes
  */
 public record ListenerMethod(
         Method method,
@@ -48,14 +44,12 @@ public record ListenerMethod(
         boolean signalsCompletion,
         boolean isAsync,
         boolean isBatch,
-        boolean isEnveloped,
         @Nullable KeyExpression key,
         @Nullable KeyExpression fingerprint,
         @Nullable String scope,
         @Nullable Duration timeout,
         InDoubtSettings doubt,
-        @Nullable ClaimTransaction transaction,
-        ResultSerializer json) {
+        @Nullable ClaimTransaction transaction) {
 
     /**
      * Returns the claim of a polled message, also one of a batch.
@@ -64,11 +58,7 @@ public record ListenerMethod(
      */
     ClaimSpec spec(ReceivedMessage received) {
         PolledMessage polled = received.polled();
-        return new ClaimSpec(
-                key(received.message(), polled),
-                compared(received.message(), polled).get(),
-                doubt,
-                transaction);
+        return new ClaimSpec(key(received.message(), polled), compared(received.message(), polled), doubt, transaction);
     }
 
     /**
@@ -123,17 +113,15 @@ public record ListenerMethod(
     }
 
     /**
-     * Returns the content to compare with other messages of the key: an expression's current value, or else the
-     * message's content without its envelope, read on demand.
+     * Returns the content to compare with other messages of the key: an expression's current value, or else the body.
      *
      * @throws InvalidKeyException if the expression has no usable value
      */
-    Supplier<String> compared(Message<?> message, PolledMessage polled) {
+    Content compared(Message<?> message, PolledMessage polled) {
         if (fingerprint == null) {
-            return () -> isEnveloped ? SnsEnvelope.of(polled.body(), json) : polled.body();
+            return Content.ofBody(polled.body());
         }
-        String value = KeyRules.toFingerprint("The " + fingerprint, fingerprint.evaluate(message));
-        return () -> value;
+        return Content.ofValue(KeyRules.toFingerprint("The " + fingerprint, fingerprint.evaluate(message)));
     }
 
     /**

@@ -8,10 +8,8 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.delivery.InDoubtSettings;
-import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.listener.expression.HandlerArguments;
 import io.exactlyonce.listener.expression.KeyExpression;
-import io.exactlyonce.listener.message.SnsEnvelope;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -33,11 +31,10 @@ import org.springframework.transaction.PlatformTransactionManager;
  *
  * @param beans where reconcilers and transaction managers are
  * @param modes the modes and settings of listeners; resolves {@code ${...}}
- * @param results reads stored results
  * @param transactions makes claim transactions for handlers whose effects are in the database
  */
 public record ListenerMethodReader(
-        BeanFactory beans, ListenerModes modes, ResultSerializer results, ClaimTransaction.Factory transactions) {
+        BeanFactory beans, ListenerModes modes, ClaimTransaction.Factory transactions) {
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
 
@@ -72,14 +69,12 @@ public record ListenerMethodReader(
                 signalsCompletion,
                 !isObserved && rules.isAsync(),
                 ListenerRules.isBatch(method),
-                SnsEnvelope.isTakenBy(method),
                 expression("key", declared.annotation().key(), declared, handler, resolvers),
                 expression("fingerprint", declared.annotation().fingerprint(), declared, handler, resolvers),
                 scope(declared),
                 isObserved ? null : timeout(declared),
                 isObserved ? InDoubtSettings.RERUN : doubt(declared),
-                isObserved ? null : transaction(bean, declared),
-                results);
+                isObserved ? null : transaction(bean, declared));
     }
 
     private String resolve(String attribute) {

@@ -15,6 +15,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.InDoubtSettings;
+import io.exactlyonce.fingerprint.Content;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -51,8 +52,9 @@ class WaitingDeliveriesTests {
     }
 
     private Delivery waitFor(ClaimKey key, @Nullable String body, Delivery delivery) throws Throwable {
+        Content content = body == null ? null : Content.ofBody(body);
         rig.store.answer(new HeldElsewhere(Duration.ofSeconds(20)));
-        rig.process(delivery, new ClaimSpec(key, body, InDoubtSettings.RERUN), DeliveryRig::neverCalled);
+        rig.process(delivery, new ClaimSpec(key, content, InDoubtSettings.RERUN), DeliveryRig::neverCalled);
         rig.settle(delivery);
         return delivery;
     }

@@ -16,7 +16,6 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.listener.message.ReceivedMessage;
@@ -158,7 +157,6 @@ class ExactlyOnceInterceptorTests {
                 new ListenerMethodReader(
                         beans,
                         ListenerRig.ENFORCED,
-                        TestResults.NONE,
                         (manager, named) -> ExactlyOnceInterceptorTests::transaction));
         factory.setArgumentResolvers(resolvers);
         factory.afterPropertiesSet();

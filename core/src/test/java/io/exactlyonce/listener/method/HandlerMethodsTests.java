@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.Mode;
-import io.exactlyonce.delivery.TestResults;
 import java.lang.reflect.Method;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -56,8 +55,7 @@ class HandlerMethodsTests {
         Listeners bean = new Listeners();
         var made = new InvocableHandlerMethod(bean, plain);
         var factory = new DeliveryHandlerMethodFactory(
-                (target, method) -> made,
-                ListenerRig.reader(new StaticListableBeanFactory(), ListenerRig.ENFORCED, TestResults.NONE));
+                (target, method) -> made, ListenerRig.reader(new StaticListableBeanFactory(), ListenerRig.ENFORCED));
 
         assertThatCode(() -> {
                     factory.setArgumentResolvers(List.of(new ClaimArgumentResolver()));

@@ -15,7 +15,6 @@ import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.listener.container.SharedQueues;
-import io.exactlyonce.listener.message.SnsEnvelope;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Method;
@@ -225,15 +224,6 @@ class HandlerShapeTests {
                 new ListenerDeclaration(method, plain.annotation(), seen == null ? plain.seen() : seen, false),
                 ResolvableType.forMethodReturnType(method),
                 new MockEnvironment().withProperty("mode", mode));
-    }
-
-    /** Each publication is in an envelope of its own, which would look like another payload. */
-    @Test
-    void methodsThatTakeWhatAnSnsEnvelopeCarriesAreKnown() {
-        assertThat(List.of("enveloped", "notification", "notifications", "notificationMessages", "envelopedBatch"))
-                .allMatch(name -> SnsEnvelope.isTakenBy(ListenerRig.method(Handlers.class, name)));
-        assertThat(SnsEnvelope.isTakenBy(ListenerRig.method(Handlers.class, "withMode")))
-                .isFalse();
     }
 
     static class Sharing {

@@ -16,7 +16,7 @@ import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtSettings;
-import io.exactlyonce.delivery.TestResults;
+import io.exactlyonce.fingerprint.Content;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -163,8 +163,7 @@ class ListenerMethodReaderTests {
             .withProperty("reconciler", "charges");
     private final Reconciler charges = (listener, scope, claim) -> Reconciliation.park("unknown");
     private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
-    private final ListenerMethodReader reader =
-            ListenerRig.reader(beans, new ListenerModes(properties, Mode.ENFORCE), TestResults.NONE);
+    private final ListenerMethodReader reader = ListenerRig.reader(beans, new ListenerModes(properties, Mode.ENFORCE));
 
     @ParameterizedTest
     @CsvSource({"ninetySeconds, PT90S", "isoTimeout, PT12H", "placeholderTimeout, PT5M", "plain,"})
@@ -185,8 +184,8 @@ class ListenerMethodReaderTests {
     @Test
     void configurationOfTheListenerWinsOverItsTimeout() {
         ListenerModes.Own slower = new ListenerModes.Own(null, Duration.ofMinutes(10));
-        ListenerMethodReader configured = ListenerRig.reader(
-                beans, new ListenerModes(properties, Mode.ENFORCE, Map.of("slow", slower)), TestResults.NONE);
+        ListenerMethodReader configured =
+                ListenerRig.reader(beans, new ListenerModes(properties, Mode.ENFORCE, Map.of("slow", slower)));
 
         assertThat(ListenerRig.read(configured, ListenerRig.advised(new Listeners()), Listeners.class, "ninetySeconds")
                         .timeout())
@@ -195,8 +194,8 @@ class ListenerMethodReaderTests {
 
     @Test
     void whatIsComparedMayBeNamed() {
-        assertThat(spec("plain").payload()).isEqualTo("body");
-        assertThat(spec("fingerprint").payload()).isEqualTo("3");
+        assertThat(spec("plain").content()).isEqualTo(Content.ofBody("body"));
+        assertThat(spec("fingerprint").content()).isEqualTo(Content.ofValue("3"));
     }
 
     @Test

@@ -3,19 +3,15 @@ package io.exactlyonce.listener.method;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.InDoubtSettings;
-import io.exactlyonce.delivery.ResultSerializer;
-import io.exactlyonce.delivery.TestResults;
+import io.exactlyonce.fingerprint.Content;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.listener.message.SnsEnvelope;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,51 +50,28 @@ class ListenerMethodTests {
     interface Handlers {
         @ExactlyOnceListener("orders")
         void parcel(Parcel parcel);
-
-        @ExactlyOnceListener("orders")
-        void notification(SnsNotification<String> order);
-
-        @ExactlyOnceListener("orders")
-        void notifications(List<SnsNotification<String>> orders);
     }
 
     private final ReceivedMessage plain = ListenerRig.received();
 
-    /** The envelope is another one each time, and would pass for another payload under the same key. */
-    @Test
-    void payloadOfASnsNotificationIsTheSameForSingleMessagesAndBatches() {
-        ResultSerializer json = TestResults.reading((text, type) -> Map.of("MessageId", text, "Message", "published"));
-        ReceivedMessage received = ListenerRig.received(ListenerRig.delivery(), null, "{...}");
-
-        assertThat(payloads(json, received)).containsExactly("published", "published");
-    }
-
-    private static List<String> payloads(ResultSerializer json, ReceivedMessage received) {
-        ListenerRig.attach(received, ListenerRig.message(Map.of()));
-        return Stream.of("notification", "notifications")
-                .map(name -> method(name, null, null, null, json).spec(received).payload())
-                .toList();
-    }
-
     /** A sender repeats an order with another timestamp. */
     @Test
     void fingerprintNamesWhatIsComparedInThePlaceOfTheBody() {
-        ListenerMethod method =
-                method("parcel", "#parcel.number", "{#parcel.number, 3, #parcel.nothing}", null, TestResults.NONE);
+        ListenerMethod method = method("#parcel.number", "{#parcel.number, 3, #parcel.nothing}", null);
         ReceivedMessage first = ListenerRig.received(ListenerRig.delivery(), null, "{\"sentAt\": 1}");
         ReceivedMessage again = ListenerRig.received(ListenerRig.delivery(), null, "{\"sentAt\": 2}");
         List.of(first, again).forEach(ListenerMethodTests::attachParcel);
 
-        assertThat(method.spec(first).payload())
-                .isEqualTo(method.spec(again).payload())
-                .isEqualTo("3:P-71:3-1:");
-        assertThat(method(null, null).spec(first).payload()).isEqualTo("{\"sentAt\": 1}");
+        assertThat(method.spec(first).content())
+                .isEqualTo(method.spec(again).content())
+                .isEqualTo(Content.ofValue("3:P-71:3-1:"));
+        assertThat(method(null, null).spec(first).content()).isEqualTo(Content.ofBody("{\"sentAt\": 1}"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"#parcel.nothing", "#parcel", "{#parcel}", "#parcel.numbr"})
     void fingerprintWithoutAUsableValueFailsTheDelivery(String fingerprint) {
-        ListenerMethod method = method("parcel", "#parcel.number", fingerprint, null, TestResults.NONE);
+        ListenerMethod method = method("#parcel.number", fingerprint, null);
         attachParcel(plain);
 
         assertThatThrownBy(() -> method.spec(plain))
@@ -179,30 +152,24 @@ class ListenerMethodTests {
     }
 
     private static ListenerMethod method(@Nullable String expression, @Nullable String scope) {
-        return method("parcel", expression, null, scope, TestResults.NONE);
+        return method(expression, null, scope);
     }
 
     private static ListenerMethod method(
-            String name,
-            @Nullable String expression,
-            @Nullable String fingerprint,
-            @Nullable String scope,
-            ResultSerializer json) {
-        Method method = ListenerRig.method(Handlers.class, name);
+            @Nullable String expression, @Nullable String fingerprint, @Nullable String scope) {
+        Method method = ListenerRig.method(Handlers.class, "parcel");
         return new ListenerMethod(
                 method,
-                ListenerRig.declared(Handlers.class, name).annotation(),
+                ListenerRig.declared(Handlers.class, "parcel").annotation(),
                 false,
                 true,
                 false,
                 ListenerRules.isBatch(method),
-                SnsEnvelope.isTakenBy(method),
                 expression == null ? null : ListenerRig.key(expression, method),
                 fingerprint == null ? null : ListenerRig.fingerprint(fingerprint, method),
                 scope,
                 null,
                 InDoubtSettings.RERUN,
-                null,
-                json);
+                null);
     }
 }

@@ -11,7 +11,6 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.OutcomePolicy;
-import io.exactlyonce.delivery.ResultSerializer;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.delivery.pipeline.CircuitBreakers;
@@ -68,8 +67,8 @@ import tools.jackson.databind.json.JsonMapper;
 public final class ListenerRig {
 
     /** A reader without transactions. */
-    static ListenerMethodReader reader(StaticListableBeanFactory beans, ListenerModes modes, ResultSerializer results) {
-        return new ListenerMethodReader(beans, modes, results, (manager, named) -> {
+    static ListenerMethodReader reader(StaticListableBeanFactory beans, ListenerModes modes) {
+        return new ListenerMethodReader(beans, modes, (manager, named) -> {
             throw new AssertionError("There is no " + manager);
         });
     }
@@ -168,10 +167,7 @@ public final class ListenerRig {
     public static DeliveryHandlerMethodFactory handlerMethods(Mode mode) {
         var factory = new DeliveryHandlerMethodFactory(
                 new DefaultMessageHandlerMethodFactory(),
-                reader(
-                        new StaticListableBeanFactory(),
-                        new ListenerModes(new MockEnvironment(), mode),
-                        TestResults.NONE));
+                reader(new StaticListableBeanFactory(), new ListenerModes(new MockEnvironment(), mode)));
         factory.setArgumentResolvers(resolvers());
         factory.afterPropertiesSet();
         return factory;

@@ -8,7 +8,6 @@ import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
-import io.exactlyonce.delivery.TestResults;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -104,7 +103,7 @@ class TransactionAdviceTests {
     }
 
     private ListenerMethodReader reader(ClaimTransaction.Factory transactions) {
-        return new ListenerMethodReader(beans, ListenerRig.ENFORCED, TestResults.NONE, transactions);
+        return new ListenerMethodReader(beans, ListenerRig.ENFORCED, transactions);
     }
 
     private ClaimTransaction create(PlatformTransactionManager manager, boolean named) {

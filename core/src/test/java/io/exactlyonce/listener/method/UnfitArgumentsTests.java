@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.delivery.TestResults;
 import io.exactlyonce.listener.CapturedLog;
 import java.lang.reflect.Method;
 import java.util.Map;
@@ -79,7 +78,7 @@ class UnfitArgumentsTests {
         var factory = new DefaultMessageHandlerMethodFactory();
         factory.setValidator(new NameValidator());
         factory.afterPropertiesSet();
-        var reader = ListenerRig.reader(new StaticListableBeanFactory(), ListenerRig.ENFORCED, TestResults.NONE);
+        var reader = ListenerRig.reader(new StaticListableBeanFactory(), ListenerRig.ENFORCED);
         var listener = ListenerRig.read(reader, ListenerRig.advised(new Handlers()), Handlers.class, name);
         return new DeliveryHandlerMethod(factory.createInvocableHandlerMethod(new Handlers(), method), listener);
     }

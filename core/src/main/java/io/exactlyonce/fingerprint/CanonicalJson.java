@@ -1,0 +1,238 @@
+package io.exactlyonce.fingerprint;
+
+import java.security.MessageDigest;
+import java.util.Arrays;
+
+/**
+ * The canonical text of a JSON document: fields sorted by name, no white space, one spelling of each string, and numbers as they
+ * were written. Fields of one name keep their order, because readers take the last one. Not thread-safe.
+ *
+ * <p>{@link JsonReader} writes the document into one buffer. The fields of an object are moved into their order when the object
+ * ends; the outermost ones stay where they are, and are digested in their order. The length of a document bounds memory and
+ * time, whatever it contains.
+ */
+final class CanonicalJson {
+
+    /** Levels of arrays and objects: Jackson's default, so that a converter does not read deeper documents either. */
+    static final int DEEPEST = 500;
+
+    /** Each nested object may move what is in it again. A byte is moved at most so often, on average. */
+    private static final int MOST_MOVES = 32;
+
+    private static final int MOST_KEPT = 1 << 16;
+
+    /** Stands for an array in {@link #firsts}. */
+    private static final int ARRAY = -1;
+
+    private final Utf8Buffer text = new Utf8Buffer();
+    private final FieldStack fields = new FieldStack(text);
+
+    /** The first field of each object that has begun and not ended, with the arrays between them. */
+    private final int[] firsts = new int[DEEPEST];
+
+    private int depth;
+    private byte[] unsorted = new byte[0];
+    private long movable;
+
+    /** Whether the outermost object's fields are in another order than that of their names. */
+    private boolean isUnsorted;
+
+    /** Begins a document of so many characters in the place of the one before. */
+    void begin(int length) {
+        clear();
+        text.reserve(length);
+        movable = (long) MOST_MOVES * length;
+    }
+
+    /** Frees what only a large document needed. */
+    void clear() {
+        text.clear();
+        fields.clear();
+        if (unsorted.length > MOST_KEPT) {
+            unsorted = new byte[0];
+        }
+        depth = 0;
+        isUnsorted = false;
+    }
+
+    /** Begins an array. Like the steps below, it returns whether the document is still within the limits. */
+    boolean beginArray() {
+        text.add('[');
+        return push(ARRAY);
+    }
+
+    boolean beginObject() {
+        text.add('{');
+        return push(fields.size());
+    }
+
+    private boolean push(int first) {
+        if (depth == DEEPEST) {
+            return false;
+        }
+        firsts[depth++] = first;
+        return true;
+    }
+
+    /** Begins a field; its name is added to the text next. */
+    void beginName() {
+        fields.begin();
+    }
+
+    void endName() {
+        fields.endName();
+        text.add(':');
+    }
+
+    boolean endValue() {
+        text.add(',');
+        return true;
+    }
+
+    boolean endArray() {
+        depth--;
+        return close('[', ']');
+    }
+
+    /** The comma after the last value is replaced. */
+    private boolean close(char opening, char closing) {
+        if (!text.endsWith(opening)) {
+            text.removeLast();
+        }
+        text.add(closing);
+        return endValue();
+    }
+
+    /** Ends the document. */
+    void end() {
+        text.removeLast();
+    }
+
+    boolean endObject() {
+        int first = firsts[--depth];
+        boolean isSorted = fields.sort(first);
+        if (depth == 0) {
+            isUnsorted = !isSorted;
+        } else {
+            if (!isSorted && !move(first)) {
+                return false;
+            }
+            fields.end(first);
+        }
+        return close('{', '}');
+    }
+
+    /** Returns whether an array or an object has begun and not ended. */
+    boolean isOpen() {
+        return depth > 0;
+    }
+
+    boolean isInObject() {
+        return firsts[depth - 1] != ARRAY;
+    }
+
+    /** Returns whether the array or object that has begun last has no value yet. */
+    boolean isEmpty() {
+        return text.endsWith(isInObject() ? '{' : '[');
+    }
+
+    /** Returns whether the outermost object's field with this name has begun. */
+    boolean isAtOutermost(byte[] name) {
+        return depth == 1 && isInObject() && fields.isLastNamed(name);
+    }
+
+    private boolean move(int first) {
+        int begin = fields.begin(first);
+        int size = text.length() - begin;
+        movable -= size;
+        if (movable < 0) {
+            return false;
+        }
+        if (unsorted.length < size) {
+            unsorted = new byte[text.bytes().length];
+        }
+        System.arraycopy(text.bytes(), begin, unsorted, 0, size);
+        int at = begin;
+        for (int place = first; place < fields.size(); place++) {
+            int field = fields.sorted(place);
+            int length = fields.afterComma(field) - fields.begin(field);
+            System.arraycopy(unsorted, fields.begin(field) - begin, text.bytes(), at, length);
+            at += length;
+        }
+        return true;
+    }
+
+    /** Digests the canonical text. */
+    void addTo(MessageDigest digest) {
+        if (!isUnsorted) {
+            digest.update(text.bytes(), 0, text.length());
+            return;
+        }
+        digest.update((byte) '{');
+        for (int place = 0; place < size(); place++) {
+            addField(field(place), digest);
+            digest.update((byte) (place + 1 < size() ? ',' : '}'));
+        }
+    }
+
+    /** Digests a field of the outermost object, without a comma. */
+    void addField(int field, MessageDigest digest) {
+        digest.update(text.bytes(), fields.begin(field), end(field) - fields.begin(field));
+    }
+
+    /** Digests the end of a field of the outermost object that is a string, from its last colon on. */
+    void addAfterColon(int field, MessageDigest digest) {
+        int from = end(field);
+        while (text.bytes()[from - 1] != ':') {
+            from--;
+        }
+        digest.update(text.bytes(), from, end(field) - from);
+    }
+
+    Utf8Buffer text() {
+        return text;
+    }
+
+    /** Returns the number of fields of the outermost object; 0 if the document is not an object. */
+    int size() {
+        return fields.size();
+    }
+
+    /** Returns the field of the outermost object that is at a place by its name. */
+    int field(int place) {
+        return fields.sorted(place);
+    }
+
+    private int end(int field) {
+        return fields.afterComma(field) - 1;
+    }
+
+    /** Returns the field of the outermost object with a name; -1 if there is none, or more than one. */
+    int only(byte[] name) {
+        int only = -1;
+        for (int field = 0; field < size(); field++) {
+            if (isNamed(field, name)) {
+                if (only >= 0) {
+                    return -1;
+                }
+                only = field;
+            }
+        }
+        return only;
+    }
+
+    boolean isNamed(int field, byte[] name) {
+        return fields.isNamed(field, name);
+    }
+
+    /** Returns whether there is this field, and it is a string. */
+    boolean isText(int field) {
+        return field >= 0 && text.bytes()[end(field) - 1] == '"';
+    }
+
+    /** Returns whether there is this field, and its name and value are these. */
+    boolean isField(int field, byte[] nameAndValue) {
+        return field >= 0
+                && Arrays.equals(text.bytes(), fields.begin(field), end(field), nameAndValue, 0, nameAndValue.length);
+    }
+}

@@ -1,0 +1,133 @@
+package io.exactlyonce.fingerprint;
+
+import java.util.Arrays;
+
+/**
+ * The fields of the objects that have begun and not ended, by their places in a buffer; those of the innermost object are the
+ * last. A field is its name, its value and a comma. Not thread-safe.
+ */
+final class FieldStack {
+
+    private static final int FEW = 64;
+    private static final int MOST_KEPT = 1 << 12;
+
+    private final Utf8Buffer text;
+
+    /** Where each field begins, and where its name ends. */
+    private int[] begins = new int[FEW];
+
+    private int[] nameEnds = new int[FEW];
+
+    /** Fields by name, and room for merging. */
+    private int[] order = new int[FEW];
+
+    private int[] merging = new int[FEW];
+
+    private int size;
+
+    FieldStack(Utf8Buffer text) {
+        this.text = text;
+    }
+
+    void clear() {
+        size = 0;
+        if (begins.length > MOST_KEPT) {
+            begins = new int[FEW];
+            nameEnds = new int[FEW];
+            order = new int[FEW];
+            merging = new int[FEW];
+        }
+    }
+
+    /** Adds a field whose name is next in the buffer. */
+    void begin() {
+        if (size == begins.length) {
+            begins = Arrays.copyOf(begins, 2 * size);
+            nameEnds = Arrays.copyOf(nameEnds, 2 * size);
+            order = Arrays.copyOf(order, 2 * size);
+            merging = Arrays.copyOf(merging, 2 * size);
+        }
+        begins[size++] = text.length();
+    }
+
+    /** Ends the name of the last field. */
+    void endName() {
+        nameEnds[size - 1] = text.length();
+    }
+
+    /** Removes the fields of an object that has ended. */
+    void end(int first) {
+        size = first;
+    }
+
+    int size() {
+        return size;
+    }
+
+    boolean isLastNamed(byte[] quoted) {
+        return size > 0 && isNamed(size - 1, quoted);
+    }
+
+    boolean isNamed(int field, byte[] quoted) {
+        int begin = begins[field];
+        return nameEnds[field] - begin == quoted.length
+                && Arrays.equals(text.bytes(), begin, begin + quoted.length, quoted, 0, quoted.length);
+    }
+
+    /** Returns the field that is at a place by its name. */
+    int sorted(int place) {
+        return order[place];
+    }
+
+    int begin(int field) {
+        return begins[field];
+    }
+
+    /** Returns the place after a field of the innermost object, and after its comma. */
+    int afterComma(int field) {
+        return field + 1 < size ? begins[field + 1] : text.length();
+    }
+
+    /**
+     * Sorts the fields from a place on by their names. Fields of one name keep their order.
+     *
+     * @return whether they were in this order
+     */
+    boolean sort(int from) {
+        boolean isSorted = true;
+        for (int field = from; field < size; field++) {
+            order[field] = field;
+            isSorted &= field == from || compare(field - 1, field) <= 0;
+        }
+        if (!isSorted) {
+            sort(from, size);
+        }
+        return isSorted;
+    }
+
+    private void sort(int from, int to) {
+        int middle = (from + to) >>> 1;
+        if (middle == from) {
+            return;
+        }
+        sort(from, middle);
+        sort(middle, to);
+        System.arraycopy(order, from, merging, from, middle - from);
+        int left = from;
+        int right = middle;
+        for (int place = from; left < middle; place++) {
+            boolean takesRight = right < to && compare(order[right], merging[left]) < 0;
+            order[place] = takesRight ? order[right++] : merging[left++];
+        }
+    }
+
+    /** Most names differ in the first character after the quote. */
+    private int compare(int one, int other) {
+        int from = begins[one] + 1;
+        int otherFrom = begins[other] + 1;
+        int first = Byte.compareUnsigned(text.bytes()[from], text.bytes()[otherFrom]);
+        return first != 0
+                ? first
+                : Arrays.compareUnsigned(text.bytes(), from, nameEnds[one], text.bytes(), otherFrom, nameEnds[other]);
+    }
+}

@@ -1,0 +1,78 @@
+package io.exactlyonce.fingerprint;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.stream.Stream;
+
+/**
+ * The envelope in which SNS delivers a message to a queue. SNS makes a new envelope for each publication, so the fields that it
+ * fills are not compared. The fields that the publisher fills are: message, subject and the topic's name. Fields that SNS does
+ * not have are compared as well, because a document of another kind may look like an envelope.
+ *
+ * <p>The topic's name often says what has happened to the order that the message is about. Its region and account are not
+ * compared, because a publisher may turn to another region. Attributes are not compared, as those of SQS are not: Spring Cloud
+ * AWS publishes an id and a time among them.
+ */
+final class SnsEnvelope {
+
+    static final byte[] MESSAGE = bytes("\"Message\"");
+
+    private static final byte[] TYPE = bytes("\"Type\"");
+    private static final byte[] NOTIFICATION = bytes("\"Type\":\"Notification\"");
+    private static final byte[] TOPIC = bytes("\"TopicArn\"");
+
+    private static final byte[][] NOT_COMPARED = Stream.of(
+                    "Type",
+                    "Message",
+                    "MessageId",
+                    "SequenceNumber",
+                    "Timestamp",
+                    "SignatureVersion",
+                    "Signature",
+                    "SigningCertURL",
+                    "UnsubscribeURL",
+                    "MessageAttributes")
+            .map(name -> bytes('"' + name + '"'))
+            .toArray(byte[][]::new);
+
+    /** No text in UTF-8 has it. */
+    private static final byte SEPARATOR = (byte) 0xFF;
+
+    private SnsEnvelope() {}
+
+    private static byte[] bytes(String ascii) {
+        return ascii.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Returns whether a document is an envelope. */
+    static boolean isOne(CanonicalJson json) {
+        return json.isField(json.only(TYPE), NOTIFICATION)
+                && json.isText(json.only(TOPIC))
+                && json.isText(json.only(MESSAGE));
+    }
+
+    /** Digests the part of an envelope that the publisher chose; its message comes after it. */
+    static void addTo(MessageDigest digest, CanonicalJson json) {
+        digest.update(SEPARATOR);
+        for (int place = 0; place < json.size(); place++) {
+            int field = json.field(place);
+            if (json.isNamed(field, TOPIC)) {
+                json.addAfterColon(field, digest);
+                digest.update(SEPARATOR);
+            } else if (isCompared(json, field)) {
+                json.addField(field, digest);
+                digest.update(SEPARATOR);
+            }
+        }
+        digest.update(SEPARATOR);
+    }
+
+    private static boolean isCompared(CanonicalJson json, int field) {
+        for (byte[] name : NOT_COMPARED) {
+            if (json.isNamed(field, name)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}
