@@ -266,7 +266,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
             ObjectProvider<ListenerEngine> engine,
             ObjectProvider<ClaimTransaction.Factory> transactions) {
         ListenerModes modes = modes(properties, environment);
-        return new ExactlyOnceListenerConfigurer(beans, modes, (manager, named) -> {
+        return new ExactlyOnceListenerConfigurer(beans, modes, (manager, own, named) -> {
             ListenerEngine its = engine.getObject();
             // A transaction proves itself on the table, which may have to be created first.
             its.readiness().run();
@@ -276,7 +276,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                         "use effects = EXTERNAL; for effects in DynamoDB, with DynamoDbCompletion in the handler's own transaction",
                         null);
             });
-            return its.breakers().guard(factory.create(manager, named), nameOf(manager, beans));
+            return its.breakers().guard(factory.create(manager, own, named), nameOf(manager, beans));
         });
     }
 

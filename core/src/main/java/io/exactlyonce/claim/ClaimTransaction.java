@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /**
  * Claims keys, does the work, and completes the claims in one application transaction, for work whose effects are all
@@ -50,11 +51,13 @@ public interface ClaimTransaction {
          * Makes a claim transaction.
          *
          * @param manager the application's transaction manager
+         * @param own the handler's own transaction: that of the claim begins with its timeout and isolation level, so that
+         *     it can join
          * @param named whether the handler names its manager; if not, it is presumed to write through the application's only
          *     or primary DataSource, which must join the manager's transactions then
          * @throws UnsupportedTransactionException if this manager's transactions cannot hold claims
          */
-        ClaimTransaction create(PlatformTransactionManager manager, boolean named);
+        ClaimTransaction create(PlatformTransactionManager manager, TransactionAttribute own, boolean named);
     }
 
     /**

@@ -24,6 +24,7 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 
 /**
  * Reads {@link ExactlyOnceListener} methods, finds the beans that they name, and rejects methods that violate {@link
@@ -33,8 +34,7 @@ import org.springframework.transaction.PlatformTransactionManager;
  * @param modes the modes and settings of listeners; resolves {@code ${...}}
  * @param transactions makes claim transactions for handlers whose effects are in the database
  */
-public record ListenerMethodReader(
-        BeanFactory beans, ListenerModes modes, ClaimTransaction.Factory transactions) {
+public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, ClaimTransaction.Factory transactions) {
 
     private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
 
@@ -197,9 +197,9 @@ public record ListenerMethodReader(
                 PlatformTransactionManager.class,
                 "name the one whose DataSource the handler writes to, if there are several: transactionManager = \"...\"; or let "
                         + "Spring Boot configure one for spring.datasource.url, or declare a JdbcTransactionManager");
-        new TransactionRules(declared).requireJoining(bean, beans, manager);
+        TransactionAttribute own = new TransactionRules(declared).requireJoining(bean, beans, manager, name);
         try {
-            return transactions.create(manager, !name.isEmpty());
+            return transactions.create(manager, own, !name.isEmpty());
         } catch (UnsupportedTransactionException unusable) {
             throw new InvalidListenerException(
                     declared.method(), "effects = DATABASE, but " + unusable.problem(), unusable.remedy(), unusable);

@@ -77,7 +77,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 "its bean has no proxy that could claim keys, so the handler would run unclaimed",
                 "make the class non-final and the bean an ordinary Spring bean");
         requireInterceptable(AopUtils.getTargetClass(bean));
-        new TransactionRules(declared).of(bean);
+        new TransactionRules(declared).requireWithinClaim(bean);
     }
 
     /**

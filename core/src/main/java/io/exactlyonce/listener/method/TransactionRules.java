@@ -1,23 +1,31 @@
 package io.exactlyonce.listener.method;
 
+import io.exactlyonce.BatchItemFailures;
+import java.util.List;
 import java.util.Map;
-import org.aopalliance.aop.Advice;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
+import org.springframework.transaction.interceptor.NoRollbackRuleAttribute;
+import org.springframework.transaction.interceptor.RollbackRuleAttribute;
+import org.springframework.transaction.interceptor.RuleBasedTransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
+import org.springframework.util.StringUtils;
 
 /**
  * Rejects a listener method whose own transaction would begin before its claim, or would not join the transaction of
- * its claim.
+ * its claim as its {@code @Transactional} says.
  */
 record TransactionRules(ListenerDeclaration declared) {
 
@@ -27,57 +35,124 @@ record TransactionRules(ListenerDeclaration declared) {
             TransactionDefinition.PROPAGATION_NOT_SUPPORTED, "NOT_SUPPORTED",
             TransactionDefinition.PROPAGATION_NEVER, "NEVER");
 
-    /**
-     * Returns the transaction that the application's own advice begins within the claim, whatever annotation or configuration it
-     * comes from; {@code null} if there is none. Begun before the claim, it would be committed after the claim is completed.
-     */
-    @Nullable TransactionAttribute of(Object bean) {
+    private static final String BUT = "effects = DATABASE, but @Transactional";
+
+    /** A method's own transaction, whatever annotation or configuration it comes from, and the advice that begins it. */
+    private record Own(TransactionAttribute attribute, TransactionInterceptor advice, Class<?> type) {}
+
+    /** Rejects a transaction that would begin before the claim: it would be committed after the claim is completed. */
+    void requireWithinClaim(Object bean) {
+        own(bean);
+    }
+
+    private @Nullable Own own(Object bean) {
         boolean isWithin = false;
         for (Advisor advisor : ((Advised) bean).getAdvisors()) {
             isWithin |= advisor instanceof ExactlyOnceAdvisor;
-            TransactionAttribute attribute = attribute(advisor.getAdvice(), AopUtils.getTargetClass(bean));
+            Own own = advisor.getAdvice() instanceof TransactionInterceptor advice
+                    ? own(advice, AopUtils.getTargetClass(bean))
+                    : null;
             declared.refuseIf(
-                    attribute != null && !isWithin,
+                    own != null && !isWithin,
                     "its transaction is begun before its key is claimed, so its writes would be committed after the claim is"
                             + " completed",
                     "give @EnableTransactionManagement an order above %d, for example its default"
                             .formatted(ExactlyOnceAdvisor.ORDER));
-            if (attribute != null) {
-                return attribute;
+            if (own != null) {
+                return own;
             }
         }
         return null;
     }
 
-    private @Nullable TransactionAttribute attribute(Advice advice, Class<?> type) {
-        TransactionAttributeSource source = advice instanceof TransactionInterceptor transactions
-                ? transactions.getTransactionAttributeSource()
-                : null;
-        return source == null ? null : source.getTransactionAttribute(declared.method(), type);
+    private @Nullable Own own(TransactionInterceptor advice, Class<?> type) {
+        TransactionAttributeSource source = advice.getTransactionAttributeSource();
+        TransactionAttribute attribute =
+                source == null ? null : source.getTransactionAttribute(declared.method(), type);
+        return attribute == null ? null : new Own(attribute, advice, type);
     }
 
-    /** @param manager begins the claim's transaction, which a transaction of the method's own must join */
-    void requireJoining(Object bean, BeanFactory beans, PlatformTransactionManager manager) {
-        TransactionAttribute own = of(bean);
+    /**
+     * Returns how the claim's transaction must begin, so that the method's own transaction can join it: with the same
+     * timeout and isolation level, which only the beginning of a transaction can set.
+     *
+     * @param manager begins the claim's transaction
+     * @param name the name by which the listener chose this manager; empty if it is the default
+     */
+    TransactionAttribute requireJoining(
+            Object bean, BeanFactory beans, PlatformTransactionManager manager, String name) {
+        Own own = own(bean);
         if (own == null) {
-            return;
+            return new DefaultTransactionAttribute();
         }
-        String but = "effects = DATABASE, but @Transactional: its ";
-        String leaving = LEAVING.get(own.getPropagationBehavior());
+        TransactionAttribute attribute = own.attribute();
+        String leaving = LEAVING.get(attribute.getPropagationBehavior());
         declared.refuseIf(
                 leaving != null,
-                but + "propagation %s leaves the transaction of the claim".formatted(leaving),
+                BUT + ": its propagation %s leaves the transaction of the claim".formatted(leaving),
                 "leave @Transactional off the method, or use propagation REQUIRED");
         declared.refuseIf(
-                own.getIsolationLevel() != TransactionDefinition.ISOLATION_DEFAULT || own.isReadOnly(),
-                but + "isolation level or readOnly cannot be applied after the claim's transaction has begun",
-                "leave them out; set the isolation level on the DataSource");
-        String other = own.getQualifier() == null ? "" : own.getQualifier();
+                attribute.isReadOnly(), BUT + ": its readOnly refuses the claim's own writes", "leave readOnly out");
         declared.refuseIf(
-                !other.isEmpty()
-                        && BeanFactoryAnnotationUtils.qualifiedBeanOfType(beans, TransactionManager.class, other)
-                                != manager,
-                but + "transaction manager '%s' is not the one of the claim".formatted(other),
-                "give the listener the same one: transactionManager = \"%s\"".formatted(other));
+                attribute.getTimeout() == 0,
+                BUT + ": its timeout of 0 s is over before its key is claimed",
+                "set at least 1, or leave timeout out");
+        String committing = committing(attribute);
+        declared.refuseIf(
+                !committing.isEmpty(),
+                BUT
+                        + ": its noRollbackFor (%s) would be ignored, because a handler that throws is rolled back together with its claim"
+                                .formatted(committing),
+                "leave noRollbackFor out; to keep writes, catch the exception, or write in a method with propagation = REQUIRES_NEW");
+        requireManager(own, beans, manager, name);
+        return attribute;
+    }
+
+    /** Returns the exceptions for which its writes would be committed, though the handler throws. Items of a batch fail apart. */
+    private static String committing(TransactionAttribute attribute) {
+        List<RollbackRuleAttribute> rules =
+                attribute instanceof RuleBasedTransactionAttribute ruled ? ruled.getRollbackRules() : List.of();
+        return rules.stream()
+                .filter(NoRollbackRuleAttribute.class::isInstance)
+                .map(RollbackRuleAttribute::getExceptionName)
+                .filter(name -> !name.equals(BatchItemFailures.class.getName()))
+                .collect(Collectors.joining(", "));
+    }
+
+    private void requireManager(Own own, BeanFactory beans, PlatformTransactionManager manager, String name) {
+        String other = own.attribute().getQualifier();
+        if (StringUtils.hasText(other)) {
+            declared.refuseIf(
+                    named(beans, other) != manager,
+                    BUT + ": its transaction manager '%s' is not the one of the claim".formatted(other),
+                    "give the listener the same one: transactionManager = \"%s\"".formatted(other));
+        } else {
+            declared.refuseIf(
+                    usual(own, beans) != manager,
+                    BUT + " names no transaction manager, and the default one is not the one of the claim",
+                    name.isEmpty()
+                            ? "name the same one in both: @Transactional(\"...\") and transactionManager = \"...\""
+                            : "name it there too: @Transactional(\"%s\")".formatted(name));
+        }
+    }
+
+    private static TransactionManager named(BeanFactory beans, String name) {
+        return BeanFactoryAnnotationUtils.qualifiedBeanOfType(beans, TransactionManager.class, name);
+    }
+
+    /** Returns the manager that the advice uses for an annotation without one; {@code null} if there are several. */
+    private static @Nullable TransactionManager usual(Own own, BeanFactory beans) {
+        String ofType = BeanFactoryAnnotationUtils.getQualifierValue(own.type());
+        if (StringUtils.hasText(ofType)) {
+            try {
+                return named(beans, ofType);
+            } catch (NoSuchBeanDefinitionException none) {
+                // The qualifier is not of a transaction manager.
+            }
+        }
+        TransactionManager configured = own.advice().getTransactionManager();
+        return configured != null
+                ? configured
+                : beans.getBeanProvider(TransactionManager.class).getIfUnique();
     }
 }

@@ -157,7 +157,7 @@ class ExactlyOnceInterceptorTests {
                 new ListenerMethodReader(
                         beans,
                         ListenerRig.ENFORCED,
-                        (manager, named) -> ExactlyOnceInterceptorTests::transaction));
+                        (manager, own, named) -> ExactlyOnceInterceptorTests::transaction));
         factory.setArgumentResolvers(resolvers);
         factory.afterPropertiesSet();
         AtomicReference<InvocableHandlerMethod> made = new AtomicReference<>();

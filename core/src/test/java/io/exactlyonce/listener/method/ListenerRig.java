@@ -68,7 +68,7 @@ public final class ListenerRig {
 
     /** A reader without transactions. */
     static ListenerMethodReader reader(StaticListableBeanFactory beans, ListenerModes modes) {
-        return new ListenerMethodReader(beans, modes, (manager, named) -> {
+        return new ListenerMethodReader(beans, modes, (manager, own, named) -> {
             throw new AssertionError("There is no " + manager);
         });
     }

@@ -4,12 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.Mockito.mock;
 
+import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -18,11 +24,13 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.annotation.AnnotationTransactionAttributeSource;
 import org.springframework.transaction.annotation.Isolation;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /** Which handlers may write in the transaction of their claim. */
@@ -52,9 +60,37 @@ class TransactionAdviceTests {
         @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
         void requiresNew(String order) {}
 
-        @Transactional(isolation = Isolation.SERIALIZABLE)
+        @Transactional(isolation = Isolation.SERIALIZABLE, timeout = 7, label = "slow")
         @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
         void serializable(String order) {}
+
+        @Transactional(timeoutString = "${shop.timeout}")
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
+        void placeholder(String order) {}
+
+        @Impatient
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
+        void meta(String order) {}
+
+        @Transactional(timeout = 0)
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
+        void noTime(String order) {}
+
+        @Transactional(noRollbackFor = IllegalStateException.class)
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
+        void noRollback(String order) {}
+
+        @Transactional(noRollbackForClassName = "NoStock")
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
+        void noRollbackByName(String order) {}
+
+        @Transactional(rollbackFor = Exception.class, noRollbackFor = BatchItemFailures.class)
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
+        void noRollbackOfOtherItems(List<String> orders) {}
+
+        @Transactional
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE, transactionManager = "second")
+        void ofTheDefaultManager(String order) {}
 
         @Transactional(readOnly = true)
         @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
@@ -78,10 +114,23 @@ class TransactionAdviceTests {
         void externalWithManager(String order) {}
     }
 
+    @Target(ElementType.METHOD)
+    @Retention(RetentionPolicy.RUNTIME)
+    @Transactional(timeout = 5)
+    @interface Impatient {}
+
+    @Transactional(timeout = 3)
+    static class Hurried {
+
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
+        void handle(String order) {}
+    }
+
     private final PlatformTransactionManager first = mock();
     private final PlatformTransactionManager second = mock();
     private final DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
     private final List<String> created = new ArrayList<>();
+    private final List<TransactionAttribute> begun = new ArrayList<>();
 
     private final ClaimTransaction transaction = (request, work) -> {
         throw new AssertionError("no message came");
@@ -92,21 +141,32 @@ class TransactionAdviceTests {
     }
 
     private ListenerMethod read(String method, boolean transactionOutside) {
-        ProxyFactory proxies = new ProxyFactory(new Listeners());
+        return read(new Listeners(), method, transactionOutside, first);
+    }
+
+    /** @param manager of the advice; {@code null} for the application's default */
+    private ListenerMethod read(
+            Object listener, String method, boolean transactionOutside, @Nullable TransactionManager manager) {
+        ProxyFactory proxies = new ProxyFactory(listener);
         proxies.setProxyTargetClass(true);
         var claiming = ListenerRig.advisor();
-        var transactional = new DefaultPointcutAdvisor(new TransactionInterceptor(
-                (TransactionManager) first, new AnnotationTransactionAttributeSource(false)));
+        var source = new AnnotationTransactionAttributeSource(false);
+        source.setEmbeddedValueResolver(text -> text.replace("${shop.timeout}", "9"));
+        var interceptor = new TransactionInterceptor();
+        interceptor.setTransactionManager(manager);
+        interceptor.setTransactionAttributeSource(source);
+        var transactional = new DefaultPointcutAdvisor(interceptor);
         proxies.addAdvisors(
                 transactionOutside ? transactional : claiming, transactionOutside ? claiming : transactional);
-        return ListenerRig.read(reader(this::create), proxies.getProxy(), Listeners.class, method);
+        return ListenerRig.read(reader(this::create), proxies.getProxy(), listener.getClass(), method);
     }
 
     private ListenerMethodReader reader(ClaimTransaction.Factory transactions) {
         return new ListenerMethodReader(beans, ListenerRig.ENFORCED, transactions);
     }
 
-    private ClaimTransaction create(PlatformTransactionManager manager, boolean named) {
+    private ClaimTransaction create(PlatformTransactionManager manager, TransactionAttribute own, boolean named) {
+        begun.add(own);
         created.add((manager == first ? "first" : "second") + (named ? " named" : ""));
         return transaction;
     }
@@ -144,8 +204,10 @@ class TransactionAdviceTests {
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
             first        | requiresNew  | propagation REQUIRES_NEW leaves the transaction | use propagation REQUIRED
-            first        | serializable | cannot be applied after | set the isolation level on the DataSource
-            first        | readOnly     | cannot be applied after | leave them out
+            first        | readOnly     | readOnly refuses the claim's own writes | leave readOnly out
+            first        | noTime       | timeout of 0 s is over before its key is claimed | set at least 1
+            first        | noRollback   | noRollbackFor (java.lang.IllegalStateException) would be ignored | catch
+            first        | noRollbackByName | noRollbackFor (NoStock) would be ignored | propagation = REQUIRES_NEW
             first second | otherManager | its transaction manager 'second' is not the one of the claim | the same one:
             first second | plain        | expected single matching bean but found 2: first,second | name the one
             none         | plain        | needs a bean of type org.springframework.transaction.PlatformTransactionManager | declare a
@@ -164,10 +226,59 @@ class TransactionAdviceTests {
         assertThat(created).isEmpty();
     }
 
+    @ParameterizedTest
+    @CsvSource({"serializable, 7", "placeholder, 9", "meta, 5", "required, -1", "noRollbackOfOtherItems, -1"})
+    void transactionOfTheClaimBeginsAsTheHandlersOwnWould(String method, int timeout) {
+        managers("first");
+
+        read(method);
+
+        assertThat(begun).singleElement().satisfies(own -> {
+            assertThat(own.getTimeout()).isEqualTo(timeout);
+            assertThat(own.getIsolationLevel())
+                    .isEqualTo(
+                            method.equals("serializable")
+                                    ? TransactionDefinition.ISOLATION_SERIALIZABLE
+                                    : TransactionDefinition.ISOLATION_DEFAULT);
+            assertThat(own.getLabels()).hasSize(method.equals("serializable") ? 1 : 0);
+        });
+    }
+
+    @Test
+    void transactionOfTheClaimBeginsAsTheHandlersClassSays() {
+        managers("first");
+
+        read(new Hurried(), "handle", false, first);
+
+        assertThat(begun).extracting(TransactionDefinition::getTimeout).containsExactly(3);
+    }
+
+    /** Its writes would be committed by themselves; or each message would fail, if no manager is the default. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void transactionOfAnotherManagerThatIsTheDefaultIsRefused(boolean hasDefault) {
+        managers("first second");
+
+        assertThatThrownBy(() -> read(new Listeners(), "ofTheDefaultManager", false, hasDefault ? first : null))
+                .isInstanceOfSatisfying(InvalidListenerException.class, refused -> {
+                    assertThat(refused.problem()).contains("names no transaction manager");
+                    assertThat(refused.remedy()).contains("@Transactional(\"second\")");
+                });
+    }
+
+    @Test
+    void transactionWithoutAManagerIsTakenIfTheListenersIsTheDefault() {
+        managers("first second");
+
+        read(new Listeners(), "ofTheDefaultManager", false, second);
+
+        assertThat(created).containsExactly("second named");
+    }
+
     @Test
     void managerThatCannotHoldClaimsIsRefusedWithTheReason() {
         managers("first");
-        ListenerMethodReader unusable = reader((manager, named) -> {
+        ListenerMethodReader unusable = reader((manager, own, named) -> {
             throw new UnsupportedTransactionException("it is another database", "use this one", null);
         });
 

@@ -38,6 +38,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -167,7 +168,7 @@ class ClaimGrantsIT {
 
     private void handleWithinATransaction() throws Throwable {
         var transaction = new TransactionCheck(TestDatabase.table(pool.dataSource()), new StaticListableBeanFactory())
-                .create(new JdbcTransactionManager(application()), true);
+                .create(new JdbcTransactionManager(application()), new DefaultTransactionAttribute(), true);
 
         assertThat(transaction.execute(request(), claim -> "1")).isInstanceOf(Acquired.class);
     }

@@ -12,6 +12,8 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions;
+import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions.Seen;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction;
 import java.time.Duration;
 import java.util.Collections;
@@ -26,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -139,7 +142,13 @@ class ClaimPlansIT {
             retention = new Retention(
                     TestDatabase.table(connection), 1_000, List.of(sweeps), System::nanoTime, pause -> {});
             manager = new JdbcTransactionManager(connection);
-            transaction = new PostgresClaimTransaction(manager, connection, TestDatabase.table(connection), false);
+            transaction = new PostgresClaimTransaction(
+                    new ApplicationTransactions(
+                            manager,
+                            new DefaultTransactionAttribute(),
+                            connection,
+                            Seen.in(jdbc, TestDatabase.table(connection))),
+                    TestDatabase.table(connection));
         }
 
         /** Every operation in every way that takes a statement of its own. */

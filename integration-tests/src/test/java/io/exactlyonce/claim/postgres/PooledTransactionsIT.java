@@ -39,6 +39,7 @@ import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
 /**
  * Claims behind a real pooler that gives each transaction another session, on a database whose default loses commits.
@@ -128,7 +129,7 @@ class PooledTransactionsIT {
         var jdbc = new JdbcTemplate(application);
         ClaimTransaction transaction = new TransactionCheck(
                         TestDatabase.table(claims.dataSource()), new StaticListableBeanFactory())
-                .create(new JdbcTransactionManager(application), true);
+                .create(new JdbcTransactionManager(application), new DefaultTransactionAttribute(), true);
         List<ClaimKey> keys = newKeys();
 
         thrice(

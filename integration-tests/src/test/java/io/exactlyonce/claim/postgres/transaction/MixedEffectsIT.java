@@ -35,6 +35,7 @@ import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
 /**
  * Claims of a scope that listeners of both kinds share: the row decides at the end of the transaction, and an effect happens
@@ -50,7 +51,7 @@ class MixedEffectsIT {
     }
 
     private final ClaimTransaction transaction = new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
-            .create(new JdbcTransactionManager(DATABASE.application()), true);
+            .create(new JdbcTransactionManager(DATABASE.application()), new DefaultTransactionAttribute(), true);
     private final PostgresClaimStore external = DATABASE.store();
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();

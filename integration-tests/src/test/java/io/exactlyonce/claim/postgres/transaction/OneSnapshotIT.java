@@ -30,6 +30,7 @@ import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
 /** Applications whose transactions see one snapshot: claims read their rows beside them, and the row decides as ever. */
 @Tag("postgres")
@@ -78,7 +79,8 @@ class OneSnapshotIT {
     }
 
     private static ClaimTransaction transaction(Manager manager) {
-        return new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory()).create(manager, true);
+        return new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
+                .create(manager, new DefaultTransactionAttribute(), true);
     }
 
     private static void sell(Manager manager, ClaimKey sold) {
@@ -97,8 +99,8 @@ class OneSnapshotIT {
     void handlersOfNeighbouringKeysDoNotConflict(String isolation) throws Exception {
         JdbcTransactionManager manager =
                 new JdbcTransactionManager(manager(isolation).getDataSource());
-        ClaimTransaction transaction =
-                new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory()).create(manager, true);
+        ClaimTransaction transaction = new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
+                .create(manager, new DefaultTransactionAttribute(), true);
         String scope = UUID.randomUUID().toString();
         CyclicBarrier together = new CyclicBarrier(HANDLERS);
         List<FutureTask<Boolean>> handlers = IntStream.range(0, HANDLERS)

@@ -24,6 +24,7 @@ import io.exactlyonce.claim.postgres.CommitLosingDataSource;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions.Seen;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -55,6 +56,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionSystemException;
 import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -77,8 +79,8 @@ class PostgresClaimTransactionIT {
     }
 
     private final JdbcTransactionManager manager = new JdbcTransactionManager(DATABASE.application());
-    private final ClaimTransaction transaction =
-            new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory()).create(manager, true);
+    private final ClaimTransaction transaction = new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
+            .create(manager, new DefaultTransactionAttribute(), true);
     private final PostgresClaimStore external = DATABASE.store();
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
@@ -112,7 +114,13 @@ class PostgresClaimTransactionIT {
     }
 
     private static PostgresClaimTransaction over(PlatformTransactionManager transactions, DataSource dataSource) {
-        return new PostgresClaimTransaction(transactions, dataSource, DATABASE.table(), false);
+        return new PostgresClaimTransaction(
+                new ApplicationTransactions(
+                        transactions,
+                        new DefaultTransactionAttribute(),
+                        dataSource,
+                        Seen.in(new JdbcTemplate(dataSource), DATABASE.table())),
+                DATABASE.table());
     }
 
     /** Returns a request that leaves a doubt to a person. */
@@ -774,7 +782,12 @@ class PostgresClaimTransactionIT {
         var dataSource = new CommitLosingDataSource(DATABASE.application(), committed);
         var jdbc = new JdbcTemplate(dataSource);
         return new PostgresClaimTransaction(
-                        new JdbcTransactionManager(dataSource), dataSource, TestDatabase.table(claims), false)
+                        new ApplicationTransactions(
+                                new JdbcTransactionManager(dataSource),
+                                new DefaultTransactionAttribute(),
+                                dataSource,
+                                Seen.in(DATABASE.jdbc(), TestDatabase.table(claims))),
+                        TestDatabase.table(claims))
                 .execute(request, claim -> {
                     jdbc.update("INSERT INTO charge VALUES (?)", key.key());
                     if (!goesWithTheCompletion) {

@@ -7,6 +7,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions.Seen;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.OtherDatabase;
 import io.exactlyonce.testing.StreamingReplica;
@@ -30,6 +31,7 @@ import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.support.AbstractPlatformTransactionManager;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 
@@ -65,7 +67,7 @@ class TransactionCheckIT {
 
     private ClaimTransaction of(DataSource dataSource) {
         beans.addBean("dataSource", dataSource);
-        return transactions.create(new JdbcTransactionManager(dataSource), false);
+        return transactions.create(new JdbcTransactionManager(dataSource), new DefaultTransactionAttribute(), false);
     }
 
     private void assertRefused(DataSource dataSource, String problem, String... remedy) {
@@ -73,7 +75,7 @@ class TransactionCheckIT {
     }
 
     private void assertRefused(PlatformTransactionManager manager, String problem, String... remedy) {
-        assertThatThrownBy(() -> transactions.create(manager, false))
+        assertThatThrownBy(() -> transactions.create(manager, new DefaultTransactionAttribute(), false))
                 .isInstanceOfSatisfying(UnsupportedTransactionException.class, refused -> {
                     assertThat(refused.problem()).contains(problem);
                     assertThat(refused.remedy()).contains(remedy);
@@ -203,15 +205,23 @@ class TransactionCheckIT {
         beans.addBean("dataSource", new DelegatingDataSource(target));
         var manager = new JdbcTransactionManager(target);
 
-        assertThatThrownBy(() -> transactions.create(manager, false)).hasMessageContaining("does not join");
-        assertThat(transactions.create(manager, true).execute(TestDatabase.request(), claim -> null))
+        assertThatThrownBy(() -> transactions.create(manager, new DefaultTransactionAttribute(), false))
+                .hasMessageContaining("does not join");
+        assertThat(transactions
+                        .create(manager, new DefaultTransactionAttribute(), true)
+                        .execute(TestDatabase.request(), claim -> null))
                 .isInstanceOf(Acquired.class);
     }
 
     @Test
     void managerThatStopsBeginningTransactionsIsNoticedBeforeTheWork() {
         assertThatThrownBy(() -> new PostgresClaimTransaction(
-                                new OfAnotherResource(), DATABASE.application(), DATABASE.table(), false)
+                                new ApplicationTransactions(
+                                        new OfAnotherResource(),
+                                        new DefaultTransactionAttribute(),
+                                        DATABASE.application(),
+                                        Seen.in(DATABASE.jdbc(), DATABASE.table())),
+                                DATABASE.table())
                         .execute(TestDatabase.request(), claim -> {
                             throw new AssertionError("called without a transaction");
                         }))

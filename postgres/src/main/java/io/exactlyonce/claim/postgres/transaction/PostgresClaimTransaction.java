@@ -33,7 +33,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
-import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,16 +40,10 @@ import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.TransientDataAccessResourceException;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.jdbc.datasource.DataSourceTransactionManager;
-import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.CannotCreateTransactionException;
-import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.IllegalTransactionStateException;
-import org.springframework.transaction.PlatformTransactionManager;
-import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionStatus;
-import org.springframework.transaction.support.DefaultTransactionDefinition;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.TransactionTimedOutException;
 
 /**
  * Claims, works and completes in one transaction of the application's own transaction manager, which writes a key's row
@@ -68,13 +61,6 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
     /** PostgreSQL's settings of synchronous_commit, the weakest first. */
     private static final List<String> DURABILITIES = List.of("off", "local", "remote_write", "on", "remote_apply");
-
-    /** Managers whose commit is their connection's and nothing else, unless something listens. */
-    private static final Set<Class<?>> PLAIN = Set.of(JdbcTransactionManager.class, DataSourceTransactionManager.class);
-
-    /** A transaction that is open already would be committed after the message is acknowledged. */
-    private static final TransactionDefinition NEW =
-            new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
 
     /**
      * Never waits. The commit waits as long as commits of claims, or longer if the session is set so. The clock is read
@@ -128,12 +114,11 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
     private static final String IS_COMMITTED = "SELECT coalesce(pg_xact_status(?::xid8) = 'committed', false)";
 
-    private final PlatformTransactionManager transactions;
+    private final ApplicationTransactions transactions;
     private final JdbcTemplate jdbc;
     private final Statements claims;
     private final PostgresClaimStore store;
     private final Takeovers takeovers;
-    private final boolean hasOneSnapshot;
     private final Duration retention;
     private final String look;
     private final String insert;
@@ -144,25 +129,21 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
     /**
      * @param transactions the application's
-     * @param dataSource whose connections its transactions bind
      * @param table of the same database, reached outside these transactions
-     * @param hasOneSnapshot whether all statements of a transaction see what its first one saw: REPEATABLE READ or SERIALIZABLE
      */
-    public PostgresClaimTransaction(
-            PlatformTransactionManager transactions, DataSource dataSource, ClaimTable table, boolean hasOneSnapshot) {
+    public PostgresClaimTransaction(ApplicationTransactions transactions, ClaimTable table) {
         this.transactions = transactions;
-        this.jdbc = new JdbcTemplate(dataSource);
+        this.jdbc = new JdbcTemplate(transactions.dataSource());
         this.claims = table.statements();
         this.store = new PostgresClaimStore(table);
         this.takeovers = new Takeovers(table, table::within);
-        this.hasOneSnapshot = hasOneSnapshot;
         this.retention = table.retention();
         this.insert = table.sql(INSERT);
         this.update = table.sql(UPDATE);
         String durability = table.synchronousCommit().setting();
         List<String> weaker = DURABILITIES.subList(0, DURABILITIES.indexOf(durability));
-        this.look =
-                table.sql(hasOneSnapshot ? LOCKS : LOCKS_AND_ROWS).formatted(String.join("', '", weaker), durability);
+        this.look = table.sql(transactions.seen().hasOneSnapshot() ? LOCKS : LOCKS_AND_ROWS)
+                .formatted(String.join("', '", weaker), durability);
     }
 
     @Override
@@ -178,9 +159,11 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         try {
             read(look);
             if (!look.free.isEmpty()) {
-                complete(look, work.run(List.copyOf(look.outcomes)), status);
+                Map<ClaimId, String> results = work.run(List.copyOf(look.outcomes));
+                transactions.requireInTime();
+                complete(look, results, status);
             }
-            transactions.commit(status);
+            transactions.manager().commit(status);
         } catch (Exception failure) {
             Exception thrown = isLost(status, failure) ? look.unavailable("lost its connection", failure) : failure;
             if (look.free.isEmpty() || !isCompleted(look, thrown)) {
@@ -190,7 +173,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             look.free.forEach(free -> working.remove(free.request.id()));
             // A crash keeps no connection from its pool.
             if (!status.isCompleted()) {
-                transactions.rollback(status);
+                transactions.manager().rollback(status);
             }
         }
         return look.outcomes;
@@ -198,7 +181,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
     private TransactionStatus begin(Look look) {
         try {
-            return transactions.getTransaction(NEW);
+            return transactions.begin();
         } catch (CannotCreateTransactionException failure) {
             throw look.unavailable("got no answer", failure);
         }
@@ -213,7 +196,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             return Statements.isConnectionLost(failure);
         }
         try {
-            transactions.rollback(status);
+            transactions.manager().rollback(status);
             return false;
         } catch (RuntimeException connectionLost) {
             failure.addSuppressed(connectionLost);
@@ -223,22 +206,22 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
 
     /** Takes the locks and reads the rows, in one round trip; and decides. */
     private void read(Look look) {
-        if (!SameDatabase.dataSourcesOfTransaction().contains(jdbc.getDataSource())) {
+        if (!transactions.isBound()) {
             // The locks would be released before the work begins.
             throw new IllegalTransactionStateException(
                     "Transaction manager %s began no transaction on the DataSource that it used at startup"
-                            .formatted(transactions));
+                            .formatted(transactions.manager()));
         }
         try {
             jdbc.execute(this.look, (PreparedStatement statement) -> {
                 Parameters parameters = new Parameters(statement);
                 parameters.longs(look.keys, SameDatabase::number);
-                if (!hasOneSnapshot) {
+                if (!transactions.seen().hasOneSnapshot()) {
                     parameters.keys(look.keys, key -> key);
                 }
                 statement.execute();
                 look.locked(statement.getResultSet());
-                if (hasOneSnapshot) {
+                if (transactions.seen().hasOneSnapshot()) {
                     // Its snapshot may be older than the lock, and a row that it reads and misses conflicts with keys
                     // beside it.
                     look.rows = store.rows(look.keys);
@@ -251,7 +234,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             for (ClaimRequest request : look.requests) {
                 look.outcomes.add(decide(look, request));
             }
-        } catch (DataAccessException failure) {
+        } catch (DataAccessException | TransactionTimedOutException failure) {
             throw look.unavailable("got no answer", failure);
         }
     }
@@ -280,7 +263,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     /** Writes the rows, in key order, in one round trip; with the commit where that is all there is to commit. */
     private void complete(Look look, Map<ClaimId, String> results, TransactionStatus status) {
         try {
-            if (look.free.size() == 1 && look.free.get(0).row == null && mayCommit(status)) {
+            if (look.free.size() == 1
+                    && look.free.get(0).row == null
+                    && !status.isRollbackOnly()
+                    && transactions.mayCommitByStatement()) {
                 jdbc.update(insert + ";\nCOMMIT", statement -> bind(statement, look.free.get(0), look, results));
                 return;
             }
@@ -340,20 +326,6 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             case "23505" -> isOfKey ? look.forestalled() : failure;
             default -> isOfKey && Statements.isUnstorable(failure) ? Statements.unstorable(failure) : failure;
         };
-    }
-
-    /**
-     * Returns whether the manager's commit is only its connection's commit, so that it can be sent with the completion:
-     * the manager then finds no transaction to commit. JPA flushes when it commits, and a synchronization, a listener
-     * of the manager or an extended manager may also write then.
-     */
-    private boolean mayCommit(TransactionStatus status) {
-        return PLAIN.contains(transactions.getClass())
-                && ((ConfigurableTransactionManager) transactions)
-                        .getTransactionExecutionListeners()
-                        .isEmpty()
-                && !status.isRollbackOnly()
-                && TransactionSynchronizationManager.getSynchronizations().isEmpty();
     }
 
     /**

@@ -5,6 +5,7 @@ import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.SameDatabase;
+import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions.Seen;
 import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;
@@ -15,6 +16,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.TransactionException;
+import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
@@ -27,8 +29,6 @@ import org.springframework.transaction.support.TransactionTemplate;
 public record TransactionCheck(ClaimTable table, BeanFactory beans) implements ClaimTransaction.Factory {
 
     private static final String SESSION = "SELECT pg_backend_pid()";
-    private static final String HAS_ONE_SNAPSHOT =
-            "SELECT current_setting('transaction_isolation') IN ('repeatable read', 'serializable')";
 
     private static final String REMEDY =
             "use a transaction manager of the database that claims are kept in, transactionManager = \"...\""
@@ -37,24 +37,40 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans) implements C
                     + " @ExactlyOnceDataSource; or effects = EXTERNAL";
 
     @Override
-    public ClaimTransaction create(PlatformTransactionManager transactions, boolean named) {
+    public ClaimTransaction create(PlatformTransactionManager transactions, TransactionAttribute own, boolean named) {
         DataSource application =
                 named ? null : beans.getBeanProvider(DataSource.class).getIfUnique();
-        TransactionTemplate template = new TransactionTemplate(transactions);
+        TransactionTemplate template = new TransactionTemplate(transactions, own);
         template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+        template.setTimeout(TransactionDefinition.TIMEOUT_DEFAULT);
         String manager = transactions.getClass().getSimpleName();
         try {
             return template.execute(status -> {
                 status.setRollbackOnly();
                 DataSource dataSource = proved(manager, application);
-                boolean hasOneSnapshot = Boolean.TRUE.equals(
-                        new JdbcTemplate(dataSource).queryForObject(HAS_ONE_SNAPSHOT, Boolean.class));
-                return new PostgresClaimTransaction(transactions, dataSource, table, hasOneSnapshot);
+                Seen seen = Seen.in(new JdbcTemplate(dataSource), table);
+                requireJoining(transactions, own, manager);
+                return new PostgresClaimTransaction(
+                        new ApplicationTransactions(transactions, own, dataSource, seen), table);
             });
         } catch (DataAccessException | TransactionException failure) {
             String problem = "transactions of %s cannot hold claims: %s"
                     .formatted(manager, failure.getMostSpecificCause().getMessage());
             throw new UnsupportedTransactionException(problem, remedy(), failure);
+        }
+    }
+
+    /** Requires that the handler's own transaction can join an open one of the manager. */
+    private static void requireJoining(
+            PlatformTransactionManager transactions, TransactionAttribute own, String manager) {
+        try {
+            transactions.commit(transactions.getTransaction(own));
+        } catch (TransactionException refusal) {
+            throw new UnsupportedTransactionException(
+                    "the handler's @Transactional cannot join transactions of %s: %s"
+                            .formatted(manager, refusal.getMessage()),
+                    "use propagation REQUIRED, or leave @Transactional off the method",
+                    refusal);
         }
     }
 
