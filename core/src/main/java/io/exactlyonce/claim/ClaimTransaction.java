@@ -66,6 +66,7 @@ public interface ClaimTransaction {
      * @param requests at least one; of several for one key the later ones are held elsewhere
      * @return one outcome for each request, in their order: {@link Acquired} if the work is done and committed; any other one
      *     means that nothing was completed for that key
+     * @throws ClaimTransactionException if the handler, or the transaction's session, is why they cannot be claimed or completed
      * @throws ClaimStoreUnavailableException if the claims got no answer, or, once the work has begun, if the
      *     connection was lost. The cause is the work's exception, if it threw one
      * @throws Exception the work's exception, or the failure of its commit
@@ -79,6 +80,14 @@ public interface ClaimTransaction {
                     return result == null ? Map.of() : Map.of(request.id(), result);
                 })
                 .get(0);
+    }
+
+    /**
+     * Returns whether a failure of the work only shows that an earlier one had aborted the transaction: the work that met it is not
+     * at fault.
+     */
+    default boolean isAftermath(Throwable failure) {
+        return false;
     }
 
     /**

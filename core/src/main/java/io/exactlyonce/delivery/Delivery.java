@@ -5,6 +5,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.ClaimTransactionException;
 import io.exactlyonce.renewal.Window;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -345,18 +346,24 @@ public final class Delivery {
                 || transition(DeliveryState.HANDLING, DeliveryState.FAILED);
     }
 
-    /** Records the failure of its attempt. The first one counts: the handler's own failure precedes later ones. */
+    /**
+     * Records the failure of its attempt. The first one counts: the handler's own failure precedes later ones. The
+     * message of an application's exception may quote a payload; those of the library's own do not.
+     */
     public void failed(Throwable thrown) {
         if (failure == null && spec != null) {
-            String type = Causes.unwrap(thrown).getClass().getName();
-            failure = claim == null
-                    ? "%s (%s, not claimed)".formatted(type, spec.key())
-                    : "%s (attempt %d at %s)".formatted(type, claim.attempt(), spec.key());
+            Throwable own = Causes.unwrap(thrown);
+            String place = claim == null
+                    ? "%s, not claimed".formatted(spec.key())
+                    : "attempt %d at %s".formatted(claim.attempt(), spec.key());
+            String reason = own instanceof ClaimTransactionException ? ": " + own.getMessage() : "";
+            failure = "%s (%s)%s".formatted(own.getClass().getName(), place, reason);
         }
     }
 
     /**
-     * Returns the failure of its attempt, by class, attempt and key; {@code null} if there is none, or no usable key.
+     * Returns the failure of its attempt, by class, attempt and key, with the reason if that is the transaction of its
+     * claim; {@code null} if there is none, or no usable key.
      */
     public @Nullable String failure() {
         return failure;

@@ -17,6 +17,7 @@ import io.exactlyonce.delivery.HeldClaim;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline.Admission;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline.Repeats;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -124,6 +125,7 @@ final class TransactionalHandler {
                 if (!answered) {
                     endRepeats();
                     scope.end(List.of(), failure);
+                    open.forEach(delivery -> delivery.failed(failure));
                 }
                 return leftOver != null ? leftOver : failed(thrown != null ? thrown : failure);
             }
@@ -279,7 +281,8 @@ final class TransactionalHandler {
             outcome.addHandlers(failure);
             boolean stopped = call.wasStopped();
             boolean mayPark = !stopped && !(failure instanceof ClaimStoreUnavailableException);
-            Map<Integer, Throwable> named = stopped ? Map.of() : DeliveryPipeline.named(failure, called.size());
+            Map<Integer, Throwable> named =
+                    stopped ? Map.of() : atFault(DeliveryPipeline.named(failure, called.size()));
             List<Delivery> rest = new ArrayList<>();
             for (int index = 0; index < called.size(); index++) {
                 Delivery delivery = called.get(index);
@@ -296,6 +299,13 @@ final class TransactionalHandler {
                 }
             }
             return rest;
+        }
+
+        /** Leaves out the failures that only an earlier one has caused, unless nothing else is known. */
+        private Map<Integer, Throwable> atFault(Map<Integer, Throwable> named) {
+            Map<Integer, Throwable> own = new HashMap<>(named);
+            own.values().removeIf(transaction::isAftermath);
+            return own.isEmpty() ? named : own;
         }
     }
 

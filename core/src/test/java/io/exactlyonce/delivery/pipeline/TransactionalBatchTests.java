@@ -25,6 +25,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -39,6 +40,7 @@ class TransactionalBatchTests {
 
         private final Map<String, ClaimOutcome> outcomes = new HashMap<>();
         private final List<List<String>> committed = new ArrayList<>();
+        private @Nullable Throwable aftermath;
 
         @Override
         public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception {
@@ -53,6 +55,11 @@ class TransactionalBatchTests {
                 committed.add(keys);
             }
             return answers;
+        }
+
+        @Override
+        public boolean isAftermath(Throwable failure) {
+            return failure == aftermath;
         }
     }
 
@@ -169,6 +176,40 @@ class TransactionalBatchTests {
 
         assertThat(calls).isEmpty();
         assertThat(transaction.committed).isEmpty();
+    }
+
+    /** The first failed by itself; PostgreSQL refused the statements of those behind it for that reason alone. */
+    @Test
+    void messagesThatFailedOnlyBecauseOfAnEarlierOneAreHandledWithoutIt() {
+        IllegalStateException aborted = new IllegalStateException("current transaction is aborted");
+        transaction.aftermath = aborted;
+
+        assertThat(rig.failureOf(receive("", "", "", ""), claimed -> {
+                    called(claimed);
+                    BatchItemFailures failures = new BatchItemFailures();
+                    for (int index = 1; claimed.size() == 4 && index < 4; index++) {
+                        failures.add(index, index == 1 ? new IOException("no stock") : aborted);
+                    }
+                    failures.throwIfAny();
+                }))
+                .isInstanceOf(BatchItemFailures.class);
+
+        assertThat(calls).containsExactly(List.of("0", "1", "2", "3"), List.of("0", "2", "3"));
+        assertThat(transaction.committed).containsExactly(List.of("0", "2", "3"));
+        assertThat(settle()).containsExactly(true, false, true, true);
+        assertThat(rig.returns()).containsExactly(4);
+    }
+
+    /** Which one had failed before them is not known: without this rule all would be handled again, for ever. */
+    @Test
+    void messagesThatAllFailedBecauseOfAnUnknownOneHaveFailed() {
+        IllegalStateException aborted = new IllegalStateException("current transaction is aborted");
+        transaction.aftermath = aborted;
+
+        assertThat(rig.failureOf(receive("", ""), failing("1", aborted))).isInstanceOf(BatchItemFailures.class);
+
+        assertThat(calls).containsExactly(List.of("0", "1"), List.of("0"));
+        assertThat(settle()).containsExactly(true, false);
     }
 
     /** It was handled, but its group's order counts, and nothing has happened yet. */

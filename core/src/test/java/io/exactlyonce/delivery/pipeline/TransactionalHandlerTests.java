@@ -15,6 +15,7 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.ClaimTransactionException;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -182,6 +183,48 @@ class TransactionalHandlerTests {
                 .hasMessage("connection refused");
 
         assertThat(rig.outcomes).isEmpty();
+        rig.assertReturned(delivery, 4);
+    }
+
+    /** Taken for an outage, it would pause the listener for ever, and all that share its transaction manager. */
+    @Test
+    void claimThatItsOwnSessionRefusesFailsWithTheReasonAndPausesNothing() {
+        ClaimTransactionException hidden = new ClaimTransactionException("a search_path hides the table", null);
+        List<Delivery> all = List.of(delivery, rig.receiveLast(), rig.receive(), rig.receive());
+
+        for (Delivery each : all) {
+            assertThat(failureOf(
+                            each,
+                            (request, work) -> {
+                                requests.add(request);
+                                throw hidden;
+                            },
+                            DeliveryRig::neverCalled))
+                    .isSameAs(hidden);
+            assertThat(each.failure())
+                    .isEqualTo("%s (%s, not claimed): a search_path hides the table"
+                            .formatted(ClaimTransactionException.class.getName(), DeliveryRig.KEY));
+            rig.settle(each);
+        }
+
+        assertThat(requests).as("each is asked once").hasSameSizeAs(all);
+        assertThat(rig.breaker.isPaused()).isFalse();
+        assertThat(rig.returns()).containsExactly(4, 4, 4, 4);
+    }
+
+    /** Its words are the library's own: they name the cause, and quote no payload. */
+    @Test
+    void reasonForARollbackIsPartOfTheFailureThatIsLogged() {
+        failureOf(
+                (request, work) -> {
+                    work.run(ACQUIRED);
+                    throw new ClaimTransactionException("a statement of its handler failed", null);
+                },
+                claim -> "shipped");
+
+        assertThat(delivery.failure())
+                .contains("ClaimTransactionException (attempt 1 at ")
+                .endsWith("): a statement of its handler failed");
         rig.assertReturned(delivery, 4);
     }
 

@@ -37,6 +37,8 @@ public final class ClaimSchema {
             UPDATE {table} SET status = status WHERE false
             """;
 
+    private static final String HIDES_ROWS = "SELECT row_security_active('{table}')";
+
     private static final String MISSING = "42P01";
 
     /** A column, or the primary key, is not there. */
@@ -80,9 +82,10 @@ public final class ClaimSchema {
     }
 
     /**
-     * Checks that the table exists with its columns and primary key, and that this user may write it. Changes nothing.
+     * Checks that the table exists with its columns and primary key, and that this user may write it and sees all of it.
+     * Changes nothing.
      *
-     * @throws ClaimDatabaseException if it is missing or of another version
+     * @throws ClaimDatabaseException if it is missing, of another version or behind row-level security
      * @throws DataAccessException if it cannot be used as it is
      */
     public void verify() {
@@ -102,6 +105,13 @@ public final class ClaimSchema {
                     "Table %s is %s %s".formatted(table.name(), problem, SameDatabase.describe(jdbc)),
                     remedy + "classpath:" + SCRIPT,
                     failure);
+        }
+        if (Boolean.TRUE.equals(jdbc.queryForObject(table.sql(HIDES_ROWS), Boolean.class))) {
+            throw new ClaimDatabaseException(
+                    "Table %s is behind row-level security in %s, which could hide completed keys"
+                            .formatted(table.name(), SameDatabase.describe(jdbc)),
+                    "ALTER TABLE %s DISABLE ROW LEVEL SECURITY, or give this user BYPASSRLS".formatted(table.name()),
+                    null);
         }
     }
 }

@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimKey;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -24,6 +25,9 @@ public final class SameDatabase {
     /** The search path, and maybe the user, decide which table the name means. */
     private static final String TABLE = "SELECT coalesce(to_regclass('{table}')::oid::bigint, 0)";
 
+    private static final String SCHEMA =
+            "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('{table}')";
+
     private static final String DESCRIBE = """
             SELECT format('database %s on %s (user %s, search_path %s)', current_database(),
                           coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'local socket'),
@@ -34,11 +38,13 @@ public final class SameDatabase {
     private final Statements claims;
 
     private final String tableNumber;
+    private final String tableSchema;
 
     /** @param table where the claims are kept */
     public SameDatabase(ClaimTable table) {
         this.claims = table.statements();
         this.tableNumber = table.sql(TABLE);
+        this.tableSchema = table.sql(SCHEMA);
     }
 
     /**
@@ -77,7 +83,17 @@ public final class SameDatabase {
 
     /** Returns whether the claim table's name means the same table in both. */
     public boolean isSameTable(JdbcTemplate transaction) {
-        return claims.ask(tableNumber, Long.class).equals(transaction.queryForObject(tableNumber, Long.class));
+        return Objects.equals(table(), transaction.queryForObject(tableNumber, Long.class));
+    }
+
+    /** Returns the OID of the claims' table. */
+    public long table() {
+        return claims.ask(tableNumber, Long.class);
+    }
+
+    /** Returns the schema of the claims' table. */
+    public String schema() {
+        return claims.ask(tableSchema, String.class);
     }
 
     public String describeClaims() {

@@ -20,6 +20,7 @@ import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransaction.Work;
+import io.exactlyonce.claim.ClaimTransactionException;
 import io.exactlyonce.claim.postgres.CommitLosingDataSource;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.SameDatabase;
@@ -475,7 +476,11 @@ class PostgresClaimTransactionIT {
                     }
                     return null;
                 }))
-                .hasMessageContaining("current transaction is aborted");
+                .isInstanceOf(ClaimTransactionException.class)
+                .hasMessageContaining(
+                        "failed (DataIntegrityViolationException, SQLSTATE 23514), and the handler went on")
+                .hasMessageContaining("ON CONFLICT DO NOTHING")
+                .hasMessageNotContaining("invalid");
 
         assertNothingHappened();
     }

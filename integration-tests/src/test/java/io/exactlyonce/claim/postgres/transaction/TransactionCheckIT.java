@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.ClaimTransactionException;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions.Seen;
+import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.OtherDatabase;
 import io.exactlyonce.testing.StreamingReplica;
@@ -187,6 +189,25 @@ class TransactionCheckIT {
         assertThat(of(ordinary).execute(TestDatabase.request(), claim -> null)).isInstanceOf(Acquired.class);
     }
 
+    /** Completed keys that it hides would look free. */
+    @Test
+    void userFromWhomRowLevelSecurityHidesClaimsIsRefused() {
+        String user = "user_" + UUID.randomUUID().toString().replace("-", "");
+        DATABASE.jdbc().execute("CREATE USER " + user);
+        DATABASE.jdbc().execute("GRANT SELECT, INSERT, UPDATE ON exactly_once_claim TO " + user);
+        DATABASE.jdbc().execute("ALTER TABLE exactly_once_claim ENABLE ROW LEVEL SECURITY");
+        PGSimpleDataSource shielded = dataSource();
+        shielded.setUser(user);
+        try {
+            assertThatThrownBy(() -> of(shielded))
+                    .isInstanceOf(ClaimDatabaseException.class)
+                    .hasMessageContaining("behind row-level security in database")
+                    .hasMessageContaining("BYPASSRLS");
+        } finally {
+            DATABASE.jdbc().execute("ALTER TABLE exactly_once_claim DISABLE ROW LEVEL SECURITY");
+        }
+    }
+
     @Test
     void managerOfAnotherResourceIsRefused() {
         assertRefused(new OfAnotherResource(), "OfAnotherResource bind 0 JDBC connections", "JpaTransactionManager");
@@ -225,6 +246,7 @@ class TransactionCheckIT {
                         .execute(TestDatabase.request(), claim -> {
                             throw new AssertionError("called without a transaction");
                         }))
-                .hasMessageContaining("began no transaction on the DataSource");
+                .isInstanceOf(ClaimTransactionException.class)
+                .hasMessageContaining("is not one of the DataSource that transaction manager");
     }
 }

@@ -10,6 +10,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.ClaimTransactionException;
 import io.exactlyonce.claim.postgres.ClaimRow;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.Parameters;
@@ -40,8 +41,6 @@ import org.springframework.dao.ConcurrencyFailureException;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.TransientDataAccessResourceException;
 import org.springframework.jdbc.core.JdbcTemplate;
-import org.springframework.transaction.CannotCreateTransactionException;
-import org.springframework.transaction.IllegalTransactionStateException;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.TransactionTimedOutException;
 
@@ -74,7 +73,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS token,
                    CASE WHEN current_setting('synchronous_commit') IN ('%s')
                        THEN set_config('synchronous_commit', '%s', true) END AS durability,
-                   current_setting('transaction_read_only') AS read_only
+                   current_setting('transaction_read_only') AS read_only, %s
             FROM unnest((SELECT ?::bigint[])) WITH ORDINALITY AS wanted (number, position)""";
 
     /**
@@ -117,6 +116,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private final ApplicationTransactions transactions;
     private final JdbcTemplate jdbc;
     private final Statements claims;
+    private final ClaimWhereabouts whereabouts;
+    private final TransactionFailures failures;
     private final PostgresClaimStore store;
     private final Takeovers takeovers;
     private final Duration retention;
@@ -135,6 +136,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         this.transactions = transactions;
         this.jdbc = new JdbcTemplate(transactions.dataSource());
         this.claims = table.statements();
+        SameDatabase database = new SameDatabase(table);
+        this.whereabouts = new ClaimWhereabouts(database, transactions.seen());
+        this.failures = new TransactionFailures(database, whereabouts);
         this.store = new PostgresClaimStore(table);
         this.takeovers = new Takeovers(table, table::within);
         this.retention = table.retention();
@@ -142,14 +146,19 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         this.update = table.sql(UPDATE);
         String durability = table.synchronousCommit().setting();
         List<String> weaker = DURABILITIES.subList(0, DURABILITIES.indexOf(durability));
-        this.look = table.sql(transactions.seen().hasOneSnapshot() ? LOCKS : LOCKS_AND_ROWS)
-                .formatted(String.join("', '", weaker), durability);
+        this.look = table.sql((transactions.seen().hasOneSnapshot() ? LOCKS : LOCKS_AND_ROWS)
+                .formatted(String.join("', '", weaker), durability, ClaimWhereabouts.TABLE));
     }
 
     @Override
     public boolean isWithin(ClaimId claim) {
         return Boolean.TRUE.equals(jdbc.queryForObject(
                 "SELECT pg_current_xact_id_if_assigned() = ?::xid8", Boolean.class, working.get(claim)));
+    }
+
+    @Override
+    public boolean isAftermath(Throwable failure) {
+        return TransactionFailures.isAftermath(failure);
     }
 
     @Override
@@ -182,9 +191,15 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private TransactionStatus begin(Look look) {
         try {
             return transactions.begin();
-        } catch (CannotCreateTransactionException failure) {
-            throw look.unavailable("got no answer", failure);
+        } catch (RuntimeException failure) {
+            throw unclaimed(look, failure);
         }
+    }
+
+    private RuntimeException unclaimed(Look look, RuntimeException failure) {
+        return TransactionFailures.isOutage(failure)
+                ? look.unavailable("got no answer", failure)
+                : failures.unclaimed(look, failure, () -> store.rows(look.keys));
     }
 
     /**
@@ -208,19 +223,21 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private void read(Look look) {
         if (!transactions.isBound()) {
             // The locks would be released before the work begins.
-            throw new IllegalTransactionStateException(
-                    "Transaction manager %s began no transaction on the DataSource that it used at startup"
-                            .formatted(transactions.manager()));
+            throw new ClaimTransactionException(
+                    "%s is not one of the DataSource that transaction manager %s used at startup; let the manager begin one there"
+                            .formatted(look, transactions.manager()),
+                    null);
         }
         try {
             jdbc.execute(this.look, (PreparedStatement statement) -> {
+                whereabouts.requireDatabase(statement.getConnection(), jdbc, look);
                 Parameters parameters = new Parameters(statement);
                 parameters.longs(look.keys, SameDatabase::number);
                 if (!transactions.seen().hasOneSnapshot()) {
                     parameters.keys(look.keys, key -> key);
                 }
                 statement.execute();
-                look.locked(statement.getResultSet());
+                look.locked(statement.getResultSet(), whereabouts);
                 if (transactions.seen().hasOneSnapshot()) {
                     // Its snapshot may be older than the lock, and a row that it reads and misses conflicts with keys
                     // beside it.
@@ -235,7 +252,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                 look.outcomes.add(decide(look, request));
             }
         } catch (DataAccessException | TransactionTimedOutException failure) {
-            throw look.unavailable("got no answer", failure);
+            throw unclaimed(look, failure);
         }
     }
 
@@ -314,14 +331,20 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /** PostgreSQL's own words would quote the key. */
-    private static RuntimeException refused(Look look, DataAccessException failure) {
+    private RuntimeException refused(Look look, DataAccessException failure) {
+        ClaimTransactionException handlers = failures.uncompleted(look, failure);
+        if (handlers != null) {
+            return handlers;
+        }
         boolean isOfKey = String.valueOf(failure.getMessage()).contains(PRIMARY_KEY);
         return switch (ClaimPool.sqlState(failure)) {
             // The division by zero.
             case "22012" ->
-                new IllegalStateException(look
-                        + " ended before its handler did, so its writes are not atomic with the claim: a handler with"
-                        + " effects = DATABASE must neither commit nor roll back by itself");
+                new ClaimTransactionException(
+                        look
+                                + " ended before its handler did, so its writes are not atomic with the claim: a handler with"
+                                + " effects = DATABASE must neither commit nor roll back by itself",
+                        null);
             // A violation of a unique key.
             case "23505" -> isOfKey ? look.forestalled() : failure;
             default -> isOfKey && Statements.isUnstorable(failure) ? Statements.unstorable(failure) : failure;
@@ -384,8 +407,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
 
         /** Reads who has the locks. */
-        void locked(ResultSet row) throws SQLException {
+        void locked(ResultSet row, ClaimWhereabouts whereabouts) throws SQLException {
             while (row.next()) {
+                whereabouts.requireTable(row.getLong("claim_table"), row.getBoolean("hides_rows"), this);
                 if (row.getString("read_only").equals("on")) {
                     throw new TransientDataAccessResourceException("Claims need more than a read-only transaction");
                 }

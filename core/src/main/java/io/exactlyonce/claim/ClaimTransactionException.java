@@ -1,0 +1,23 @@
+package io.exactlyonce.claim;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Thrown if a handler's transaction cannot hold its claims, or cannot be committed together with them, because of the
+ * handler or of the transaction's session. The claim store is not away: other handlers are not affected, and a
+ * repetition helps only if its cause has ended. All is rolled back.
+ *
+ * <p>The message has the cause and its remedy, and neither key nor payload, so that it can be logged.
+ */
+public final class ClaimTransactionException extends IllegalStateException {
+
+    /**
+     * Makes an exception.
+     *
+     * @param message what is wrong, and what to do about it; without content of messages
+     * @param cause the failure behind it, if any
+     */
+    public ClaimTransactionException(String message, @Nullable Throwable cause) {
+        super(message, cause);
+    }
+}

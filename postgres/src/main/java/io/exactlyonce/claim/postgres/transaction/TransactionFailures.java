@@ -1,0 +1,157 @@
+package io.exactlyonce.claim.postgres.transaction;
+
+import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.claim.ClaimTransactionException;
+import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.claim.postgres.SameDatabase;
+import io.exactlyonce.primary.ClaimPool;
+import java.sql.SQLException;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.NestedExceptionUtils;
+import org.springframework.dao.DataAccessException;
+import org.springframework.dao.NonTransientDataAccessResourceException;
+import org.springframework.dao.RecoverableDataAccessException;
+import org.springframework.dao.TransientDataAccessException;
+import org.springframework.jdbc.BadSqlGrammarException;
+import org.springframework.jdbc.support.SQLExceptionSubclassTranslator;
+import org.springframework.jdbc.support.SQLExceptionTranslator;
+import org.springframework.transaction.TransactionTimedOutException;
+
+/**
+ * Tells the failures of a database that is away, after which a claim is repeated, from those of a handler or of its
+ * transaction's session, which fail one attempt and pause nothing. Spring's translation decides by the kind of failure.
+ */
+final class TransactionFailures {
+
+    /** A statement of a transaction that an earlier failure has aborted. */
+    private static final String ABORTED = "25P02";
+
+    private static final String NO_PRIVILEGE = "42501";
+
+    /**
+     * SQLSTATE classes that Spring does not categorize: statements that must be prepared anew, refused logins, locked
+     * tables, internal errors and those of poolers.
+     */
+    private static final Set<String> OF_THE_SERVER = Set.of("0A", "26", "28", "55", "XX");
+
+    private static final SQLExceptionTranslator TRANSLATOR = new SQLExceptionSubclassTranslator();
+
+    private final SameDatabase database;
+    private final ClaimWhereabouts whereabouts;
+
+    TransactionFailures(SameDatabase database, ClaimWhereabouts whereabouts) {
+        this.database = database;
+        this.whereabouts = whereabouts;
+    }
+
+    /**
+     * Returns whether a claim got no answer: the database is away, slow or a replica, or lets nobody in; or the
+     * transaction's time was over. A failure without an {@code SQLException} is of the application's own code, such as
+     * a resolver of tenants.
+     */
+    static boolean isOutage(Exception failure) {
+        if (failure instanceof TransactionTimedOutException) {
+            return true;
+        }
+        DataAccessException kind = kind(failure);
+        String state = ClaimPool.sqlState(failure);
+        return kind instanceof TransientDataAccessException
+                || kind instanceof NonTransientDataAccessResourceException
+                || kind instanceof RecoverableDataAccessException
+                || ClaimPool.isStale(failure)
+                || (state.isEmpty() ? sql(failure) != null : OF_THE_SERVER.contains(state.substring(0, 2)));
+    }
+
+    private static @Nullable DataAccessException kind(Exception failure) {
+        if (failure instanceof DataAccessException translated) {
+            return translated;
+        }
+        SQLException sql = sql(failure);
+        return sql == null ? null : TRANSLATOR.translate("", null, sql);
+    }
+
+    private static @Nullable SQLException sql(Exception failure) {
+        return (SQLException) Causes.of(failure)
+                .filter(SQLException.class::isInstance)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /**
+     * Returns the exception for a claim that the transaction's session, or the application's own code, has refused.
+     *
+     * @param claims makes the same claim's look through the claims' own pool
+     * @throws io.exactlyonce.claim.ClaimStoreUnavailableException if that gets no answer either
+     */
+    ClaimTransactionException unclaimed(Object transaction, Exception failure, Runnable claims) {
+        String state = ClaimPool.sqlState(failure);
+        if (state.isEmpty()) {
+            return new ClaimTransactionException(
+                    "%s did not begin: %s in the application's own code, such as a resolver of tenants; follow its cause"
+                            .formatted(
+                                    transaction, Causes.root(failure).getClass().getName()),
+                    failure);
+        }
+        claims.run();
+        if (state.equals(ABORTED)) {
+            return new ClaimTransactionException(
+                    "%s was aborted before its claim: a statement%s failed when the transaction began, and its failure was swallowed; correct the transaction manager, or its listener"
+                            .formatted(transaction, swallowed(failure)),
+                    failure);
+        }
+        return session(transaction, state, failure);
+    }
+
+    /** Returns the exception for a session that does not permit claims. */
+    private ClaimTransactionException session(Object transaction, String state, Exception failure) {
+        if (state.equals(NO_PRIVILEGE)) {
+            return new ClaimTransactionException(
+                    "%s has a role without privileges on table %s (SQLSTATE %s); GRANT SELECT, INSERT, UPDATE ON %s.%s, and USAGE ON SCHEMA %s, to each role that transactions use"
+                            .formatted(
+                                    transaction,
+                                    ClaimTable.NAME,
+                                    state,
+                                    database.schema(),
+                                    ClaimTable.NAME,
+                                    database.schema()),
+                    failure);
+        }
+        if (kind(failure) instanceof BadSqlGrammarException) {
+            return whereabouts.hidden(transaction, "does not lead to table %s (SQLSTATE " + state + ")", failure);
+        }
+        return new ClaimTransactionException(
+                "%s cannot claim its keys (SQLSTATE %s); follow its cause".formatted(transaction, state), failure);
+    }
+
+    /** Returns whether a failure only shows that an earlier statement had aborted its transaction. */
+    static boolean isAftermath(Throwable failure) {
+        return ClaimPool.sqlState(failure).equals(ABORTED);
+    }
+
+    /** Returns the exception for a completion that the handler has made impossible; {@code null} if it has not. */
+    @Nullable ClaimTransactionException uncompleted(Object transaction, DataAccessException failure) {
+        String state = ClaimPool.sqlState(failure);
+        if (state.equals(ABORTED)) {
+            return new ClaimTransactionException(
+                    "%s is rolled back: a statement of its handler failed%s, and the handler went on, but PostgreSQL had aborted the transaction; let the failure through, avoid it with INSERT ... ON CONFLICT DO NOTHING, or set a savepoint (propagation = NESTED)"
+                            .formatted(transaction, swallowed(failure)),
+                    failure);
+        }
+        boolean isOfClaims = String.valueOf(
+                        NestedExceptionUtils.getMostSpecificCause(failure).getMessage())
+                .contains(ClaimTable.NAME);
+        return isOfClaims && failure instanceof BadSqlGrammarException ? session(transaction, state, failure) : null;
+    }
+
+    /** Returns the failure that aborted a transaction, which the driver keeps, without its words: they may quote values. */
+    private static String swallowed(Exception aftermath) {
+        Throwable cause = Causes.root(aftermath);
+        if (!(cause instanceof SQLException first) || isAftermath(first)) {
+            return "";
+        }
+        DataAccessException kind = TRANSLATOR.translate("", null, first);
+        String type = (kind == null ? first : kind).getClass().getSimpleName();
+        return " (%s, SQLSTATE %s)".formatted(type, first.getSQLState());
+    }
+}
