@@ -11,6 +11,7 @@ import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
 import io.exactlyonce.claim.postgres.Retention;
 import io.exactlyonce.claim.postgres.RetentionObserver;
+import io.exactlyonce.claim.postgres.transaction.RollbackCause;
 import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
@@ -116,6 +117,11 @@ class PostgresClaimsConfiguration {
     @Bean
     TransactionCheck exactlyOnceTransactionCheck(ClaimTable table, BeanFactory beans) {
         return new TransactionCheck(table, beans);
+    }
+
+    @Bean
+    static RollbackCause exactlyOnceRollbackCause() {
+        return new RollbackCause();
     }
 
     @Bean

@@ -56,7 +56,6 @@ import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionSystemException;
-import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionSynchronization;
@@ -460,7 +459,8 @@ class PostgresClaimTransactionIT {
                     }
                     return null;
                 }))
-                .isInstanceOf(UnexpectedRollbackException.class);
+                .isInstanceOf(ClaimTransactionException.class)
+                .hasMessageContaining("it was marked for rollback within the handler");
 
         assertNothingHappened();
     }

@@ -169,8 +169,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             read(look);
             if (!look.free.isEmpty()) {
                 Map<ClaimId, String> results = work.run(List.copyOf(look.outcomes));
-                transactions.requireInTime();
-                complete(look, results, status);
+                requireCommittable(look, status);
+                complete(look, results);
             }
             transactions.manager().commit(status);
         } catch (Exception failure) {
@@ -278,12 +278,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     /** Writes the rows, in key order, in one round trip; with the commit where that is all there is to commit. */
-    private void complete(Look look, Map<ClaimId, String> results, TransactionStatus status) {
+    private void complete(Look look, Map<ClaimId, String> results) {
         try {
-            if (look.free.size() == 1
-                    && look.free.get(0).row == null
-                    && !status.isRollbackOnly()
-                    && transactions.mayCommitByStatement()) {
+            if (look.free.size() == 1 && look.free.get(0).row == null && transactions.mayCommitByStatement()) {
                 jdbc.update(insert + ";\nCOMMIT", statement -> bind(statement, look.free.get(0), look, results));
                 return;
             }
@@ -327,6 +324,14 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                 results.get(request.id()), request.key().scope(), request.key().key());
         if (free.row != null) {
             parameters.values(free.row.claimId(), free.row.status().name());
+        }
+    }
+
+    /** Requires that the work has left a transaction that can be committed, before its completions are written. */
+    private void requireCommittable(Look look, TransactionStatus status) {
+        transactions.requireInTime();
+        if (status.isRollbackOnly()) {
+            throw RollbackCause.doomed(look);
         }
     }
 

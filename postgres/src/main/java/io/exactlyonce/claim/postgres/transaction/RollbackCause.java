@@ -1,0 +1,55 @@
+package io.exactlyonce.claim.postgres.transaction;
+
+import io.exactlyonce.claim.ClaimTransactionException;
+import org.springframework.context.ApplicationListener;
+import org.springframework.transaction.UnexpectedRollbackException;
+import org.springframework.transaction.interceptor.MethodRollbackEvent;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Keeps why a transaction was marked for rollback by a method that had joined it. Spring publishes the exception, and
+ * forgets it: {@link UnexpectedRollbackException} has no cause. It is kept among the transaction's synchronizations,
+ * which Spring suspends and ends together with the transaction.
+ */
+public final class RollbackCause implements ApplicationListener<MethodRollbackEvent> {
+
+    /** The exception of a method that had joined the transaction. */
+    private record Doomed(MethodRollbackEvent event) implements TransactionSynchronization {}
+
+    @Override
+    public void onApplicationEvent(MethodRollbackEvent event) {
+        boolean hasJoined = !event.getTransaction().isNewTransaction()
+                && !event.getTransaction().isNested();
+        if (hasJoined && TransactionSynchronizationManager.isSynchronizationActive()) {
+            TransactionSynchronizationManager.registerSynchronization(new Doomed(event));
+        }
+    }
+
+    /** The transaction is bound to the publisher's thread. */
+    @Override
+    public boolean supportsAsyncExecution() {
+        return false;
+    }
+
+    /** Returns the exception for a transaction that is marked for rollback although its handler has returned. */
+    static ClaimTransactionException doomed(Object transaction) {
+        for (TransactionSynchronization each : TransactionSynchronizationManager.getSynchronizations()) {
+            if (each instanceof Doomed doomed) {
+                MethodRollbackEvent event = doomed.event();
+                return new ClaimTransactionException(
+                        "%s is rolled back: %s, which had joined it, threw %s, and the handler went on; a retry must be around the whole transaction, so let the message be redelivered, or catch the exception within the method that has joined"
+                                .formatted(
+                                        transaction,
+                                        ClassUtils.getQualifiedMethodName(event.getMethod()),
+                                        event.getFailure().getClass().getName()),
+                        event.getFailure());
+            }
+        }
+        return new ClaimTransactionException(
+                "%s is rolled back: it was marked for rollback within the handler, by setRollbackOnly() or by a failure in a TransactionTemplate that had joined it; a retry must be around the whole transaction, so let the message be redelivered"
+                        .formatted(transaction),
+                null);
+    }
+}
