@@ -12,6 +12,7 @@ import java.sql.Connection;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -81,6 +82,55 @@ class ClaimSchemaIT {
                 .isInstanceOf(ClaimDatabaseException.class)
                 .hasMessageStartingWith("Table exactly_once_claim is of another version in database ")
                 .hasMessageEndingWith("classpath:io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql");
+    }
+
+    /** A table on which each claim, or each claim of some keys, would fail or be forgotten. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', nullValues = "none", textBlock = """
+            ALTER TABLE exactly_once_claim SET UNLOGGED \
+            | exactly_once_claim is unlogged | ALTER TABLE exactly_once_claim SET LOGGED
+            CREATE TABLE child () INHERITS (exactly_once_claim) \
+            | exactly_once_claim has tables that inherit from it | ALTER TABLE ... NO INHERIT exactly_once_claim
+            ALTER TABLE exactly_once_claim RENAME TO kept; CREATE VIEW exactly_once_claim AS SELECT * FROM kept \
+            | exactly_once_claim is not a table | keep claims in a table that the script creates
+            ALTER TABLE exactly_once_claim RENAME TO kept; \
+            CREATE TABLE partitioned (LIKE kept INCLUDING ALL) PARTITION BY LIST (scope); \
+            CREATE TABLE exactly_once_claim PARTITION OF partitioned DEFAULT \
+            | exactly_once_claim is one partition of another table | name the partitioned table
+            %HASH; CREATE TABLE p0 PARTITION OF exactly_once_claim FOR VALUES WITH (MODULUS 2, REMAINDER 0) \
+            | exactly_once_claim has no partition for some remainders | PARTITION OF exactly_once_claim FOR VALUES WITH
+            %HASH | exactly_once_claim has no partition for some remainders | MODULUS ..., REMAINDER ...
+            %LIST; CREATE TABLE p0 PARTITION OF exactly_once_claim FOR VALUES IN ('orders') \
+            | exactly_once_claim has no default partition | CREATE TABLE ... PARTITION OF exactly_once_claim DEFAULT
+            %RANGE; CREATE TABLE p0 PARTITION OF exactly_once_claim FOR VALUES FROM ('a') TO ('z') \
+            | exactly_once_claim has no default partition | CREATE TABLE ... PARTITION OF exactly_once_claim DEFAULT
+            %LIST; CREATE UNLOGGED TABLE p0 PARTITION OF exactly_once_claim DEFAULT \
+            | p0 is unlogged | ALTER TABLE p0 SET LOGGED
+            %LIST; CREATE TABLE p0 PARTITION OF exactly_once_claim DEFAULT PARTITION BY HASH (key) \
+            | p0 has no partition for some remainders | PARTITION OF p0 FOR VALUES WITH
+            %LIST; CREATE TABLE p0 PARTITION OF exactly_once_claim DEFAULT; \
+            ALTER TABLE exactly_once_claim DETACH PARTITION p0 \
+            | exactly_once_claim has no default partition | CREATE TABLE ... PARTITION OF exactly_once_claim DEFAULT
+            %HASH; CREATE TABLE p0 PARTITION OF exactly_once_claim FOR VALUES WITH (MODULUS 2, REMAINDER 0); \
+            CREATE TABLE p1 PARTITION OF exactly_once_claim FOR VALUES WITH (MODULUS 4, REMAINDER 1); \
+            CREATE TABLE p3 PARTITION OF exactly_once_claim FOR VALUES WITH (MODULUS 4, REMAINDER 3) | none | none
+            %RANGE; CREATE TABLE p0 PARTITION OF exactly_once_claim DEFAULT | none | none
+            """)
+    void tableThatCannotKeepAllKeysIsRefused(String statements, String problem, String remedy) {
+        schema.create();
+        jdbc.execute(statements.replaceFirst("%(HASH|LIST|RANGE)", """
+                ALTER TABLE exactly_once_claim RENAME TO kept;
+                CREATE TABLE exactly_once_claim (LIKE kept INCLUDING ALL) PARTITION BY $1 (scope)"""));
+
+        if (problem == null) {
+            assertThatCode(schema::verify).doesNotThrowAnyException();
+        } else {
+            assertThatThrownBy(schema::verify)
+                    .isInstanceOf(ClaimDatabaseException.class)
+                    .hasMessageStartingWith("Table exactly_once_claim cannot keep claims: " + problem)
+                    .hasMessageContaining("in database " + url.substring(url.lastIndexOf('/') + 1))
+                    .hasMessageContaining(remedy);
+        }
     }
 
     private String role(String privileges) {

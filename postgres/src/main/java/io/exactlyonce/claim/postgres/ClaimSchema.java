@@ -82,13 +82,15 @@ public final class ClaimSchema {
     }
 
     /**
-     * Checks that the table exists with its columns and primary key, and that this user may write it and sees all of it.
-     * Changes nothing.
+     * Checks that the table exists with its columns and primary key, that it can keep all keys, and that this user may write
+     * it and sees all of it. Changes nothing.
      *
-     * @throws ClaimDatabaseException if it is missing, of another version or behind row-level security
+     * @throws ClaimDatabaseException if it is missing, of another version, cannot keep all keys, or is behind row-level
+     *     security
      * @throws DataAccessException if it cannot be used as it is
      */
     public void verify() {
+        TableShape.verify(table, jdbc);
         try {
             jdbc.execute(table.sql(WRITE_NOTHING));
         } catch (DataAccessException failure) {

@@ -1,0 +1,88 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.primary.ClaimDatabaseException;
+import org.springframework.jdbc.core.DataClassRowMapper;
+import org.springframework.jdbc.core.JdbcTemplate;
+
+/**
+ * Whether the claim table and its partitions can keep all keys. PostgreSQL checks columns, privileges and the primary key when
+ * a statement is planned; the rest shows only when a row is written, or is lost.
+ */
+final class TableShape {
+
+    /**
+     * The first relation with a fault, of the table and all of its partitions. Each modulus of a hash divides the next larger
+     * one, so the partitions are complete if their shares of the largest modulus add up to it.
+     */
+    private static final String FIND_FAULT = """
+            WITH RECURSIVE relation AS (
+                SELECT to_regclass('{table}')::oid AS oid, true AS is_root
+                UNION ALL
+                SELECT child.inhrelid, false FROM relation JOIN pg_inherits AS child ON child.inhparent = relation.oid
+                WHERE NOT child.inhdetachpending
+            ), looked_at AS (
+                SELECT c.oid::regclass::text AS name,
+                       CASE
+                           WHEN c.relkind NOT IN ('r', 'p') THEN 'NOT_A_TABLE'
+                           WHEN relation.is_root AND c.relispartition THEN 'ONE_PARTITION'
+                           WHEN c.relpersistence = 't' THEN 'TEMPORARY'
+                           WHEN c.relkind = 'r' AND c.relpersistence = 'u' THEN 'UNLOGGED'
+                           WHEN c.relkind = 'r' AND EXISTS (SELECT 1 FROM pg_inherits WHERE inhparent = c.oid) THEN 'INHERITED'
+                           WHEN p.partstrat = 'h' AND hash.is_complete IS NOT TRUE THEN 'REMAINDER_MISSING'
+                           WHEN p.partstrat IN ('l', 'r') AND p.partdefid = 0 THEN 'DEFAULT_MISSING'
+                       END AS fault
+                FROM relation
+                JOIN pg_class AS c ON c.oid = relation.oid
+                LEFT JOIN pg_partitioned_table AS p ON p.partrelid = c.oid
+                LEFT JOIN LATERAL (
+                    SELECT sum(largest / modulus) = max(largest) AS is_complete
+                    FROM (SELECT modulus, max(modulus) OVER () AS largest
+                          FROM (SELECT substring(pg_get_expr(part.relpartbound, part.oid) FROM 'modulus (\\d+)')::bigint AS modulus
+                                FROM relation AS child JOIN pg_class AS part ON part.oid = child.oid
+                                JOIN pg_inherits ON inhrelid = part.oid AND inhparent = c.oid) AS bounds) AS shares
+                ) AS hash ON true
+            )
+            SELECT name, fault FROM looked_at WHERE fault IS NOT NULL ORDER BY name LIMIT 1""";
+
+    private enum Fault {
+        NOT_A_TABLE("is not a table", "keep claims in a table that the script creates"),
+        ONE_PARTITION("is one partition of another table, so it does not take all keys", "name the partitioned table"),
+        TEMPORARY("is temporary, so other sessions do not see it", "drop it, and create the table with the script"),
+        UNLOGGED(
+                "is unlogged, so a crash of the server empties it, and completed keys run again",
+                "ALTER TABLE %s SET LOGGED"),
+        INHERITED(
+                "has tables that inherit from it, whose keys its primary key does not include",
+                "end the inheritance with ALTER TABLE ... NO INHERIT %s, or partition the table"),
+        REMAINDER_MISSING(
+                "has no partition for some remainders of its hash, so some keys have no place",
+                "CREATE TABLE ... PARTITION OF %s FOR VALUES WITH (MODULUS ..., REMAINDER ...) for each missing remainder"),
+        DEFAULT_MISSING(
+                "has no default partition, so keys of other values have no place",
+                "CREATE TABLE ... PARTITION OF %s DEFAULT");
+
+        private final String problem;
+        private final String remedy;
+
+        Fault(String problem, String remedy) {
+            this.problem = problem;
+            this.remedy = remedy;
+        }
+    }
+
+    /** A table or partition, and what is wrong with it. */
+    private record Finding(String name, Fault fault) {}
+
+    private TableShape() {}
+
+    /** @throws ClaimDatabaseException if the table, or one of its partitions, cannot keep claims */
+    static void verify(ClaimTable table, JdbcTemplate jdbc) {
+        for (Finding found : jdbc.query(table.sql(FIND_FAULT), DataClassRowMapper.newInstance(Finding.class))) {
+            throw new ClaimDatabaseException(
+                    "Table %s cannot keep claims: %s %s; it is in %s"
+                            .formatted(table.name(), found.name, found.fault.problem, SameDatabase.describe(jdbc)),
+                    found.fault.remedy.formatted(found.name),
+                    null);
+        }
+    }
+}
