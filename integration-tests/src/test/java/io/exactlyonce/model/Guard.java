@@ -75,7 +75,8 @@ enum Guard {
     /** With {@code DATABASE} the key's advisory lock admits one transaction at a time. */
     ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#read"),
     /** At its end such a transaction inserts a row that no other claim has inserted, or updates the very row that it read. */
-    ROW_DECIDES_AT_THE_COMMIT(Mode.MIXED, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#write"),
+    ROW_DECIDES_AT_THE_COMMIT(
+            Mode.MIXED, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#complete"),
     /** With {@code DATABASE} the handler's writes and the completion are committed together. */
     EFFECT_COMMITS_WITH_THE_COMPLETION(
             Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#complete");

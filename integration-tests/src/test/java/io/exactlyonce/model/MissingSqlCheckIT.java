@@ -15,6 +15,8 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
@@ -33,6 +35,8 @@ import org.junit.jupiter.params.provider.EnumSource;
  */
 @Tag("ci")
 class MissingSqlCheckIT {
+
+    private static final Pattern TEST = Pattern.compile("(.+)#(\\w+)(?:\\((\\w+)\\))?");
 
     /** Tests that have passed with all checks. */
     private static final Set<String> PASSED = new HashSet<>();
@@ -80,14 +84,15 @@ class MissingSqlCheckIT {
     private static void run(String test, UnaryOperator<String> statements) throws Throwable {
         RewritingDriver driver = RewritingDriver.open(statements);
         try {
-            String[] names = test.split("#", 2);
-            run(Class.forName(names[0], true, new ReloadingClassLoader()), names[1]);
+            Matcher names = TEST.matcher(test);
+            assertThat(names.matches()).as(test).isTrue();
+            run(Class.forName(names.group(1), true, new ReloadingClassLoader()), names.group(2), names.group(3));
         } finally {
             driver.close();
         }
     }
 
-    private static void run(Class<?> type, String test) throws Throwable {
+    private static void run(Class<?> type, String test, @Nullable String constant) throws Throwable {
         Method method = Stream.of(type.getDeclaredMethods())
                 .filter(each -> each.getName().equals(test))
                 .findFirst()
@@ -99,7 +104,7 @@ class MissingSqlCheckIT {
             Object instance = constructor.newInstance();
             invokeAll(type, BeforeEach.class, instance);
             try {
-                invoke(method, instance, firstArguments(method));
+                invoke(method, instance, arguments(method, constant));
             } finally {
                 invokeAll(type, AfterEach.class, instance);
             }
@@ -108,12 +113,16 @@ class MissingSqlCheckIT {
         }
     }
 
-    /** Of a test with parameters: the first of an enum's constants, or of its rows of text. */
-    private static Object[] firstArguments(Method method) {
+    /** Of a test with parameters: the constant that is named, the first of an enum's constants, or of its rows of text. */
+    private static Object[] arguments(Method method, @Nullable String constant) {
         CsvSource rows = method.getAnnotation(CsvSource.class);
         return rows == null
                 ? Stream.of(method.getParameterTypes())
-                        .map(type -> type.getEnumConstants()[0])
+                        .map(type -> Stream.of(type.getEnumConstants())
+                                .filter(each ->
+                                        constant == null || each.toString().equals(constant))
+                                .findFirst()
+                                .orElseThrow())
                         .toArray()
                 : rows.value()[0].split(",\\s*");
     }

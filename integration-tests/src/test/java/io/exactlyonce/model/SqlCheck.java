@@ -25,13 +25,13 @@ enum SqlCheck {
             "io.exactlyonce.claim.postgres.InterferenceIT#keyThatChangesInEachRoundIsHeldElsewhere"),
     LEASE_AGAIN(
             Guard.TAKEOVER_ASKS_FOR_THE_LEASE_AGAIN,
-            "AND (c.status = 'RELEASED' OR c.lease_until <= clock_timestamp()) OFFSET 0 FOR UPDATE",
-            "OFFSET 0 FOR UPDATE",
+            "AND (c.status = 'RELEASED' OR c.lease_until <= clock_timestamp()) LIMIT 1 FOR UPDATE",
+            "LIMIT 1 FOR UPDATE",
             "io.exactlyonce.claim.postgres.InterferenceIT#keyWhoseHolderRenewsInTheLastMomentIsHeldElsewhere"),
     FENCED_ROWS(
             Guard.TAKEOVER_LEAVES_FENCED_ROWS,
-            "c.lease_until <= clock_timestamp()) OFFSET 0 FOR UPDATE SKIP LOCKED",
-            "c.lease_until <= clock_timestamp()) OFFSET 0",
+            "c.lease_until <= clock_timestamp()) LIMIT 1 FOR UPDATE SKIP LOCKED",
+            "c.lease_until <= clock_timestamp()) LIMIT 1",
             "io.exactlyonce.claim.postgres.FencingLockIT"
                     + "#takeoverOfAFencedClaimIsHeldElsewhereUntilTheTransactionEnds"),
     DOUBT(
@@ -79,8 +79,9 @@ enum SqlCheck {
                     + "#claimByTheStoreNeitherWaitsForATransactionNorIsOverwritten"),
     ROW_AS_READ(
             Guard.ROW_DECIDES_AT_THE_COMMIT,
-            "AND claim_id = ? AND status = ? AND (status = 'RELEASED' OR lease_until <= clock_timestamp())",
-            "AND (claim_id = ? OR status = ?)",
+            "AND c.claim_id = w.held_id AND c.status = w.status"
+                    + " AND (c.status = 'RELEASED' OR c.lease_until <= clock_timestamp()) LIMIT 1",
+            "LIMIT 1",
             "io.exactlyonce.claim.postgres.transaction.MixedEffectsIT"
                     + "#freeRowThatChangesWhileTheHandlerWorksRollsItBack"),
     SAME_TRANSACTION(
@@ -128,17 +129,17 @@ enum SqlCheck {
     /** A completed, released or parked claim is not renewed: its worker would go on. */
     RENEWED_STATUS(
             Texts.HELD,
-            "OFFSET 0 FOR NO KEY UPDATE",
+            "LIMIT 1 FOR NO KEY UPDATE",
             "io.exactlyonce.claim.postgres.StaleClaimIT#claimThatHasEndedIsNotRenewed"),
     /** A completed claim is neither released nor parked. */
     ENDED_STATUS(
             Texts.HELD,
-            "OFFSET 0 FOR NO KEY UPDATE",
+            "LIMIT 1 FOR NO KEY UPDATE",
             "io.exactlyonce.claim.postgres.StaleClaimIT#completedClaimIsNeitherReleasedNorParked"),
     /** The first completion's result stays. */
     FIRST_RESULT(
             Texts.HELD,
-            "OFFSET 0 FOR NO KEY UPDATE",
+            "LIMIT 1 FOR NO KEY UPDATE",
             "io.exactlyonce.claim.postgres.StaleClaimIT#completionThatIsRepeatedIsRecordedWithItsFirstResult"),
     /** What is fenced is a claim that holds its key, not one that has ended. */
     FENCED_STATUS(
@@ -191,7 +192,20 @@ enum SqlCheck {
     RETAINED_WHILE_PARKED(
             "AND parked_at IS NULL AND status <> 'PARKED' AND greatest",
             "AND greatest",
-            "io.exactlyonce.claim.postgres.RetentionIT#parkedClaimIsNeverDeleted");
+            "io.exactlyonce.claim.postgres.RetentionIT#parkedClaimIsNeverDeleted"),
+    /** A row's place is that of its partition, and repeats in each other one. */
+    PLACE_OF_A_HELD_KEY(
+            Texts.KEY_AT_PLACE + " RETURNING claim.claim_id",
+            "RETURNING claim.claim_id",
+            Texts.PARTITIONS + "(COMPLETION)"),
+    PLACE_OF_A_FREE_KEY(
+            Texts.KEY_AT_PLACE + " RETURNING w.claim_id", "RETURNING w.claim_id", Texts.PARTITIONS + "(TAKEOVER)"),
+    PLACE_OF_AN_EXPIRED_KEY(
+            Texts.KEY_AT_PLACE + " RETURNING claim.expires_at",
+            "RETURNING claim.expires_at",
+            Texts.PARTITIONS + "(RETENTION)"),
+    PLACE_OF_A_KEY_IN_A_TRANSACTION(
+            Texts.KEY_AT_PLACE + " RETURNING w.claim_id", "RETURNING w.claim_id", Texts.PARTITIONS + "(TRANSACTION)");
 
     private final @Nullable Guard guard;
     private final Pattern text;
@@ -215,7 +229,7 @@ enum SqlCheck {
         return Optional.ofNullable(guard);
     }
 
-    /** Returns the test that fails without it, as {@code class#method}. */
+    /** Returns the test that fails without it, as {@code class#method}, or {@code class#method(CONSTANT)} of its enum. */
     String test() {
         return test;
     }
@@ -239,7 +253,13 @@ enum SqlCheck {
 
     private static final class Texts {
 
-        private static final String HELD = "AND c.status = 'HELD' OFFSET 0 FOR NO KEY UPDATE";
+        private static final String KEY_AT_PLACE =
+                "AND (claim.scope, claim.key) IN ((w.scope, w.key), (w.row_scope, w.row_key))";
+
+        private static final String PARTITIONS =
+                "io.exactlyonce.claim.postgres.PartitionsIT#rowAtTheSamePlaceOfAnotherPartitionIsNotWritten";
+
+        private static final String HELD = "AND c.status = 'HELD' LIMIT 1 FOR NO KEY UPDATE";
 
         private static final String HELD_CLAIM = "AND c.claim_id = w.claim_id " + HELD;
 

@@ -32,7 +32,7 @@ public final class DocumentedCode {
     /** Returns a block by its name. */
     public String block(String name) {
         Matcher block = Pattern.compile(
-                        "<!-- tested: %s -->\\R```\\w+\\R(.*?)```".formatted(Pattern.quote(name)), Pattern.DOTALL)
+                        "<!-- tested: %s -->\\R *```\\w+\\R(.*?)```".formatted(Pattern.quote(name)), Pattern.DOTALL)
                 .matcher(document);
         return block.results()
                 .map(found -> found.group(1).strip())

@@ -11,6 +11,9 @@ import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.PostgresParkedClaims;
 import io.exactlyonce.servers.LocalPostgres;
 import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Locale;
+import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
@@ -22,26 +25,69 @@ public final class PostgresServer {
     private static final int CONNECTIONS = 16;
     private static final Duration RETENTION = Duration.ofDays(365);
 
+    /** How the claim table is laid out, each in a database of its own. */
+    public enum Layout {
+        PLAIN("", ""),
+        HASH("HASH (scope, key)", """
+                CREATE TABLE part_0 PARTITION OF exactly_once_claim FOR VALUES WITH (MODULUS 3, REMAINDER 0);
+                CREATE TABLE part_1 PARTITION OF exactly_once_claim FOR VALUES WITH (MODULUS 3, REMAINDER 1);
+                CREATE TABLE part_2 PARTITION OF exactly_once_claim FOR VALUES WITH (MODULUS 3, REMAINDER 2)
+                """),
+        /** Most keys of the contracts have one scope, so its partition has partitions in turn. */
+        LIST("LIST (scope)", """
+                CREATE TABLE others PARTITION OF exactly_once_claim DEFAULT;
+                CREATE TABLE orders PARTITION OF exactly_once_claim FOR VALUES IN ('orders') PARTITION BY RANGE (key);
+                CREATE TABLE orders_0 PARTITION OF orders FOR VALUES FROM (MINVALUE) TO ('6');
+                CREATE TABLE orders_6 PARTITION OF orders FOR VALUES FROM ('6') TO ('b');
+                CREATE TABLE orders_b PARTITION OF orders DEFAULT
+                """);
+
+        private final String partitionBy;
+        private final String partitions;
+
+        Layout(String partitionBy, String partitions) {
+            this.partitionBy = partitionBy;
+            this.partitions = partitions;
+        }
+
+        /** Makes the table that the schema has created one with partitions. */
+        private void apply(JdbcTemplate jdbc) {
+            if (this != PLAIN) {
+                jdbc.execute("ALTER TABLE exactly_once_claim RENAME TO plain");
+                jdbc.execute("CREATE TABLE exactly_once_claim (LIKE plain INCLUDING ALL) PARTITION BY " + partitionBy);
+                jdbc.execute("DROP TABLE plain");
+                jdbc.execute(partitions);
+            }
+        }
+    }
+
     private final JdbcTemplate jdbc;
     private final ClaimStore store;
     private final ParkedClaims parked;
 
-    private PostgresServer() {
+    private PostgresServer(LocalPostgres server, Layout layout) {
         var pool = new HikariDataSource();
-        var server = LocalPostgres.start(settings -> settings.setServerConfig("fsync", "off"));
-        pool.setJdbcUrl(server.getJdbcUrl());
+        pool.setJdbcUrl(server.createDatabase(layout.name().toLowerCase(Locale.ROOT)));
         pool.setUsername(server.getUsername());
         pool.setMaximumPoolSize(CONNECTIONS);
         var table = new ClaimTable(pool, RETENTION, SynchronousCommit.ON);
-        new ClaimSchema(table).create();
+        var schema = new ClaimSchema(table);
         this.jdbc = new JdbcTemplate(pool);
+        schema.create();
+        layout.apply(jdbc);
+        schema.verify();
         this.store = new PostgresClaimStore(table);
         this.parked = new PostgresParkedClaims(table);
     }
 
-    /** Returns the server of this JVM, and starts it first if need be. */
+    /** Returns the server of this JVM with a plain table, and starts it first if need be. */
     public static PostgresServer shared() {
-        return Holder.SHARED;
+        return shared(Layout.PLAIN);
+    }
+
+    /** Returns the server of this JVM with a table that is laid out so, and starts it first if need be. */
+    public static PostgresServer shared(Layout layout) {
+        return Holder.shared(layout);
     }
 
     /** Returns the store that keeps its claims here. */
@@ -77,6 +123,12 @@ public final class PostgresServer {
     }
 
     private static final class Holder {
-        private static final PostgresServer SHARED = new PostgresServer();
+        private static final LocalPostgres SERVER =
+                LocalPostgres.start(settings -> settings.setServerConfig("fsync", "off"));
+        private static final Map<Layout, PostgresServer> SHARED = new EnumMap<>(Layout.class);
+
+        static synchronized PostgresServer shared(Layout layout) {
+            return SHARED.computeIfAbsent(layout, its -> new PostgresServer(SERVER, its));
+        }
     }
 }

@@ -13,6 +13,7 @@ import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.claim.postgres.schema.TestDatabase.Layout;
 import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
@@ -30,7 +31,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
@@ -45,18 +48,25 @@ import org.springframework.transaction.support.TransactionTemplate;
  * A database user with exactly the grants that docs/postgresql.md lists, and nothing else: all of them, or one too few.
  */
 @ExtendWith(OutputCaptureExtension.class)
+@ParameterizedClass
+@EnumSource
 class ClaimGrantsIT {
 
     private static final Pattern GRANT = Pattern.compile("GRANT ([A-Z, ]+) ON (.+) TO shop;");
 
-    private final TestDatabase database = new TestDatabase(1);
-    private final String user =
-            "shop_" + database.url().substring(database.url().lastIndexOf('_') + 1);
-    private final ClaimPool pool = new ClaimPool(
-            new ClaimPool.Target("spring.datasource.url", database.url(), user, ""), 3, Duration.ofSeconds(3));
-    private final PostgresClaimStore store =
-            new PostgresClaimStore(new ClaimTable(pool.dataSource(), Duration.ofSeconds(0), SynchronousCommit.ON));
+    private final TestDatabase database;
+    private final String user;
+    private final ClaimPool pool;
+    private final PostgresClaimStore store;
     private final RecordedSweeps sweeps = new RecordedSweeps();
+
+    ClaimGrantsIT(Layout layout) {
+        database = new TestDatabase(1, layout);
+        user = "shop_" + database.url().substring(database.url().lastIndexOf('_') + 1);
+        pool = new ClaimPool(
+                new ClaimPool.Target("spring.datasource.url", database.url(), user, ""), 3, Duration.ofSeconds(3));
+        store = new PostgresClaimStore(new ClaimTable(pool.dataSource(), Duration.ofSeconds(0), SynchronousCommit.ON));
+    }
 
     /** Returns the statements of the documentation. */
     private static String documented() throws IOException {

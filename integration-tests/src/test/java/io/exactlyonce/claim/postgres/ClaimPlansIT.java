@@ -12,11 +12,14 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.claim.postgres.schema.TestDatabase.Layout;
 import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions;
 import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions.Seen;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.time.Duration;
-import java.util.Collections;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -44,8 +47,11 @@ class ClaimPlansIT {
 
     private static final int YOUNG = 300;
 
+    private static final List<String> PARTITIONS =
+            Stream.of(0, 1, 2, 3).map(number -> "exactly_once_claim_" + number).toList();
+
     private static final Pattern READS_ALL = Pattern.compile(
-            "(?m)(Index (Only )?Scan using|Bitmap Index Scan on)" + " exactly_once_claim_pkey.*\\n(?!\\s+Index Cond:)");
+            "(?m)(Index (Only )?Scan using|Bitmap Index Scan on) exactly_once_claim(_\\d)?_pkey.*\\n(?!\\s+Index Cond:)");
 
     @Test
     void plansAreStableFromTheFirstRowToTheMillionth() throws Exception {
@@ -95,6 +101,63 @@ class ClaimPlansIT {
             session.useAll();
             session.assertPlans("nearly empty, with statistics");
             session.close();
+        }
+    }
+
+    /** The planner knows neither which partition has a key, nor that the table will grow. */
+    @Test
+    void plansOfAPartitionedTableReadNoMoreThanTheirKeys() throws Exception {
+        try (TestDatabase database = new TestDatabase(1, Layout.PARTITIONED)) {
+            for (String partition : PARTITIONS) {
+                database.jdbc().execute("ALTER TABLE " + partition + " SET (autovacuum_enabled = false)");
+            }
+            Session onEmpty = new Session(database);
+            onEmpty.useAll();
+            onEmpty.assertPlans("empty");
+            database.jdbc().execute("ANALYZE exactly_once_claim");
+            Session onAnalyzed = new Session(database);
+            onAnalyzed.useAll();
+            onAnalyzed.assertPlans("nearly empty, with statistics");
+            fill(database, 100 * YOUNG);
+            database.jdbc().execute("ANALYZE exactly_once_claim");
+            Session onLarge = new Session(database);
+            onLarge.useAll();
+            onLarge.assertPlans("large, with statistics");
+
+            Stream.of(onEmpty, onAnalyzed, onLarge).forEach(Session::close);
+        }
+    }
+
+    /** Otherwise each partition would be read at the place of each row: as many pages as there are partitions. */
+    @Test
+    void rowIsWrittenWithoutALookAtOtherPartitions() {
+        try (TestDatabase database = new TestDatabase(1, Layout.PARTITIONED)) {
+            ClaimRequest claim = request();
+            database.store().claim(List.of(claim));
+
+            JdbcTemplate session = new JdbcTemplate(new SingleConnectionDataSource(database.newConnection(), true));
+            session.execute("SET enable_seqscan = off");
+            List<String> plan = session.execute(
+                    "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) "
+                            + database.table().sql(PostgresClaimStore.RENEW),
+                    (PreparedStatement statement) -> {
+                        Parameters parameters = new Parameters(statement);
+                        parameters.keys(List.of(claim), ClaimRequest::key);
+                        parameters.uuids(List.of(claim), ClaimRequest::claimId);
+                        parameters.longs(List.of(claim), its -> 60_000_000L);
+                        List<String> lines = new ArrayList<>();
+                        for (ResultSet row = statement.executeQuery(); row.next(); ) {
+                            lines.add(row.getString(1));
+                        }
+                        return lines;
+                    });
+
+            assertThat(plan)
+                    .filteredOn(line -> line.contains("Scan") && line.contains(" on exactly_once_claim_"))
+                    .hasSize(2 * PARTITIONS.size())
+                    .filteredOn(line -> !line.contains("never executed"))
+                    .as("scans of the key's partition: one that locks its row, and one that writes it")
+                    .hasSize(2);
         }
     }
 
@@ -196,9 +259,18 @@ class ClaimPlansIT {
                                 List.of(request(claim.key()), request(), request()), claimed -> Map.of()))
                         .extracting(Object::getClass)
                         .containsExactly(AlreadyCompleted.class, Acquired.class, Acquired.class);
+                assertThat(transaction.execute(request(released().key()), acquired -> null))
+                        .isInstanceOf(Acquired.class);
             } catch (Throwable failure) {
                 throw new AssertionError(failure);
             }
+        }
+
+        private ClaimRequest released() {
+            ClaimRequest claim = request();
+            store.claim(List.of(claim));
+            store.resolve(List.of(new ClaimResolution.Released(claim.id(), "failed", false)));
+            return claim;
         }
 
         void assertPlans(String table) {
@@ -214,14 +286,17 @@ class ClaimPlansIT {
         private Map<String, String> plans() {
             Map<String, String> plans = new TreeMap<>();
             jdbc.query(
-                    "SELECT name, statement, cardinality(parameter_types) AS parameters FROM pg_prepared_statements"
+                    // A key that is NULL would be in no partition.
+                    "SELECT name, statement, array_to_string(array("
+                            + "SELECT CASE WHEN type IN ('text'::regtype, 'varchar'::regtype) THEN '''x''' ELSE 'NULL' END"
+                            + " FROM unnest(parameter_types) AS type), ', ') AS arguments FROM pg_prepared_statements"
                             + " WHERE statement LIKE '%exactly_once_claim%' AND statement NOT LIKE 'SELECT pg_try_advisory%'"
                             // These read no rows.
                             + " AND statement NOT LIKE 'INSERT INTO%VALUES (%'"
                             + " AND statement NOT LIKE '%pg_prepared_statements%'",
                     row -> {
-                        String nulls = String.join(", ", Collections.nCopies(row.getInt("parameters"), "NULL"));
-                        String arguments = nulls.isEmpty() ? "" : "(" + nulls + ")";
+                        String values = row.getString("arguments");
+                        String arguments = values.isEmpty() ? "" : "(" + values + ")";
                         plans.put(row.getString("statement"), explain(row.getString("name"), arguments));
                     });
             return plans;

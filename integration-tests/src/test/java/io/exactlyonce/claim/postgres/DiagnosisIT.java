@@ -6,25 +6,38 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.claim.postgres.schema.TestDatabase.Layout;
 import io.exactlyonce.testing.DocumentedCode;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** What {@code docs/troubleshooting.md} asks the claims' table: run as it stands there. */
+/** What {@code docs/troubleshooting.md} and other pages ask the claims' table: run as it stands there. */
+@ParameterizedClass
+@EnumSource
 class DiagnosisIT {
 
     private static final DocumentedCode DOCUMENT = DocumentedCode.of("troubleshooting.md");
     private static final String DOCUMENTED_HASH = "6c1a57d2f08b94e3";
     private static final int CONNECTIONS = 2;
 
-    private final TestDatabase database = new TestDatabase(CONNECTIONS);
-    private final PostgresClaimStore store = database.store();
-    private final ClaimRequest done = claim("dönner-1");
-    private final ClaimRequest doubtful = claim("A-2");
-    private final ClaimRequest held = claim("A-3");
+    private final TestDatabase database;
+    private final PostgresClaimStore store;
+    private final ClaimRequest done;
+    private final ClaimRequest doubtful;
+    private final ClaimRequest held;
+
+    DiagnosisIT(Layout layout) {
+        database = new TestDatabase(CONNECTIONS, layout);
+        store = database.store();
+        done = claim("dönner-1");
+        doubtful = claim("A-2");
+        held = claim("A-3");
+    }
 
     @AfterEach
     void close() {
@@ -54,6 +67,14 @@ class DiagnosisIT {
         assertThat(keys(DOCUMENT.block("held"))).containsExactly("A-2", "A-3");
         assertThat(query(DOCUMENT.block("held")))
                 .allSatisfy(row -> assertThat(row.get("lease_is_over")).isEqualTo(false));
+    }
+
+    @Test
+    void parkedKeysAreListedOldestFirst() {
+        end(new ClaimResolution.Parked(held.id(), "card expired", false));
+        end(new ClaimResolution.Parked(doubtful.id(), "its owner vanished", true));
+
+        assertThat(keys(DocumentedCode.of("after-a-crash.md").block("parked"))).containsExactly("A-3", "A-2");
     }
 
     @Test

@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.claim.postgres.schema.TestDatabase.Layout;
 import io.exactlyonce.testing.DocumentedCode;
 import java.io.StringReader;
 import java.sql.Connection;
@@ -21,6 +22,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.postgresql.PGConnection;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.integration.jdbc.metadata.JdbcMetadataStore;
@@ -30,15 +33,23 @@ import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.messaging.support.GenericMessage;
 
 /** What {@code docs/adopt.md} imports as claims: run as it stands there, and asked for by the store. */
+@ParameterizedClass
+@EnumSource
 class ImportedClaimsIT {
 
     private static final DocumentedCode DOCUMENT = DocumentedCode.of("adopt.md");
     private static final int CONNECTIONS = 2;
     private static final int DONE = 1201;
 
-    private final TestDatabase database = new TestDatabase(CONNECTIONS);
-    private final JdbcTemplate jdbc = database.jdbc();
-    private final PostgresClaimStore store = database.store();
+    private final TestDatabase database;
+    private final JdbcTemplate jdbc;
+    private final PostgresClaimStore store;
+
+    ImportedClaimsIT(Layout layout) {
+        database = new TestDatabase(CONNECTIONS, layout);
+        jdbc = database.jdbc();
+        store = database.store();
+    }
 
     @AfterEach
     void close() {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -27,6 +28,7 @@ import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -88,6 +90,21 @@ class InterferenceIT {
                 .isInstanceOfSatisfying(
                         Acquired.class,
                         acquired -> assertThat(acquired.attempt()).isEqualTo(1));
+    }
+
+    /** No statement relies on a place that an earlier one has read. */
+    @Test
+    void rowThatHasThePlaceOfOneThatWasReadIsNotTakenOver() {
+        ClaimRequest first = failed();
+        AtomicReference<ClaimId> other = new AtomicReference<>();
+
+        assertThat(claimWhile(TAKE_OVER, 1, () -> other.set(DATABASE.giveItsPlaceAway(first.key())), first.key()))
+                .isInstanceOfSatisfying(
+                        Acquired.class,
+                        acquired -> assertThat(acquired.attempt()).isEqualTo(1));
+        assertThat(DATABASE.row(other.get().key()))
+                .containsEntry("claim_id", other.get().value())
+                .containsEntry("status", "HELD");
     }
 
     @Test

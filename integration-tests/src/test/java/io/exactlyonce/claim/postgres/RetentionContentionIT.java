@@ -10,13 +10,15 @@ import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.Threads;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.claim.postgres.schema.TestDatabase.Layout;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Deletion while the same keys are claimed, completed and given up, under a retention so short that they come again. */
 class RetentionContentionIT {
@@ -39,9 +41,10 @@ class RetentionContentionIT {
         volatile long completionBegun;
     }
 
-    @Test
-    void completedKeyIsNeverAcquiredAgainWithinItsRetention() throws Exception {
-        try (TestDatabase database = new TestDatabase(WORKERS + SWEEPERS)) {
+    @ParameterizedTest
+    @EnumSource
+    void completedKeyIsNeverAcquiredAgainWithinItsRetention(Layout layout) throws Exception {
+        try (TestDatabase database = new TestDatabase(WORKERS + SWEEPERS, layout)) {
             var store = new PostgresClaimStore(new ClaimTable(database.pool(), RETENTION, SynchronousCommit.ON));
 
             Threads.run(WORKERS + SWEEPERS, () -> {

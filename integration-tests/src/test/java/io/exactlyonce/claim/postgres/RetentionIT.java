@@ -147,7 +147,7 @@ class RetentionIT {
                         + " '2026-03-20 12:00:01Z', expires_at = '2026-04-03 12:00Z'");
         String delete = database.table().sql(Retention.DELETE);
         String deletable = "SELECT count(*) FROM ("
-                + delete.substring(delete.indexOf("SELECT ctid"), delete.indexOf("ORDER BY"))
+                + delete.substring(delete.indexOf("SELECT c.ctid"), delete.indexOf("ORDER BY"))
                         .replace("(SELECT mine FROM turn) AND", "")
                 + ") AS found";
         try (Connection berlin = database.newConnection();

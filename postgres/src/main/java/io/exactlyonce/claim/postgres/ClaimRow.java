@@ -39,7 +39,7 @@ public record ClaimRow(
 
     /**
      * Keys {@code w}, numbered by {@code n}, with the rows that they have, {@code c}, by the names that {@link #read} reads.
-     * {@code OFFSET 0} keeps it from becoming a join.
+     * {@code LIMIT 1} prevents a join, which would read the whole table or index.
      */
     public static final String BY_KEY = """
             unnest((SELECT ?::text[]), (SELECT ?::text[])) WITH ORDINALITY AS w (scope, key, n)
@@ -48,7 +48,7 @@ public record ClaimRow(
                        encode(c.fingerprint, 'hex') AS fingerprint, c.cleared,
                        ceil(extract(epoch FROM c.lease_until - clock_timestamp()) * 1000000)::bigint AS remaining_micros,
                        greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS next_token
-                FROM {table} AS c WHERE c.scope = w.scope AND c.key = w.key OFFSET 0
+                FROM {table} AS c WHERE c.scope = w.scope AND c.key = w.key LIMIT 1
             ) AS c""";
 
     /** The rows of keys, behind settings. */

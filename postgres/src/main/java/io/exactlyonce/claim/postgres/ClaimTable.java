@@ -3,6 +3,9 @@ package io.exactlyonce.claim.postgres;
 import io.exactlyonce.claim.SynchronousCommit;
 import java.time.Duration;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.postgresql.util.PSQLException;
+import org.postgresql.util.ServerErrorMessage;
 
 /**
  * The claim table: where it is, and what the statements of the store, the transactions, the retention and the checks have
@@ -19,6 +22,24 @@ public record ClaimTable(DataSource dataSource, Duration retention, SynchronousC
 
     /** Stands for the table in a statement. */
     private static final String PLACEHOLDER = "{table}";
+
+    /** The address of a row {@code c} that a statement looks up, for {@link #AT_PLACE}. */
+    static final String PLACE = "c.ctid AS place, c.scope AS row_scope, c.key AS row_key";
+
+    /**
+     * Finds the row {@code claim} that the same statement has looked up and locked, {@code w}. The key is a part of the address,
+     * because each partition numbers its places anew; and it makes PostgreSQL visit the key's partition alone.
+     *
+     * <p>Both pairs have the same values. An equality with one pair would also permit a join that reads the whole index of the
+     * primary key; an OR of two does not.
+     */
+    static final String AT_PLACE =
+            "claim.ctid = w.place AND (claim.scope, claim.key) IN ((w.scope, w.key), (w.row_scope, w.row_key))";
+
+    /** A partition's indexes have names of their own, so an error is known by the table that it names. */
+    private static final String IS_NAMED_BY_ERROR = """
+            SELECT coalesce((SELECT coalesce(pg_partition_root(relation.oid), relation.oid) = to_regclass('{table}')
+                             FROM (SELECT to_regclass(format('%I.%I', ?::text, ?::text)) AS oid) AS relation), false)""";
 
     /** Returns the table's name, as messages and statements have it. */
     public String name() {
@@ -38,6 +59,18 @@ public record ClaimTable(DataSource dataSource, Duration retention, SynchronousC
     /** Returns the SQL of a statement within a transaction of the application: see {@link Statements#within}. */
     public String within(String statement) {
         return Statements.within(sql(statement));
+    }
+
+    /** Returns whether a statement has failed because of this table's indexes, or those of one of its partitions. */
+    public boolean isCauseOf(Exception failure) {
+        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof PSQLException refusal && refusal.getServerErrorMessage() != null) {
+                ServerErrorMessage error = refusal.getServerErrorMessage();
+                return error.getTable() != null
+                        && statements().ask(sql(IS_NAMED_BY_ERROR), Boolean.class, error.getSchema(), error.getTable());
+            }
+        }
+        return false;
     }
 
     /** Returns what runs statements on the table's own connections. */

@@ -70,19 +70,19 @@ public final class PostgresClaimStore implements ClaimStore {
             RETURNING claim_id, fencing_token""";
 
     /**
-     * Each row is read by primary key, because {@code OFFSET 0} prevents a join that reads the whole table or index,
+     * Each row is read by primary key, because {@code LIMIT 1} prevents a join that reads the whole table or index,
      * and locked, unless another transaction has locked it: a batch must not wait for it. A row that changed after this
      * statement began is locked, but not updated: the statement does not see its new version. The condition is the
      * claim, not its lease: while the claim's id is there, no takeover has happened.
      */
     private static final String HELD = """
             CROSS JOIN LATERAL (
-                SELECT c.ctid AS place FROM {table} AS c
+                SELECT %s FROM {table} AS c
                 WHERE c.scope = w.scope AND c.key = w.key AND c.claim_id = w.claim_id AND c.status = 'HELD'
-                OFFSET 0 FOR NO KEY UPDATE SKIP LOCKED
-            ) AS held) AS w
-            WHERE claim.ctid = w.place
-            RETURNING claim.claim_id""";
+                LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
+            ) AS held OFFSET 0) AS w
+            WHERE %s
+            RETURNING claim.claim_id""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     /** {@code parked_at} is set with the status PARKED and only then, which the index of parked claims relies on. */
     static final String END = """
@@ -91,7 +91,7 @@ public final class PostgresClaimStore implements ClaimStore {
                 in_doubt = claim.in_doubt OR w.in_doubt,
                 completed_at = CASE w.status WHEN 'COMPLETED' THEN clock_timestamp() END,
                 parked_at = CASE w.status WHEN 'PARKED' THEN clock_timestamp() END
-            FROM (SELECT w.status, w.result, w.error, w.in_doubt, held.place
+            FROM (SELECT w.*, held.*
                   FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
                               (SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::bool[]))
                        AS w (scope, key, claim_id, status, result, error, in_doubt)
@@ -99,7 +99,7 @@ public final class PostgresClaimStore implements ClaimStore {
 
     static final String RENEW = """
             UPDATE {table} AS claim SET lease_until = clock_timestamp() + w.lease_micros * interval '1 microsecond'
-            FROM (SELECT w.lease_micros, held.place
+            FROM (SELECT w.*, held.*
                   FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::bigint[]))
                        AS w (scope, key, claim_id, lease_micros)
             """ + HELD;
@@ -133,7 +133,7 @@ public final class PostgresClaimStore implements ClaimStore {
             FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::bigint[])) WITH ORDINALITY AS w (scope, key, lock, n)
             LEFT JOIN LATERAL (
                 SELECT c.status, c.lease_until, encode(c.fingerprint, 'hex') AS fingerprint
-                FROM {table} AS c WHERE c.scope = w.scope AND c.key = w.key OFFSET 0
+                FROM {table} AS c WHERE c.scope = w.scope AND c.key = w.key LIMIT 1
             ) AS claim ON true""";
 
     private final Statements statements;

@@ -37,8 +37,14 @@ public final class Retention {
     /** The start of the first batch. */
     private static final OffsetDateTime START = OffsetDateTime.MIN; // PostgreSQL's -infinity
 
-    /** A deletion that a crash forgets is made again, so no commit waits for the disk. */
-    private static final String SETTINGS = Statements.SETTINGS.formatted("off");
+    /**
+     * A deletion that a crash forgets is made again, so no commit waits for the disk. With many partitions a batch looks
+     * expensive enough to be compiled, which takes longer than the batch.
+     */
+    private static final String SETTINGS = """
+            SELECT set_config('enable_seqscan', 'off', true), set_config('synchronous_commit', 'off', true),
+                   set_config('jit', 'off', true);
+            """;
 
     /**
      * {@code turn}: one instance deletes at a time. For this transaction only, and distinguished from other tables of this name by
@@ -57,17 +63,17 @@ public final class Retention {
             WITH turn AS MATERIALIZED (
                 SELECT pg_try_advisory_xact_lock(731744120, to_regclass('{table}')::oid::integer) AS mine
             ), expired AS MATERIALIZED (
-                SELECT ctid AS place FROM {table}
+                SELECT %s, c.scope, c.key FROM {table} AS c
                 WHERE (SELECT mine FROM turn) AND expires_at >= ? AND expires_at <= now() AND parked_at IS NULL AND status <> 'PARKED'
                   AND greatest(claimed_at, CASE status WHEN 'COMPLETED' THEN completed_at WHEN 'HELD' THEN lease_until END)
                           - claimed_at <= now() - expires_at
                 ORDER BY expires_at LIMIT ?
                 FOR UPDATE SKIP LOCKED
             ), deleted AS (
-                DELETE FROM {table} WHERE ctid = ANY (ARRAY(SELECT place FROM expired))
-                RETURNING expires_at
+                DELETE FROM {table} AS claim USING expired AS w WHERE %s
+                RETURNING claim.expires_at
             )
-            SELECT (SELECT mine FROM turn) AS mine, count(*) AS rows, max(expires_at) AS last FROM deleted""";
+            SELECT (SELECT mine FROM turn) AS mine, count(*) AS rows, max(expires_at) AS last FROM deleted""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     /** Looks at the table as a whole, by its indexes alone. The oldest is the one that expires first. The two differ while rows of an earlier retention are there. */
     private static final String SURVEY = """

@@ -149,7 +149,7 @@ public final class Statements {
     /**
      * Returns a statement within a transaction of the application's own, with what it needs set in front of it, which has one row as
      * its answer, and taken back behind it: the application's statements are planned as ever. It may join rows of claims to nothing
-     * but in a {@code LATERAL} with {@code OFFSET 0}, and by {@code ctid}.
+     * but in a {@code LATERAL} with {@code LIMIT 1}, and by {@link ClaimTable#AT_PLACE}.
      */
     public static String within(String statement) {
         return ONLY_BY_INDEX + ";\n" + statement + ";\n" + AS_BEFORE;

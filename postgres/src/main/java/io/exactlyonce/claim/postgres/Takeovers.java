@@ -1,18 +1,20 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 
 /**
  * Writes rows that were free when they were read: takes over keys whose claim was released or whose owner's lease has
- * expired, and parks keys in doubt.
+ * expired, completes them in the transaction that worked on them, and parks keys in doubt.
  */
 public final class Takeovers {
 
@@ -25,14 +27,14 @@ public final class Takeovers {
      */
     private static final String PLACE = """
             CROSS JOIN LATERAL (
-                SELECT c.ctid AS place FROM {table} AS c
+                SELECT %s FROM {table} AS c
                 WHERE c.scope = w.scope AND c.key = w.key AND c.claim_id = w.held_id AND c.status = w.status
                   AND (c.status = 'RELEASED' OR c.lease_until <= clock_timestamp())
-                OFFSET 0 FOR UPDATE SKIP LOCKED
-            ) AS free) AS w
-            WHERE claim.ctid = w.place
+                LIMIT 1 FOR UPDATE SKIP LOCKED
+            ) AS free OFFSET 0) AS w
+            WHERE %s
             RETURNING w.claim_id
-            """;
+            """.formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     static final String TAKE_OVER = """
             UPDATE {table} AS claim
@@ -40,13 +42,31 @@ public final class Takeovers {
                 in_doubt = w.in_doubt, fingerprint = decode(w.fingerprint, 'hex'), claimed_at = clock_timestamp(),
                 cleared = false, lease_until = clock_timestamp() + w.lease_micros * interval '1 microsecond',
                 expires_at = clock_timestamp() + w.retention_micros * interval '1 microsecond'
-            FROM (SELECT w.claim_id, w.owner, w.attempt, w.token, w.in_doubt, w.fingerprint, w.lease_micros,
-                         w.retention_micros, free.place
+            FROM (SELECT w.*, free.*
                   FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
                               (SELECT ?::uuid[]), (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]),
                               (SELECT ?::bool[]), (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]))
                        AS w (scope, key, held_id, status, claim_id, owner, attempt, token, in_doubt, fingerprint,
                              lease_micros, retention_micros)
+            """ + PLACE;
+
+    /**
+     * A transaction other than the one that works on the keys divides by zero: the work has committed or rolled back by
+     * itself.
+     */
+    private static final String COMPLETE = """
+            UPDATE {table} AS claim
+            SET status = 'COMPLETED', claim_id = w.claim_id, owner = w.owner,
+                attempt = w.attempt / (pg_current_xact_id() = ?::xid8)::int, fencing_token = w.token,
+                in_doubt = w.in_doubt, fingerprint = decode(w.fingerprint, 'hex'), result = w.result, cleared = false,
+                claimed_at = now(), lease_until = now(), completed_at = clock_timestamp(),
+                expires_at = now() + w.retention_micros * interval '1 microsecond'
+            FROM (SELECT w.*, free.*
+                  FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
+                              (SELECT ?::uuid[]), (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]),
+                              (SELECT ?::bool[]), (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::text[]))
+                       AS w (scope, key, held_id, status, claim_id, owner, attempt, token, in_doubt, fingerprint,
+                             retention_micros, result)
             """ + PLACE;
 
     /**
@@ -56,12 +76,13 @@ public final class Takeovers {
             UPDATE {table} AS claim
             SET status = 'PARKED', parked_at = clock_timestamp(), in_doubt = true,
                 error = coalesce(error, 'its owner vanished')
-            FROM (SELECT w.claim_id, free.place
+            FROM (SELECT w.*, free.*
                   FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
                               (SELECT ?::uuid[])) AS w (scope, key, held_id, status, claim_id)
             """ + PLACE;
 
     private final String takeOver;
+    private final String complete;
     private final String parkInDoubt;
     private final Duration retention;
 
@@ -92,6 +113,7 @@ public final class Takeovers {
      */
     public Takeovers(ClaimTable table, UnaryOperator<String> sql) {
         this.takeOver = sql.apply(TAKE_OVER);
+        this.complete = sql.apply(COMPLETE);
         this.parkInDoubt = sql.apply(PARK_IN_DOUBT);
         this.retention = table.retention();
     }
@@ -105,13 +127,29 @@ public final class Takeovers {
     Set<UUID> takeOver(Connection connection, List<FreeKey> free) throws SQLException {
         return Statements.write(connection, takeOver, free, parameters -> {
             bindPlaces(parameters, free);
-            parameters.texts(free, key -> key.request().owner());
-            parameters.longs(free, key -> (long) key.row().next().attempt());
-            parameters.longs(free, key -> key.row().next().fencingToken());
-            parameters.booleans(free, key -> key.row().next().inDoubt());
-            parameters.texts(free, key -> key.request().fingerprint());
+            bindClaims(parameters, free);
             parameters.longs(free, key -> Statements.micros(key.request().lease()));
             parameters.longs(free, key -> Statements.micros(key.request().retentionOr(retention)));
+        });
+    }
+
+    /**
+     * Completes keys, in one round trip.
+     *
+     * @param free each key once, in key order; may be empty
+     * @param transaction the number of the transaction that works on the keys
+     * @param results of the keys, by their claims
+     * @return the claims whose key was completed
+     */
+    public Set<UUID> complete(
+            Connection connection, List<FreeKey> free, String transaction, Map<ClaimId, String> results)
+            throws SQLException {
+        return Statements.write(connection, complete, free, parameters -> {
+            parameters.values(transaction);
+            bindPlaces(parameters, free);
+            bindClaims(parameters, free);
+            parameters.longs(free, key -> Statements.micros(key.request().retentionOr(retention)));
+            parameters.texts(free, key -> results.get(key.request().id()));
         });
     }
 
@@ -123,6 +161,14 @@ public final class Takeovers {
      */
     public Set<UUID> parkInDoubt(Connection connection, List<FreeKey> inDoubt) throws SQLException {
         return Statements.write(connection, parkInDoubt, inDoubt, parameters -> bindPlaces(parameters, inDoubt));
+    }
+
+    private static void bindClaims(Parameters parameters, List<FreeKey> free) throws SQLException {
+        parameters.texts(free, key -> key.request().owner());
+        parameters.longs(free, key -> (long) key.row().next().attempt());
+        parameters.longs(free, key -> key.row().next().fencingToken());
+        parameters.booleans(free, key -> key.row().next().inDoubt());
+        parameters.texts(free, key -> key.request().fingerprint());
     }
 
     private static void bindPlaces(Parameters parameters, List<FreeKey> free) throws SQLException {

@@ -9,6 +9,7 @@ import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.testing.DocumentedCode;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import java.sql.Connection;
 import java.time.Duration;
@@ -23,12 +24,27 @@ public final class TestDatabase implements AutoCloseable {
 
     public static final Duration RETENTION = Duration.ofDays(14);
 
+    /** {@code -Dclaims.layout=PARTITIONED} runs the tests of claims in PostgreSQL on a table with partitions. */
+    private static final Layout LAYOUT = Layout.valueOf(System.getProperty("claims.layout", "PLAIN"));
+
+    /** How the claim table is laid out. */
+    public enum Layout {
+        /** As the script makes it. */
+        PLAIN,
+        /** As the documentation partitions it: by hash, into four. */
+        PARTITIONED
+    }
+
     private final String url;
     private final HikariDataSource pool;
     private final DataSource bypass;
     private final JdbcTemplate jdbc;
 
     public TestDatabase(int maximumPoolSize) {
+        this(maximumPoolSize, LAYOUT);
+    }
+
+    public TestDatabase(int maximumPoolSize, Layout layout) {
         EmbeddedDatabase server = EmbeddedDatabase.shared();
         this.url = server.createDatabase();
         this.pool = new ClaimPool(
@@ -40,6 +56,14 @@ public final class TestDatabase implements AutoCloseable {
         this.bypass = server.dataSource(url);
         this.jdbc = new JdbcTemplate(bypass);
         new ClaimSchema(table()).create();
+        if (layout == Layout.PARTITIONED) {
+            partition(jdbc);
+        }
+    }
+
+    /** Partitions the claim table as the documentation says. */
+    public static void partition(JdbcTemplate database) {
+        database.execute(DocumentedCode.of("postgresql.md").block("partitions"));
     }
 
     public String url() {
@@ -94,6 +118,27 @@ public final class TestDatabase implements AutoCloseable {
 
     public void delete(ClaimKey key) {
         jdbc.update("DELETE FROM exactly_once_claim WHERE scope = ? AND key = ?", key.scope(), key.key());
+    }
+
+    /**
+     * Deletes a claim's row, as the retention does, and lets the row of another key have its place.
+     *
+     * @return the other row
+     */
+    public ClaimId giveItsPlaceAway(ClaimKey key) {
+        String placeOf = "SELECT tableoid || ' ' || ctid FROM exactly_once_claim WHERE scope = ? AND key = ?";
+        String place = jdbc.queryForObject(placeOf, String.class, key.scope(), key.key());
+        delete(key);
+        jdbc.execute("VACUUM (INDEX_CLEANUP ON) exactly_once_claim");
+        for (int others = 0; others < 1_000; others++) {
+            ClaimId other = request().id();
+            insert(jdbc, other);
+            if (place.equals(jdbc.queryForObject(
+                    placeOf, String.class, other.key().scope(), other.key().key()))) {
+                return other;
+            }
+        }
+        throw new IllegalStateException("No other row got the place " + place);
     }
 
     public void endLease(ClaimId claim) {

@@ -8,7 +8,6 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.ClaimTransactionException;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
@@ -103,8 +102,7 @@ class DoomedTransactionIT {
     }
 
     private final Stock stock = APPLICATION.getBean(Stock.class);
-    private final ClaimTransaction transaction = new TransactionCheck(
-                    DATABASE.pool(), new StaticListableBeanFactory(), TestDatabase.RETENTION, SynchronousCommit.ON)
+    private final ClaimTransaction transaction = new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
             .create(APPLICATION.getBean(PlatformTransactionManager.class), new DefaultTransactionAttribute(), true);
     private final ClaimRequest request = request();
     private final String id = request.key().key();

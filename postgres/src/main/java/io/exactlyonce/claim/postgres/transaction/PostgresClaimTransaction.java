@@ -33,7 +33,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,8 +54,6 @@ import org.springframework.transaction.TransactionTimedOutException;
 public final class PostgresClaimTransaction implements ClaimTransaction {
 
     private static final Logger log = LoggerFactory.getLogger(PostgresClaimTransaction.class);
-
-    private static final String PRIMARY_KEY = ClaimTable.NAME + "_pkey";
 
     /** PostgreSQL's settings of synchronous_commit, the weakest first. */
     private static final List<String> DURABILITIES = List.of("off", "local", "remote_write", "on", "remote_apply");
@@ -97,24 +94,11 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                     now() + ? * interval '1 microsecond', ?,
                     ?, ?, 'COMPLETED', now(), now(), now(), clock_timestamp())""";
 
-    /** Writes nothing if a row that was free when read has changed, or is locked by another transaction. */
-    private static final String UPDATE = """
-            UPDATE {table}
-            SET claim_id = ?, owner = ?, attempt = ? / (pg_current_xact_id() = ?::xid8)::int, fencing_token = ?,
-                in_doubt = ?, fingerprint = decode(?, 'hex'), expires_at = now() + ? * interval '1 microsecond',
-                result = ?, status = 'COMPLETED', cleared = false, lease_until = now(), claimed_at = now(),
-                completed_at = clock_timestamp()
-            WHERE ctid = (
-                SELECT ctid FROM {table}
-                WHERE scope = ? AND key = ? AND claim_id = ? AND status = ?
-                  AND (status = 'RELEASED' OR lease_until <= clock_timestamp())
-                FOR UPDATE SKIP LOCKED
-            )""";
-
     private static final String IS_COMMITTED = "SELECT coalesce(pg_xact_status(?::xid8) = 'committed', false)";
 
     private final ApplicationTransactions transactions;
     private final JdbcTemplate jdbc;
+    private final ClaimTable table;
     private final Statements claims;
     private final ClaimWhereabouts whereabouts;
     private final TransactionFailures failures;
@@ -123,7 +107,6 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private final Duration retention;
     private final String look;
     private final String insert;
-    private final String update;
 
     /** The numbers of the transactions that are open. */
     private final Map<ClaimId, String> working = new ConcurrentHashMap<>();
@@ -135,6 +118,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     public PostgresClaimTransaction(ApplicationTransactions transactions, ClaimTable table) {
         this.transactions = transactions;
         this.jdbc = new JdbcTemplate(transactions.dataSource());
+        this.table = table;
         this.claims = table.statements();
         SameDatabase database = new SameDatabase(table);
         this.whereabouts = new ClaimWhereabouts(database, transactions.seen());
@@ -143,7 +127,6 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         this.takeovers = new Takeovers(table, table::within);
         this.retention = table.retention();
         this.insert = table.sql(INSERT);
-        this.update = table.sql(UPDATE);
         String durability = table.synchronousCommit().setting();
         List<String> weaker = DURABILITIES.subList(0, DURABILITIES.indexOf(durability));
         this.look = table.sql((transactions.seen().hasOneSnapshot() ? LOCKS : LOCKS_AND_ROWS)
@@ -285,27 +268,23 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                 return;
             }
             look.free.sort(Comparator.comparing(free -> free.request.key()));
-            write(look, results, false);
-            write(look, results, true);
+            insert(look, results);
+            update(look, results);
         } catch (DataAccessException failure) {
             throw refused(look, failure);
         }
     }
 
-    /** Writes existing rows, or new ones. */
-    private void write(Look look, Map<ClaimId, String> results, boolean there) {
-        jdbc.execute(there ? update : insert, (PreparedStatement statement) -> {
+    private void insert(Look look, Map<ClaimId, String> results) {
+        jdbc.execute(insert, (PreparedStatement statement) -> {
             for (Free free : look.free) {
-                if ((free.row != null) == there) {
+                if (free.row == null) {
                     bind(statement, free, look, results);
                     statement.addBatch();
                 }
             }
             try {
-                if (IntStream.of(statement.executeBatch()).anyMatch(count -> count == 0)) {
-                    throw look.forestalled();
-                }
-                return true;
+                return statement.executeBatch();
             } catch (BatchUpdateException failure) {
                 // Which quotes the statement with its parameters, unlike what it stands for.
                 throw failure.getNextException() == null ? failure : failure.getNextException();
@@ -322,8 +301,19 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         parameters.values(Statements.micros(request.retentionOr(retention)));
         parameters.values(
                 results.get(request.id()), request.key().scope(), request.key().key());
-        if (free.row != null) {
-            parameters.values(free.row.claimId(), free.row.status().name());
+    }
+
+    private void update(Look look, Map<ClaimId, String> results) {
+        List<FreeKey> keys = new ArrayList<>();
+        for (Free free : look.free) {
+            if (free.row != null) {
+                keys.add(new FreeKey(free.request, free.row));
+            }
+        }
+        boolean completed = Boolean.TRUE.equals(jdbc.execute((Connection connection) ->
+                takeovers.complete(connection, keys, look.transaction, results).size() == keys.size()));
+        if (!completed) {
+            throw look.forestalled();
         }
     }
 
@@ -341,7 +331,6 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         if (handlers != null) {
             return handlers;
         }
-        boolean isOfKey = String.valueOf(failure.getMessage()).contains(PRIMARY_KEY);
         return switch (ClaimPool.sqlState(failure)) {
             // The division by zero.
             case "22012" ->
@@ -351,8 +340,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                                 + " effects = DATABASE must neither commit nor roll back by itself",
                         null);
             // A violation of a unique key.
-            case "23505" -> isOfKey ? look.forestalled() : failure;
-            default -> isOfKey && Statements.isUnstorable(failure) ? Statements.unstorable(failure) : failure;
+            case "23505" -> table.isCauseOf(failure) ? look.forestalled() : failure;
+            default ->
+                Statements.isUnstorable(failure) && table.isCauseOf(failure) ? Statements.unstorable(failure) : failure;
         };
     }
 
