@@ -11,13 +11,17 @@ import io.exactlyonce.testing.EmbeddedDatabase;
 import java.sql.Connection;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.dao.DataAccessException;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
+@ExtendWith(OutputCaptureExtension.class)
 class ClaimSchemaIT {
 
     private final EmbeddedDatabase server = EmbeddedDatabase.shared();
@@ -131,6 +135,21 @@ class ClaimSchemaIT {
                     .hasMessageContaining("in database " + url.substring(url.lastIndexOf('/') + 1))
                     .hasMessageContaining(remedy);
         }
+    }
+
+    /** A table that works is not refused. */
+    @Test
+    void partitionWithoutAnIndexIsReported(CapturedOutput output) {
+        schema.create();
+        TestDatabase.partition(jdbc);
+        schema.verify();
+        assertThat(output).doesNotContain("has no index");
+        jdbc.execute("DROP INDEX exactly_once_claim_expires_at;"
+                + "CREATE INDEX ON exactly_once_claim_0 (expires_at) WHERE parked_at IS NULL");
+
+        schema.verify();
+
+        assertThat(output).contains("Table exactly_once_claim_1 has no index on expires_at or none on parked_at");
     }
 
     private String role(String privileges) {

@@ -82,8 +82,7 @@ public final class ClaimSchema {
     }
 
     /**
-     * Checks that the table exists with its columns and primary key, that it can keep all keys, and that this user may write
-     * it and sees all of it. Changes nothing.
+     * Checks that the table can keep all keys, and that this user may write it and sees all of it. Changes nothing.
      *
      * @throws ClaimDatabaseException if it is missing, of another version, cannot keep all keys, or is behind row-level
      *     security
@@ -91,6 +90,16 @@ public final class ClaimSchema {
      */
     public void verify() {
         TableShape.verify(table, jdbc);
+        requireWritable();
+    }
+
+    /**
+     * Checks that the table exists with its columns and primary key, and that this user may write it. Changes nothing.
+     *
+     * @throws ClaimDatabaseException if it is missing or of another version
+     * @throws DataAccessException if it cannot be used as it is
+     */
+    public void requireWritable() {
         try {
             jdbc.execute(table.sql(WRITE_NOTHING));
         } catch (DataAccessException failure) {

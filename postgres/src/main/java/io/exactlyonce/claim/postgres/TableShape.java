@@ -1,6 +1,8 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.primary.ClaimDatabaseException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
@@ -30,6 +32,11 @@ final class TableShape {
                            WHEN c.relkind = 'r' AND EXISTS (SELECT 1 FROM pg_inherits WHERE inhparent = c.oid) THEN 'INHERITED'
                            WHEN p.partstrat = 'h' AND hash.is_complete IS NOT TRUE THEN 'REMAINDER_MISSING'
                            WHEN p.partstrat IN ('l', 'r') AND p.partdefid = 0 THEN 'DEFAULT_MISSING'
+                           WHEN c.relkind = 'r' AND 2 > (
+                               SELECT count(DISTINCT a.attname) FROM pg_index AS i
+                               JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
+                               WHERE i.indrelid = c.oid AND i.indisvalid AND a.attname IN ('expires_at', 'parked_at'))
+                               THEN 'INDEX_MISSING'
                        END AS fault
                 FROM relation
                 JOIN pg_class AS c ON c.oid = relation.oid
@@ -42,7 +49,10 @@ final class TableShape {
                                 JOIN pg_inherits ON inhrelid = part.oid AND inhparent = c.oid) AS bounds) AS shares
                 ) AS hash ON true
             )
-            SELECT name, fault FROM looked_at WHERE fault IS NOT NULL ORDER BY name LIMIT 1""";
+            SELECT name, fault FROM looked_at WHERE fault IS NOT NULL
+            ORDER BY fault = 'INDEX_MISSING', name LIMIT 1""";
+
+    private static final Logger log = LoggerFactory.getLogger(TableShape.class);
 
     private enum Fault {
         NOT_A_TABLE("is not a table", "keep claims in a table that the script creates"),
@@ -59,7 +69,9 @@ final class TableShape {
                 "CREATE TABLE ... PARTITION OF %s FOR VALUES WITH (MODULUS ..., REMAINDER ...) for each missing remainder"),
         DEFAULT_MISSING(
                 "has no default partition, so keys of other values have no place",
-                "CREATE TABLE ... PARTITION OF %s DEFAULT");
+                "CREATE TABLE ... PARTITION OF %s DEFAULT"),
+        /** Costs time only. */
+        INDEX_MISSING("", "");
 
         private final String problem;
         private final String remedy;
@@ -78,6 +90,14 @@ final class TableShape {
     /** @throws ClaimDatabaseException if the table, or one of its partitions, cannot keep claims */
     static void verify(ClaimTable table, JdbcTemplate jdbc) {
         for (Finding found : jdbc.query(table.sql(FIND_FAULT), DataClassRowMapper.newInstance(Finding.class))) {
+            if (found.fault == Fault.INDEX_MISSING) {
+                log.warn(
+                        "Table {} has no index on expires_at or none on parked_at, so each cleanup reads all of it;"
+                                + " create the indexes of classpath:{}",
+                        found.name,
+                        ClaimSchema.SCRIPT);
+                return;
+            }
             throw new ClaimDatabaseException(
                     "Table %s cannot keep claims: %s %s; it is in %s"
                             .formatted(table.name(), found.name, found.fault.problem, SameDatabase.describe(jdbc)),

@@ -95,7 +95,7 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans) implements C
                                     database.describeClaims()),
                     remedy());
         }
-        new ClaimSchema(table, dataSource).verify();
+        new ClaimSchema(table, dataSource).requireWritable();
         // Two DataSource objects for one database, a proxy and its target for example, have transactions of their own.
         if (application != null
                 && !Objects.equals(
