@@ -1,6 +1,7 @@
 package io.exactlyonce.claim;
 
 import io.exactlyonce.InvalidKeyException;
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Optional;
@@ -24,6 +25,11 @@ public final class KeyRules {
     public static String toKey(String source, @Nullable Object value) {
         if (value == null) {
             throw new InvalidKeyException("%s is null; every message needs its own key".formatted(source));
+        }
+        if (isFloating(value.getClass())) {
+            throw new InvalidKeyException(
+                    "%s is a %s, whose text is rounded, so that two numbers may be one key; send text or an integer, or declare the property as a long, a BigDecimal or a String"
+                            .formatted(source, value.getClass().getName()));
         }
         String key = text(source, value);
         if (key.isBlank()) {
@@ -88,15 +94,48 @@ public final class KeyRules {
         return true;
     }
 
+    /** Returns whether values of a class, which is not a primitive one, can be keys: what {@link #toKey} accepts. */
+    public static boolean canBeKey(Class<?> type) {
+        return canBeCompared(type) && !isFloating(type);
+    }
+
+    /** Returns whether values of a class, which is not a primitive one, can be fingerprints, apart from the entries of lists. */
+    public static boolean canBeFingerprint(Class<?> type) {
+        return canBeCompared(type) || List.class.isAssignableFrom(type);
+    }
+
+    /** Returns whether numbers of a class are rounded, so that several are one: {@code 1e400} and {@code 1e500}. */
+    public static boolean isFloating(Class<?> type) {
+        return type == Double.class || type == Float.class;
+    }
+
+    private static boolean canBeCompared(Class<?> type) {
+        return CharSequence.class.isAssignableFrom(type)
+                || Number.class.isAssignableFrom(type)
+                || UUID.class == type
+                || Enum.class.isAssignableFrom(type);
+    }
+
     /** Types whose text is meant to be read: that of an arbitrary object may name its address, another in each JVM. */
     private static String text(String source, Object value) {
-        if (value instanceof CharSequence || value instanceof Number || value instanceof UUID) {
-            return value.toString();
-        }
         if (value instanceof Enum<?> constant) {
             return constant.name();
         }
+        if (value instanceof BigDecimal number) {
+            return plain(number);
+        }
+        if (canBeCompared(value.getClass())) {
+            return value.toString();
+        }
         throw new InvalidKeyException("%s is a %s; it must be text, a number, a UUID or an enum constant"
                 .formatted(source, value.getClass().getName()));
+    }
+
+    /** Returns one text for all ways to write a number, such as 1.5 and 1.50, and for whole numbers that of a {@code long}. */
+    private static String plain(BigDecimal number) {
+        BigDecimal shortest = number.stripTrailingZeros();
+        return Math.abs((long) shortest.scale()) <= ClaimKey.MAX_LENGTH
+                ? shortest.toPlainString()
+                : shortest.toString();
     }
 }

@@ -6,10 +6,16 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.InvalidKeyException;
 import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -36,7 +42,18 @@ class KeyRulesTests {
                 Arguments.of(new StringBuilder("A-1"), "A-1"),
                 Arguments.of("\uD83D\uDCE6", "\uD83D\uDCE6"),
                 Arguments.of(42, "42"),
-                Arguments.of(new BigDecimal("1.50"), "1.50"),
+                Arguments.of(42L, "42"),
+                Arguments.of(new AtomicLong(42), "42"),
+                Arguments.of(new BigInteger("9".repeat(40)), "9".repeat(40)),
+                Arguments.of(new BigDecimal("42"), "42"),
+                Arguments.of(new BigDecimal("42.00"), "42"),
+                Arguments.of(new BigDecimal("4.2E+3"), "4200"),
+                Arguments.of(new BigDecimal("1.50"), "1.5"),
+                Arguments.of(new BigDecimal("-0.010"), "-0.01"),
+                Arguments.of(new BigDecimal("0.000"), "0"),
+                Arguments.of(new BigDecimal("1e400"), "1" + "0".repeat(400)),
+                Arguments.of(new BigDecimal("10e2000000000"), "1E+2000000001"),
+                Arguments.of(new BigDecimal("1e-2000000000"), "1E-2000000000"),
                 Arguments.of(uuid, "123e4567-e89b-12d3-a456-426614174000"),
                 Arguments.of(Season.SUMMER, "SUMMER"));
     }
@@ -50,7 +67,9 @@ class KeyRulesTests {
     static Stream<Arguments> contentIsComparedByItsTextAndThatOfAListsEntries() {
         return Stream.of(
                 Arguments.of("", ""),
-                Arguments.of(new BigDecimal("1.50"), "1.50"),
+                Arguments.of(new BigDecimal("1.50"), "1.5"),
+                Arguments.of(0.1, "0.1"),
+                Arguments.of(List.of(2.5f), "3:2.5"),
                 Arguments.of(Season.SUMMER, "SUMMER"),
                 Arguments.of(List.of(), ""),
                 Arguments.of(List.of("a", 1), "1:a1:1"),
@@ -85,7 +104,57 @@ class KeyRulesTests {
                 Arguments.of("secret\uDCE6", "surrogate"),
                 Arguments.of(List.of("secret"), "must be text, a number, a UUID or an enum constant"),
                 Arguments.of(new byte[] {1}, byte[].class.getName()),
-                Arguments.of('x', "java.lang.Character"));
+                Arguments.of('x', "java.lang.Character"),
+                Arguments.of(true, "java.lang.Boolean"),
+                Arguments.of(Double.parseDouble("1e400"), "is a java.lang.Double, whose text is rounded"),
+                Arguments.of(0.1f, "is a java.lang.Float, whose text is rounded"));
+    }
+
+    @Test
+    void typesThatCanBeKeysAreThoseWhoseValuesAreAccepted() {
+        List<Object> values = List.of(
+                "a",
+                new StringBuilder("a"),
+                1,
+                1L,
+                (short) 1,
+                (byte) 1,
+                BigInteger.ONE,
+                BigDecimal.ONE,
+                new AtomicLong(),
+                1.5,
+                1.5f,
+                new UUID(1, 2),
+                Season.SUMMER,
+                'x',
+                true,
+                List.of("a"),
+                List.of(),
+                Map.of(),
+                new Object(),
+                Instant.EPOCH,
+                new byte[] {1},
+                Optional.of("a"),
+                Thread.State.NEW);
+
+        for (Object value : values) {
+            Class<?> type = value.getClass();
+            assertThat(KeyRules.canBeKey(type))
+                    .as("%s", type)
+                    .isEqualTo(isAccepted(() -> KeyRules.toKey("key", value)));
+            assertThat(KeyRules.canBeFingerprint(type))
+                    .as("%s", type)
+                    .isEqualTo(isAccepted(() -> KeyRules.toFingerprint("content", value)));
+        }
+    }
+
+    private static boolean isAccepted(Supplier<String> text) {
+        try {
+            text.get();
+            return true;
+        } catch (InvalidKeyException refused) {
+            return false;
+        }
     }
 
     @ParameterizedTest
