@@ -1,79 +1,230 @@
 package io.exactlyonce.listener.expression;
 
-import java.lang.reflect.Modifier;
-import java.util.HashMap;
+import io.exactlyonce.listener.expression.Known.Origin;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Set;
-import org.springframework.beans.BeanUtils;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.ResolvableType;
+import org.springframework.expression.TypeLocator;
 import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.Assign;
+import org.springframework.expression.spel.ast.BeanReference;
 import org.springframework.expression.spel.ast.CompoundExpression;
+import org.springframework.expression.spel.ast.ConstructorReference;
+import org.springframework.expression.spel.ast.Elvis;
+import org.springframework.expression.spel.ast.FunctionReference;
+import org.springframework.expression.spel.ast.Indexer;
+import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.expression.spel.ast.InlineMap;
+import org.springframework.expression.spel.ast.Literal;
+import org.springframework.expression.spel.ast.MethodReference;
+import org.springframework.expression.spel.ast.OpDec;
+import org.springframework.expression.spel.ast.OpInc;
+import org.springframework.expression.spel.ast.Projection;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+import org.springframework.expression.spel.ast.Selection;
+import org.springframework.expression.spel.ast.SpelNodeImpl;
+import org.springframework.expression.spel.ast.Ternary;
+import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
-import org.springframework.util.ReflectionUtils;
 
 /**
- * Reads an expression once, when the application starts. Names that are not arguments, and properties that an argument's type cannot
- * have, fail startup, unless the type may have subclasses.
+ * Reads an expression once, when the application starts, along the types that are certain, and fails startup if no message could have a
+ * usable result, or if the result says nothing of the message. Beside a type that may have subclasses, SpEL decides of each message.
  */
 final class ExpressionReading {
 
-    /** Names that are SpEL's own. */
-    private static final Set<String> SPEL = Set.of("root", "this");
+    private final Refusal refusal;
+    private final Sources sources;
+    private final ChainReading links;
+    private final Operators operators;
+    private final ResultRules results;
+    private final Constants constants;
 
-    private final KeyExpression expression;
-    private final HandlerArguments arguments;
-    private final Map<String, HandlerArguments.Value> variables = new HashMap<>();
-
-    private ExpressionReading(KeyExpression expression, HandlerArguments arguments) {
-        this.expression = expression;
-        this.arguments = arguments;
+    ExpressionReading(
+            KeyExpression expression,
+            Purpose purpose,
+            HandlerArguments arguments,
+            TypeLocator types,
+            BeanFactory beans) {
+        this.refusal = (problem, remedy) -> arguments.refused(expression + " " + problem, remedy);
+        FrameworkHeaders headers = new FrameworkHeaders(refusal);
+        MessageParts parts = new MessageParts(headers, refusal);
+        Texts texts = new Texts(parts, refusal);
+        Members members = new Members();
+        this.links = new ChainReading(members, parts, texts, refusal);
+        this.sources = new Sources(expression, members, headers, types, beans, arguments, refusal);
+        this.operators = new Operators(texts, refusal);
+        this.results = new ResultRules(purpose, refusal);
+        this.constants = new Constants(types);
     }
 
     /** Returns how to make the values of the variables that the expression names. */
-    static Map<String, HandlerArguments.Value> variables(
-            KeyExpression expression, SpelNode root, HandlerArguments arguments) {
-        ExpressionReading reading = new ExpressionReading(expression, arguments);
-        reading.read(root);
-        return Map.copyOf(reading.variables);
+    Map<String, Argument.Value> read(SpelNode root) {
+        results.requireOwn(result(root));
+        return sources.variables();
     }
 
-    private void read(SpelNode node) {
-        if (node instanceof VariableReference variable) {
-            String name = nameOf(variable);
-            if (!SPEL.contains(name)) {
-                variables.put(name, arguments.value(name, expression));
+    /** Reads what may be the result: each branch must be usable. */
+    private Known result(SpelNode node) {
+        if (node instanceof Ternary) {
+            return chosen(read(node.getChild(0), null), result(node.getChild(1)), result(node.getChild(2)));
+        }
+        if (node instanceof Elvis) {
+            Known first = read(node.getChild(0), null).unwrapped();
+            results.require(node.getChild(0), first);
+            return present(first, result(node.getChild(1)));
+        }
+        if (node instanceof InlineList && results.takesLists()) {
+            List<Known> entries = new ArrayList<>();
+            for (int entry = 0; entry < node.getChildCount(); entry++) {
+                entries.add(result(node.getChild(entry)));
             }
+            return list(origin(entries));
         }
-        if (node instanceof CompoundExpression
-                && node.getChild(0) instanceof VariableReference variable
-                && node.getChild(1) instanceof PropertyOrFieldReference property) {
-            readProperty(nameOf(variable), property.getName());
+        Known read = read(node, null);
+        results.require(node, read);
+        return read;
+    }
+
+    private static Known chosen(Known condition, Known first, Known second) {
+        return condition.constant() instanceof Boolean isFirst
+                ? (isFirst ? first : second)
+                : first.or(second).from(first.origin().and(second.origin()).and(condition.origin()));
+    }
+
+    private static Known present(Known first, Known otherwise) {
+        return first.constant() == null || first.constant().equals("") ? first.or(otherwise) : first;
+    }
+
+    /**
+     * Reads a part of the expression.
+     *
+     * @param scope what names without an argument belong to: an item of a selection or projection; {@code null} outside of them
+     */
+    private Known read(SpelNode node, @Nullable Known scope) {
+        if (node instanceof CompoundExpression) {
+            Known value = read(node.getChild(0), scope);
+            for (int link = 1; link < node.getChildCount(); link++) {
+                value = link(node.getChild(link), value, scope);
+            }
+            return value;
         }
+        if (isLink(node)) {
+            return link(node, scope, scope);
+        }
+        if (node instanceof VariableReference variable) {
+            return sources.variable(variable, scope);
+        }
+        if (node instanceof Literal literal) {
+            return Known.constant(literal.getLiteralValue().getValue());
+        }
+        if (node instanceof Assign || node instanceof OpInc || node instanceof OpDec) {
+            throw refusal.of(
+                    "changes '%s'".formatted(node.getChild(0).toStringAST()),
+                    "read the message only, as the handler gets it afterwards");
+        }
+        if (node instanceof TypeReference type) {
+            return sources.type(type);
+        }
+        if (node instanceof BeanReference bean) {
+            return sources.bean(bean.getName());
+        }
+        return combined(node, scope);
+    }
+
+    private static boolean isLink(SpelNode node) {
+        return node instanceof PropertyOrFieldReference
+                || node instanceof MethodReference
+                || node instanceof Indexer
+                || node instanceof Selection
+                || node instanceof Projection;
+    }
+
+    private Known combined(SpelNode node, @Nullable Known scope) {
+        if (node instanceof FunctionReference) {
+            throw sources.function(node);
+        }
+        if (node instanceof ConstructorReference) {
+            return sources.constructor(node, readAll(node, 1, scope));
+        }
+        if (node instanceof InlineMap) {
+            return map(node, scope);
+        }
+        List<Known> parts = readAll(node, 0, scope);
+        if (node instanceof Ternary) {
+            return chosen(parts.get(0), parts.get(1), parts.get(2));
+        }
+        if (node instanceof Elvis) {
+            return present(parts.get(0).unwrapped(), parts.get(1));
+        }
+        Known combined =
+                node instanceof InlineList ? list(origin(parts)) : operators.result(node, parts, origin(parts));
+        return constants.folded(node, combined, null, parts);
+    }
+
+    private List<Known> readAll(SpelNode node, int first, @Nullable Known scope) {
+        List<Known> parts = new ArrayList<>();
+        for (int child = first; child < node.getChildCount(); child++) {
+            parts.add(read(node.getChild(child), scope));
+        }
+        return parts;
+    }
+
+    private static Origin origin(List<Known> parts) {
+        return parts.stream().map(Known::origin).reduce(Origin.CONSTANT, Origin::and);
+    }
+
+    private static Known list(Origin origin) {
+        return Known.of(List.class, origin);
+    }
+
+    /** Names that stand alone are keys of the map. */
+    private Known map(SpelNode node, @Nullable Known scope) {
+        List<Known> parts = new ArrayList<>();
         for (int child = 0; child < node.getChildCount(); child++) {
-            read(node.getChild(child));
+            SpelNode part = node.getChild(child);
+            parts.add(
+                    child % 2 == 0 && part instanceof PropertyOrFieldReference name
+                            ? Known.constant(name.getName())
+                            : read(part, scope));
         }
+        return constants.folded(node, Known.of(Map.class, origin(parts)), null, parts);
     }
 
-    private static String nameOf(VariableReference variable) {
-        return variable.toStringAST().substring(1);
-    }
-
-    private void readProperty(String variable, String property) {
-        Class<?> type = arguments.type(variable);
-        // Of an Optional, SpEL may read what is inside.
-        boolean exact = Modifier.isFinal(type.getModifiers()) && !type.isArray() && type != Optional.class;
-        if (exact && !isReadable(type, property)) {
-            throw arguments.refused(
-                    "%s reads the property '%s', which %s does not have"
-                            .formatted(expression, property, type.getName()),
-                    "name a property or record component of " + type.getSimpleName());
+    /** @param target what the link is read of; {@code null} if there is nothing */
+    private Known link(SpelNode node, @Nullable Known target, @Nullable Known scope) {
+        if (!isLink(node)) {
+            return read(node, target);
         }
-    }
-
-    private static boolean isReadable(Class<?> type, String property) {
-        return BeanUtils.getPropertyDescriptor(type, property) != null
-                || ReflectionUtils.findMethod(type, property) != null
-                || ReflectionUtils.findField(type, property) != null;
+        if (target == null) {
+            throw sources.rootless(node);
+        }
+        boolean isNullSafe = ((SpelNodeImpl) node).isNullSafe();
+        if (node instanceof PropertyOrFieldReference property) {
+            Known read = links.property(target, property.getName(), isNullSafe);
+            return constants.folded(node, read, target, List.of());
+        }
+        if (node instanceof MethodReference method) {
+            List<Known> given = readAll(node, 0, scope);
+            Known read = links.method(target, method.getName(), given, isNullSafe);
+            return constants.folded(node, read, target, given);
+        }
+        SpelNode inner = node.getChild(0);
+        if (node instanceof Indexer) {
+            Known index =
+                    inner instanceof PropertyOrFieldReference name ? Known.constant(name.getName()) : read(inner, null);
+            Known read = links.entry(target, inner, index, isNullSafe);
+            return constants.folded(node, read.from(read.origin().and(index.origin())), target, List.of(index));
+        }
+        Known item = links.item(target, isNullSafe);
+        Known each = read(inner, item);
+        Origin origin = target.origin().and(each.origin());
+        if (node instanceof Projection) {
+            return Known.of(ResolvableType.forClassWithGenerics(List.class, each.type()), origin);
+        }
+        return links.selected(target, item, node).from(origin);
     }
 }

@@ -8,8 +8,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.expression.ParseException;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.context.expression.BeanFactoryResolver;
+import org.springframework.expression.BeanResolver;
+import org.springframework.expression.ExpressionException;
 import org.springframework.expression.PropertyAccessor;
+import org.springframework.expression.TypeLocator;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelEvaluationException;
 import org.springframework.expression.spel.SpelParserConfiguration;
@@ -18,6 +22,7 @@ import org.springframework.expression.spel.standard.SpelExpressionParser;
 import org.springframework.expression.spel.support.MapAccessor;
 import org.springframework.expression.spel.support.ReflectivePropertyAccessor;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
+import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.messaging.Message;
 import org.springframework.util.StringUtils;
 
@@ -37,14 +42,16 @@ public final class KeyExpression {
      * another type than those before, and compiled reads of a map take an absent property for null. A key must not
      * depend on how often its expression was evaluated.
      */
-    private static final SpelExpressionParser PARSER =
+    static final SpelExpressionParser PARSER =
             new SpelExpressionParser(new SpelParserConfiguration(SpelCompilerMode.OFF, null));
 
-    private final String attribute;
+    private final Purpose purpose;
     private final SpelExpression expression;
+    private final TypeLocator types;
+    private final BeanResolver beans;
 
     /** The sources of the variables, by name. */
-    private final Map<String, HandlerArguments.Value> variables;
+    private final Map<String, Argument.Value> variables;
 
     /** The same for all messages, because they cache how to read each type's properties. */
     private final List<PropertyAccessor> properties = List.of(new MapAccessor(), new ReflectivePropertyAccessor());
@@ -52,21 +59,33 @@ public final class KeyExpression {
     /**
      * Parses an expression and reads it.
      *
-     * @param attribute of the annotation, whose expression it is
-     * @param arguments what it may name
-     * @throws RuntimeException of the arguments' refusal, if it does not parse, names something that the method does not have, or
-     *     something that is not known when the message is polled
+     * @param arguments that it may name
+     * @param beans that it may name
+     * @throws RuntimeException of the arguments' refusal, if it does not parse, or if no message could have a usable value
      */
-    public KeyExpression(String attribute, String text, HandlerArguments arguments) {
-        this.attribute = attribute;
+    public KeyExpression(Purpose purpose, String text, HandlerArguments arguments, BeanFactory beans) {
+        this.purpose = purpose;
+        this.expression = parse(purpose, text, arguments);
+        // Independent of the thread, whose own loader may not know the application's classes.
+        this.types = new StandardTypeLocator(arguments.classLoader());
+        this.beans = new BeanFactoryResolver(beans);
+        this.variables = new ExpressionReading(this, purpose, arguments, types, beans).read(expression.getAST());
+    }
+
+    private static SpelExpression parse(Purpose purpose, String text, HandlerArguments arguments) {
         try {
-            this.expression = PARSER.parseRaw(text);
-        } catch (ParseException invalid) {
+            return PARSER.parseRaw(text);
+        } catch (ExpressionException | IllegalArgumentException | IllegalStateException invalid) {
             throw arguments.refused(
-                    "%s expression '%s' does not parse: %s".formatted(attribute, text, invalid.getSimpleMessage()),
-                    "write SpEL over the method's arguments, for example %s = \"#order.orderId\"".formatted(attribute));
+                    "%s expression '%s' does not parse: %s"
+                            .formatted(
+                                    purpose,
+                                    text,
+                                    invalid instanceof ExpressionException own
+                                            ? own.getSimpleMessage()
+                                            : invalid.getMessage()),
+                    "write SpEL over the method's arguments, for example %s = \"#order.orderId\"".formatted(purpose));
         }
-        this.variables = ExpressionReading.variables(this, expression.getAST(), arguments);
     }
 
     /**
@@ -77,6 +96,8 @@ public final class KeyExpression {
     public @Nullable Object evaluate(Message<?> message) {
         StandardEvaluationContext context = new StandardEvaluationContext();
         context.setPropertyAccessors(properties);
+        context.setTypeLocator(types);
+        context.setBeanResolver(beans);
         variables.forEach((name, value) -> context.setVariable(name, value.of(message)));
         try {
             return expression.getValue(context);
@@ -102,6 +123,6 @@ public final class KeyExpression {
     /** Asked for with each message, so not formatted. */
     @Override
     public String toString() {
-        return attribute + " expression '" + text() + "'";
+        return purpose + " expression '" + text() + "'";
     }
 }

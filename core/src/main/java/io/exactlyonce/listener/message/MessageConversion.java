@@ -44,7 +44,7 @@ public record MessageConversion(
         Set<Class<?>> takenByClass) {
 
     /** Micrometer casts what it finds under this name to an observation. */
-    private static final String OBSERVATION = "micrometer.observation";
+    public static final String OBSERVATION = "micrometer.observation";
 
     /** Senders that use Spring Cloud AWS leave it in the attributes. */
     private static final String HARMLESS = SqsHeaders.SQS_DELAY_HEADER;

@@ -23,7 +23,7 @@ public final class ReceivedMessage {
     public static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
 
     /** The header that carries it. */
-    static final String HEADER = "ExactlyOnce_ReceivedMessage";
+    public static final String HEADER = "ExactlyOnce_ReceivedMessage";
 
     private final Delivery delivery;
     private final PolledMessage polled;

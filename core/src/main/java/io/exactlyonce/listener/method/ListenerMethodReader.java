@@ -8,17 +8,22 @@ import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.delivery.InDoubtSettings;
+import io.exactlyonce.listener.expression.Handler;
 import io.exactlyonce.listener.expression.HandlerArguments;
 import io.exactlyonce.listener.expression.KeyExpression;
+import io.exactlyonce.listener.expression.Purpose;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanNotOfRequiredTypeException;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
+import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.core.ResolvableType;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
@@ -62,6 +67,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         } else {
             rules.requireFit(bean);
         }
+        Supplier<HandlerArguments> arguments = () -> arguments(bean, declared, handler, resolvers);
         return new ListenerMethod(
                 method,
                 declared.annotation(),
@@ -69,8 +75,8 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
                 signalsCompletion,
                 !isObserved && rules.isAsync(),
                 ListenerRules.isBatch(method),
-                expression("key", declared.annotation().key(), declared, handler, resolvers),
-                expression("fingerprint", declared.annotation().fingerprint(), declared, handler, resolvers),
+                expression(Purpose.KEY, declared.annotation().key(), arguments),
+                expression(Purpose.FINGERPRINT, declared.annotation().fingerprint(), arguments),
                 scope(declared),
                 isObserved ? null : timeout(declared),
                 isObserved ? InDoubtSettings.RERUN : doubt(declared),
@@ -81,25 +87,37 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return modes.properties().resolveRequiredPlaceholders(attribute);
     }
 
-    private @Nullable KeyExpression expression(
-            String attribute,
-            String said,
+    /** @param arguments which only an expression needs */
+    private @Nullable KeyExpression expression(Purpose purpose, String said, Supplier<HandlerArguments> arguments) {
+        String text = resolve(said);
+        return text.isBlank() ? null : new KeyExpression(purpose, text, arguments.get(), beans);
+    }
+
+    private HandlerArguments arguments(
+            Object bean,
             ListenerDeclaration declared,
             InvocableHandlerMethod handler,
             List<HandlerMethodArgumentResolver> resolvers) {
-        String text = resolve(said);
-        if (text.isBlank()) {
-            return null;
-        }
         Method method = declared.method();
-        HandlerArguments arguments = new HandlerArguments(
-                method,
-                handler.getMethodParameters(),
-                resolvers,
+        return new HandlerArguments(
+                Handler.of(
+                        AopUtils.getTargetClass(bean),
+                        method,
+                        handler.getMethodParameters(),
+                        resolvers,
+                        this::resolveInHeaders),
                 ListenerRules.isBatch(method),
                 ListenerRules.list(method),
                 declared::refused);
-        return new KeyExpression(attribute, text, arguments);
+    }
+
+    /** Resolves the name of a header as the resolver of arguments does. */
+    private String resolveInHeaders(String name) {
+        if (!(beans instanceof ConfigurableBeanFactory configurable)) {
+            return name;
+        }
+        String resolved = new EmbeddedValueResolver(configurable).resolveStringValue(name);
+        return resolved == null ? "" : resolved;
     }
 
     /** Returns the name of the container factory that a listener names, for messages. */

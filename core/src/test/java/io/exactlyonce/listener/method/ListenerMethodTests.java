@@ -26,6 +26,10 @@ class ListenerMethodTests {
             return "P-7";
         }
 
+        public Object getContent() {
+            return this;
+        }
+
         public String getSecret() {
             return "secret-4111\nFORGED ".repeat(2_000);
         }
@@ -69,7 +73,7 @@ class ListenerMethodTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"#parcel.nothing", "#parcel", "{#parcel}", "#parcel.numbr"})
+    @ValueSource(strings = {"#parcel.nothing", "#parcel.content", "{#parcel.content}", "#parcel.numbr"})
     void fingerprintWithoutAUsableValueFailsTheDelivery(String fingerprint) {
         ListenerMethod method = method("#parcel.number", fingerprint, null);
         attachParcel(plain);
@@ -125,12 +129,12 @@ class ListenerMethodTests {
             strings = {
                 "T(java.util.UUID).fromString(#parcel.secret)",
                 "T(java.lang.Integer).parseInt(#parcel.secret)",
-                "#parcel.secret matches #parcel.pattern",
+                "#parcel.secret matches #parcel.pattern ? 1 : 2",
                 "#parcel.failing",
                 "#parcel.fail()",
                 "{1, 2}[#parcel.secret]",
                 "#parcel[#parcel.secret]",
-                "#parcel.secret + 1 > #parcel"
+                "#parcel.secret + 1 > #parcel ? 1 : 2"
             })
     void whatAnExpressionThrowsFailsTheDeliveryWithoutShowingItsContent(String expression) {
         assertThatThrownBy(() -> key(method(expression, null), plain))

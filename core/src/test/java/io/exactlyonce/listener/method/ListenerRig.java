@@ -2,7 +2,9 @@ package io.exactlyonce.listener.method;
 
 import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.awspring.cloud.sqs.support.resolver.BatchPayloadMethodArgumentResolver;
+import io.awspring.cloud.sqs.support.resolver.QueueAttributesMethodArgumentResolver;
 import io.awspring.cloud.sqs.support.resolver.SnsNotificationArgumentResolver;
+import io.awspring.cloud.sqs.support.resolver.SqsMessageMethodArgumentResolver;
 import io.awspring.cloud.sqs.support.resolver.VisibilityHandlerMethodArgumentResolver;
 import io.exactlyonce.Mode;
 import io.exactlyonce.claim.ExecutorClaimStore;
@@ -19,8 +21,10 @@ import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.RetryingClaimClient;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.ListenerSummary;
+import io.exactlyonce.listener.expression.Handler;
 import io.exactlyonce.listener.expression.HandlerArguments;
 import io.exactlyonce.listener.expression.KeyExpression;
+import io.exactlyonce.listener.expression.Purpose;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.renewal.RenewalSchedule;
@@ -42,6 +46,7 @@ import java.util.concurrent.Executor;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.core.MethodParameter;
 import org.springframework.core.annotation.SynthesizingMethodParameter;
@@ -102,27 +107,38 @@ public final class ListenerRig {
     }
 
     public static KeyExpression key(String text, Method method, List<HandlerMethodArgumentResolver> resolvers) {
-        return expression("key", text, method, resolvers);
+        return expression(Purpose.KEY, text, method, resolvers);
+    }
+
+    /** A key that names beans. */
+    public static KeyExpression key(String text, Method method, BeanFactory beans) {
+        return new KeyExpression(Purpose.KEY, text, arguments(method), beans);
     }
 
     /** What is compared names arguments of a method, as its key does. */
-    static KeyExpression fingerprint(String text, Method method) {
-        return expression("fingerprint", text, method, resolvers());
+    public static KeyExpression fingerprint(String text, Method method) {
+        return expression(Purpose.FINGERPRINT, text, method, resolvers());
     }
 
     private static KeyExpression expression(
-            String attribute, String text, Method method, List<HandlerMethodArgumentResolver> resolvers) {
+            Purpose purpose, String text, Method method, List<HandlerMethodArgumentResolver> resolvers) {
+        return new KeyExpression(purpose, text, arguments(method, resolvers), new StaticListableBeanFactory());
+    }
+
+    /** What expressions may name of a method. */
+    public static HandlerArguments arguments(Method method) {
+        return arguments(method, resolvers());
+    }
+
+    private static HandlerArguments arguments(Method method, List<HandlerMethodArgumentResolver> resolvers) {
         MethodParameter[] parameters = IntStream.range(0, method.getParameterCount())
                 .mapToObj(index -> new SynthesizingMethodParameter(method, index))
                 .toArray(MethodParameter[]::new);
-        HandlerArguments arguments = new HandlerArguments(
-                method,
-                parameters,
-                resolvers,
+        return new HandlerArguments(
+                Handler.of(method.getDeclaringClass(), method, parameters, resolvers, name -> name),
                 ListenerRules.isBatch(method),
                 ListenerRules.list(method),
                 (problem, remedy) -> new InvalidListenerException(method, problem, remedy));
-        return new KeyExpression(attribute, text, arguments);
     }
 
     /** The ones that awspring configures, as far as tests need them. */
@@ -132,6 +148,8 @@ public final class ListenerRig {
         return List.of(
                 new ClaimArgumentResolver(),
                 new VisibilityHandlerMethodArgumentResolver(SqsHeaders.SQS_VISIBILITY_TIMEOUT_HEADER),
+                new SqsMessageMethodArgumentResolver(),
+                new QueueAttributesMethodArgumentResolver(),
                 new SnsNotificationArgumentResolver(converter, new JsonMapper()),
                 new HeaderMethodArgumentResolver(new DefaultConversionService(), null),
                 new HeadersMethodArgumentResolver(),

@@ -1,0 +1,234 @@
+package io.exactlyonce.listener.expression;
+
+import io.exactlyonce.listener.expression.Known.Origin;
+import java.lang.reflect.Field;
+import java.lang.reflect.Member;
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ResolvableType;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.PropertyOrFieldReference;
+
+/**
+ * Reads the links of a chain, such as {@code .customer}, {@code .trim()} and {@code [0]}: what is known of their values, along types that
+ * have no subclasses. A link that no value has fails startup.
+ */
+final class ChainReading {
+
+    private static final String ALL = "?[";
+
+    private final Members members;
+    private final MessageParts parts;
+    private final Texts texts;
+    private final Refusal refusal;
+
+    ChainReading(Members members, MessageParts parts, Texts texts, Refusal refusal) {
+        this.members = members;
+        this.parts = parts;
+        this.texts = texts;
+        this.refusal = refusal;
+    }
+
+    /** @param isNullSafe whether the link also reads what is in an {@code Optional} */
+    Known property(Known target, String name, boolean isNullSafe) {
+        Known receiver = isNullSafe ? target.unwrapped() : target;
+        Known found = propertyOf(receiver, name);
+        if (found == null && isNullSafe) {
+            found = propertyOf(target, name);
+        }
+        if (found == null) {
+            throw refusal.of(
+                    "reads the property '%s', which %s does not have"
+                            .formatted(name, receiver.raw().getTypeName()),
+                    Suggestions.properties(receiver));
+        }
+        return found;
+    }
+
+    /** Returns {@code null} if no value has the property. */
+    private @Nullable Known propertyOf(Known receiver, String name) {
+        Known part = parts.property(receiver, name);
+        if (part != null) {
+            return part;
+        }
+        texts.requireOwn(name, receiver);
+        Class<?> type = receiver.raw();
+        if (receiver.isClass()) {
+            Member member = members.staticProperty(type, name);
+            return member == null ? null : staticValue(receiver, member);
+        }
+        Member member = members.property(type, name);
+        if (receiver.is(Map.class)) {
+            boolean isEntry = member == null && members.property(LinkedHashMap.class, name) == null;
+            return isEntry ? receiver.argument(Map.class, 1) : receiver.readUnknown();
+        }
+        if (type.isArray() && name.equals("length")) {
+            return receiver.read(Integer.class);
+        }
+        if (member == null) {
+            return receiver.isExact() ? null : receiver.readUnknown();
+        }
+        return receiver.isExact() || Members.isInherited(member, name)
+                ? value(receiver, member)
+                : receiver.readUnknown();
+    }
+
+    private static Known staticValue(Known receiver, Member member) {
+        if (member instanceof Field field
+                && Modifier.isFinal(field.getModifiers())
+                && Modifier.isStatic(field.getModifiers())) {
+            try {
+                Object value = field.get(null);
+                if (value instanceof String || value instanceof Number || value instanceof Enum<?>) {
+                    return Known.constant(value);
+                }
+            } catch (IllegalAccessException hidden) {
+                return receiver.as(Known.Role.VALUE).readUnknown();
+            }
+        }
+        return value(receiver, member);
+    }
+
+    private static Known value(Known receiver, Member member) {
+        // Members of a class object are also those of the class that it stands for.
+        if (member.getDeclaringClass() == Object.class && member.getName().equals("getClass")) {
+            return Known.unknown(Origin.SHARED);
+        }
+        return receiver.read(Members.type(member, receiver.type()));
+    }
+
+    Known method(Known target, String name, List<Known> arguments, boolean isNullSafe) {
+        Known receiver = isNullSafe ? target.unwrapped() : target;
+        Known found = methodOf(receiver, name, arguments);
+        if (found == null && isNullSafe) {
+            found = methodOf(target, name, arguments);
+        }
+        if (found == null) {
+            throw refusal.of(
+                    "calls the method '%s' with %d arguments, which %s does not have"
+                            .formatted(name, arguments.size(), receiver.raw().getTypeName()),
+                    Suggestions.properties(receiver));
+        }
+        return found;
+    }
+
+    private @Nullable Known methodOf(Known receiver, String name, List<Known> arguments) {
+        Known part = parts.method(receiver, name, arguments);
+        if (part != null) {
+            return part;
+        }
+        if (receiver.raw() == String.class) {
+            arguments.forEach(texts::requireText);
+        }
+        if (arguments.isEmpty()) {
+            texts.requireOwn(name, receiver);
+        }
+        List<Method> found = receiver.isClass()
+                ? members.staticMethods(receiver.raw(), name, arguments.size())
+                : members.methods(receiver.raw(), name, arguments.size());
+        found.forEach(method -> Unrepeatable.refuse(method, refusal));
+        Origin origin = receiver.origin();
+        for (Known argument : arguments) {
+            origin = origin.and(argument.origin());
+        }
+        if (found.isEmpty()) {
+            return receiver.isExact() ? null : Known.unknown(origin);
+        }
+        // A subclass may have another method of the name, which takes other arguments.
+        boolean isCertain = receiver.isExact() || arguments.isEmpty();
+        boolean isOne = found.stream()
+                .allMatch(each -> each.getReturnType() == found.get(0).getReturnType());
+        return isCertain && isOne ? value(receiver.from(origin), found.get(0)) : Known.unknown(origin);
+    }
+
+    /**
+     * Reads an entry.
+     *
+     * @param node the expression of the index
+     * @param index what is known of it
+     */
+    Known entry(Known target, SpelNode node, Known index, boolean isNullSafe) {
+        Known receiver = isNullSafe ? target.unwrapped() : target;
+        Known part = parts.entry(receiver, index);
+        if (part != null) {
+            return part;
+        }
+        Class<?> type = receiver.raw();
+        if (receiver.is(Map.class)) {
+            return receiver.argument(Map.class, 1).from(receiver.origin().and(index.origin()));
+        }
+        boolean isIndexed = type.isArray() || receiver.is(Collection.class) || receiver.is(String.class);
+        if (node instanceof PropertyOrFieldReference name && (isIndexed || receiver.isExact())) {
+            throw refusal.of(
+                    "names '%s' without an argument".formatted(name.getName()),
+                    "write ['%s'] for a property, or an argument such as [#order.index]".formatted(name.getName()));
+        }
+        Known element = isIndexed ? element(receiver) : null;
+        if (element != null) {
+            return element;
+        }
+        if (index.constant() instanceof String property) {
+            return property(receiver, property, false);
+        }
+        if (receiver.isExact() && index.isExact() && !index.is(String.class)) {
+            throw refusal.of(
+                    "reads an element of %s, which has none".formatted(type.getTypeName()),
+                    Suggestions.properties(receiver));
+        }
+        return receiver.readUnknown();
+    }
+
+    /** Returns what is known of the elements of a collection, an array, or a text; {@code null} if it has none. */
+    @Nullable Known element(Known receiver) {
+        if (receiver.raw().isArray()) {
+            return receiver.read(receiver.type().getComponentType());
+        }
+        if (receiver.is(String.class)) {
+            return receiver.read(String.class);
+        }
+        return receiver.is(Iterable.class) ? receiver.argument(Iterable.class, 0) : null;
+    }
+
+    /** Returns what is known of the values that a selection or a projection reads: entries of a map, or elements. */
+    Known item(Known target, boolean isNullSafe) {
+        Known receiver = isNullSafe ? target.unwrapped() : target;
+        parts.requirePart(receiver);
+        if (receiver.is(Map.class)) {
+            ResolvableType map = receiver.type().as(Map.class);
+            return receiver.read(
+                    ResolvableType.forClassWithGenerics(Map.Entry.class, map.getGeneric(0), map.getGeneric(1)));
+        }
+        Known element = receiver.is(String.class) ? null : element(receiver);
+        if (element == null && receiver.isExact()) {
+            throw refusal.of(
+                    "selects of %s, which is no collection"
+                            .formatted(receiver.raw().getTypeName()),
+                    Suggestions.properties(receiver));
+        }
+        return element == null ? receiver.readUnknown() : element;
+    }
+
+    /**
+     * Returns what is known of the items that a selection returns.
+     *
+     * @param item what is known of each item
+     */
+    Known selected(Known target, Known item, SpelNode selection) {
+        if (target.is(Map.class)) {
+            return target;
+        }
+        // SpEL has no other way to ask for all, the first or the last.
+        if (!selection.toStringAST().startsWith(ALL)) {
+            return target.raw() == Object.class ? target.readUnknown() : item;
+        }
+        boolean isList = target.is(Iterable.class);
+        return isList
+                ? target.read(ResolvableType.forClassWithGenerics(List.class, item.type()))
+                : target.raw().isArray() ? target : target.readUnknown();
+    }
+}

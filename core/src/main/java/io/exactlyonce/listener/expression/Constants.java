@@ -1,0 +1,53 @@
+package io.exactlyonce.listener.expression;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.springframework.expression.TypeLocator;
+import org.springframework.expression.TypedValue;
+import org.springframework.expression.spel.ExpressionState;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.support.StandardEvaluationContext;
+
+/** Computes parts of an expression that are made of constants alone, such as the name of a header. */
+final class Constants {
+
+    private final StandardEvaluationContext context = new StandardEvaluationContext();
+
+    Constants(TypeLocator types) {
+        context.setTypeLocator(types);
+    }
+
+    /**
+     * Returns what is known of a node, with its value if that is constant.
+     *
+     * @param target the value that the node is read of; {@code null} if there is none
+     * @param parts of which the node is made
+     */
+    Known folded(SpelNode node, Known read, @Nullable Known target, List<Known> parts) {
+        boolean isConstant = (target == null || isPlain(target.constant()))
+                && parts.stream().noneMatch(part -> part.constant() == null);
+        if (!isConstant || read.constant() != null) {
+            return read;
+        }
+        ExpressionState state = new ExpressionState(context);
+        if (target != null) {
+            state.pushActiveContextObject(new TypedValue(target.constant()));
+        }
+        try {
+            Object value = node.getValue(state);
+            return value == null ? read : Known.constant(value);
+        } catch (RuntimeException fails) {
+            // Each message then fails in the same way, and tells why.
+            return read;
+        }
+    }
+
+    /** Other types may have methods of the application's. */
+    private static boolean isPlain(@Nullable Object target) {
+        return target instanceof String
+                || target instanceof Number
+                || target instanceof List<?>
+                || target instanceof Map<?, ?>;
+    }
+}

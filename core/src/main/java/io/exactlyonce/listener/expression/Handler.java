@@ -1,0 +1,121 @@
+package io.exactlyonce.listener.expression;
+
+import io.awspring.cloud.sqs.listener.BatchVisibility;
+import io.awspring.cloud.sqs.listener.Visibility;
+import io.awspring.cloud.sqs.support.resolver.BatchPayloadMethodArgumentResolver;
+import java.lang.reflect.Method;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.DefaultParameterNameDiscoverer;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ParameterNameDiscoverer;
+import org.springframework.core.ResolvableType;
+import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.handler.annotation.Header;
+import org.springframework.messaging.handler.annotation.support.HeadersMethodArgumentResolver;
+import org.springframework.messaging.handler.annotation.support.PayloadMethodArgumentResolver;
+import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
+
+/**
+ * A listener method, as its container calls it.
+ *
+ * @param type its bean's class, which may have inherited it
+ * @param parameters as they are resolved when it is called: an interface's where the bean has a JDK proxy
+ * @param resolvers in the order in which they are asked; empty if they are not known
+ * @param placeholders resolves those in the names of headers
+ * @param names of the arguments; empty if the class has none
+ */
+public record Handler(
+        Class<?> type,
+        Method method,
+        List<MethodParameter> parameters,
+        List<HandlerMethodArgumentResolver> resolvers,
+        UnaryOperator<String> placeholders,
+        List<String> names) {
+
+    private static final ParameterNameDiscoverer PARAMETER_NAMES = new DefaultParameterNameDiscoverer();
+
+    /** The packages of Spring Cloud AWS's and Spring's resolvers, which use only the message. */
+    private static final Set<String> RESOLVING_MESSAGES = Set.of(
+            BatchPayloadMethodArgumentResolver.class.getPackageName(),
+            BatchPayloadMethodArgumentResolver.class.getPackageName() + ".legacy",
+            PayloadMethodArgumentResolver.class.getPackageName());
+
+    /** Arguments that are made of the message, but not of its content. */
+    private static final Set<Class<?>> WITHOUT_CONTENT = Set.of(Visibility.class, BatchVisibility.class);
+
+    /** Finds the names of a method's arguments. */
+    public static Handler of(
+            Class<?> type,
+            Method method,
+            MethodParameter[] parameters,
+            List<HandlerMethodArgumentResolver> resolvers,
+            UnaryOperator<String> placeholders) {
+        String[] names = PARAMETER_NAMES.getParameterNames(method);
+        for (MethodParameter parameter : parameters) {
+            parameter.initParameterNameDiscovery(PARAMETER_NAMES);
+        }
+        return new Handler(
+                type,
+                method,
+                Arrays.asList(parameters),
+                resolvers,
+                placeholders,
+                names == null ? List.of() : List.of(names));
+    }
+
+    /** Returns whether the class has the names of a method's arguments, where it has any. */
+    boolean hasNames() {
+        return names.size() == parameters.size();
+    }
+
+    /** Returns where an argument is that is named so, or by its position, such as {@code p0}; -1 for another name. */
+    int index(String name) {
+        int named = names.indexOf(name);
+        if (named >= 0 || !name.matches("[ap]\\d{1,3}")) {
+            return named;
+        }
+        int position = Integer.parseInt(name.substring(1));
+        return position < parameters.size() ? position : -1;
+    }
+
+    /** Returns what makes an argument; {@code null} if that is not known. */
+    @Nullable HandlerMethodArgumentResolver resolver(int index) {
+        return resolvers.stream()
+                .filter(each -> each.supportsParameter(parameters.get(index)))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Returns whether an argument is made of nothing but the message, and is known before the method is called. */
+    boolean isMadeOfMessage(int index) {
+        HandlerMethodArgumentResolver resolver = resolver(index);
+        return resolver != null
+                && RESOLVING_MESSAGES.contains(resolver.getClass().getPackageName())
+                && !WITHOUT_CONTENT.contains(parameters.get(index).getParameterType());
+    }
+
+    /** Returns an argument's type, with the type arguments of the bean's class. */
+    ResolvableType type(int index) {
+        ResolvableType declared = ResolvableType.forMethodParameter(method, index, type);
+        return resolver(index) instanceof HeadersMethodArgumentResolver
+                        && MessageHeaders.class != declared.toClass()
+                        && declared.toClass().isAssignableFrom(MessageHeaders.class)
+                ? ResolvableType.forClass(MessageHeaders.class)
+                : declared;
+    }
+
+    /** Returns the name of the header that an argument has; {@code null} if it is something else. */
+    @Nullable String header(int index) {
+        Header header = parameters.get(index).getParameterAnnotation(Header.class);
+        if (header == null) {
+            return null;
+        }
+        String name = header.name().isEmpty() ? parameters.get(index).getParameterName() : header.name();
+        return placeholders.apply(Objects.requireNonNullElse(name, ""));
+    }
+}

@@ -1,0 +1,145 @@
+package io.exactlyonce.listener.expression;
+
+import java.lang.reflect.Modifier;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.ResolvableType;
+import org.springframework.util.ClassUtils;
+
+/**
+ * What is known, when the application starts, of a value that an expression reads. The value may also be {@code null}.
+ *
+ * @param type its class or a superclass; {@code Object} if nothing is known. Of a class literal, such as {@code T(String)}, the class
+ *     that it names
+ * @param isExact whether its class is this type, and no subclass
+ * @param constant the value itself, if startup has computed it
+ */
+record Known(
+        ResolvableType type,
+        boolean isExact,
+        Origin origin,
+        @Nullable Object constant,
+        Role role) {
+
+    /** What a value of an expression depends on. Of two values, the later origin decides for what is made of both. */
+    enum Origin {
+        /** The value is the same for all messages. */
+        CONSTANT,
+
+        /** The value is the same for many messages, such as the name of their queue. */
+        SHARED,
+
+        /** The value is the message's own. */
+        MESSAGE;
+
+        Origin and(Origin other) {
+            return compareTo(other) >= 0 ? this : other;
+        }
+    }
+
+    /** Values that are more than a value of their type. */
+    enum Role {
+        VALUE,
+        NULL,
+        /** A class, whose static members can be read. */
+        CLASS,
+        /** The attributes of a receive that SQS makes, by name. */
+        SYSTEM_ATTRIBUTES
+    }
+
+    static final Known NULL = new Known(ResolvableType.forClass(Object.class), false, Origin.CONSTANT, null, Role.NULL);
+
+    static Known unknown(Origin origin) {
+        return of(ResolvableType.forClass(Object.class), origin);
+    }
+
+    static Known of(Class<?> type, Origin origin) {
+        return of(ResolvableType.forClass(type), origin);
+    }
+
+    static Known of(ResolvableType type, Origin origin) {
+        return new Known(type, isFinal(type.toClass()), origin, null, Role.VALUE);
+    }
+
+    static Known constant(@Nullable Object value) {
+        return value == null
+                ? NULL
+                : new Known(ResolvableType.forClass(value.getClass()), true, Origin.CONSTANT, value, Role.VALUE);
+    }
+
+    static Known classLiteral(Class<?> type) {
+        return new Known(ResolvableType.forClass(type), true, Origin.CONSTANT, null, Role.CLASS);
+    }
+
+    /** Arrays of different types have the same members. A class object has those of the class that it stands for. */
+    private static boolean isFinal(Class<?> type) {
+        return type.isArray() || (Modifier.isFinal(type.getModifiers()) && type != Class.class);
+    }
+
+    /** Returns the class, of a primitive type the one that values have in SpEL. */
+    Class<?> raw() {
+        return ClassUtils.resolvePrimitiveIfNecessary(type.toClass());
+    }
+
+    boolean is(Class<?> superclass) {
+        return role != Role.CLASS && superclass.isAssignableFrom(raw());
+    }
+
+    boolean isClass() {
+        return role == Role.CLASS;
+    }
+
+    /** Returns whether nothing is known of its class. */
+    boolean isUnknown() {
+        return role == Role.NULL || (!isExact && raw() == Object.class);
+    }
+
+    Known from(Origin other) {
+        return new Known(type, isExact, other, constant, role);
+    }
+
+    Known exactly() {
+        return new Known(type, true, origin, constant, role);
+    }
+
+    Known as(Role other) {
+        return new Known(type, isExact, origin, constant, other);
+    }
+
+    /** Returns a value that is read from this one. */
+    Known read(ResolvableType part) {
+        return of(part, origin);
+    }
+
+    Known read(Class<?> part) {
+        return of(part, origin);
+    }
+
+    Known readUnknown() {
+        return unknown(origin);
+    }
+
+    /** Returns what a generic supertype has as its type argument. */
+    Known argument(Class<?> generic, int index) {
+        return read(type.as(generic).getGeneric(index));
+    }
+
+    /** Returns the value in an {@code Optional}, which {@code ?.} and {@code ?:} read; this one if it is another value. */
+    Known unwrapped() {
+        return raw() == Optional.class && role == Role.VALUE ? argument(Optional.class, 0) : this;
+    }
+
+    /** Returns what is known of a value that is either this one or the other. */
+    Known or(Known other) {
+        Origin both = origin.and(other.origin);
+        if (role == Role.NULL) {
+            return other.from(both);
+        }
+        if (other.role == Role.NULL) {
+            return new Known(type, isExact, both, null, role);
+        }
+        return raw() == other.raw() && role == other.role
+                ? new Known(type, isExact && other.isExact, both, null, role)
+                : unknown(both);
+    }
+}

@@ -1,0 +1,150 @@
+package io.exactlyonce.listener.expression;
+
+import static io.exactlyonce.listener.expression.Known.Role.SYSTEM_ATTRIBUTES;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.support.MessageHeaderAccessor;
+import org.springframework.util.StringUtils;
+
+/**
+ * Reads of the message beside its payload: headers, and SQS's own message. Each way to a value that is made anew for each receive, or
+ * that many messages share, leads here.
+ */
+final class MessageParts {
+
+    private static final Set<Class<?>> WITH_HEADERS = Set.of(
+            Message.class,
+            MessageHeaders.class,
+            MessageHeaderAccessor.class,
+            software.amazon.awssdk.services.sqs.model.Message.class);
+
+    /** Members that show all of a value, and with it what the framework makes. */
+    private static final Set<String> WHOLE = Set.of(
+            "toString",
+            "hashCode",
+            "equals",
+            "values",
+            "entrySet",
+            "forEach",
+            "toBuilder",
+            "copy",
+            "getValueForField",
+            "getShortLogMessage",
+            "getDetailedLogMessage");
+
+    /** Members that a map has without arguments, and that SpEL also reads as properties. */
+    private static final Set<String> WHOLE_MAP = Set.of("toString", "hashCode", "values", "entrySet");
+
+    private static final Set<String> BY_NAME = Set.of("get", "getOrDefault", "getHeader");
+
+    /** Methods of SQS's message that return the attributes which SQS makes, by name. */
+    private static final Set<String> ATTRIBUTES = Set.of("attributes", "attributesAsStrings");
+
+    private static final String RECEIPT_HANDLE = "receiptHandle";
+
+    private final FrameworkHeaders headers;
+    private final Refusal refusal;
+
+    MessageParts(FrameworkHeaders headers, Refusal refusal) {
+        this.headers = headers;
+        this.refusal = refusal;
+    }
+
+    /** Returns what is known of a property of a part of the message; {@code null} if the receiver is no such part. */
+    @Nullable Known property(Known receiver, String name) {
+        boolean isMap = receiver.role() == SYSTEM_ATTRIBUTES || receiver.is(MessageHeaders.class);
+        if (isMap && WHOLE_MAP.contains(name)) {
+            throw whole(receiver);
+        }
+        if (receiver.role() == SYSTEM_ATTRIBUTES) {
+            return headers.systemAttribute(name);
+        }
+        if (!hasHeaders(receiver)) {
+            return null;
+        }
+        String lower = StringUtils.uncapitalize(name);
+        // SpEL reads a map's entry, and then the property of that name.
+        if (receiver.is(MessageHeaders.class) && !lower.equals("class") && !lower.equals("empty")) {
+            return headers.header(headers.isMadeBySpring(lower) ? lower : name);
+        }
+        return method(receiver, name, List.of());
+    }
+
+    /** Returns what is known of a method's result; {@code null} if the receiver is no part of the message. */
+    @Nullable Known method(Known receiver, String name, List<Known> arguments) {
+        Object named = arguments.isEmpty() ? null : arguments.get(0).constant();
+        if (receiver.role() == SYSTEM_ATTRIBUTES) {
+            requireParts(receiver, name);
+            return BY_NAME.contains(name) && named != null ? headers.systemAttribute(named) : null;
+        }
+        if (!hasHeaders(receiver)) {
+            return null;
+        }
+        requireParts(receiver, name);
+        if (BY_NAME.contains(name) && named != null) {
+            return headers.header(named);
+        }
+        if (!arguments.isEmpty()) {
+            return null;
+        }
+        String property = StringUtils.uncapitalize(name.startsWith("get") ? name.substring(3) : name);
+        if (receiver.is(software.amazon.awssdk.services.sqs.model.Message.class)) {
+            return ofSqs(receiver, property);
+        }
+        if (receiver.is(MessageHeaderAccessor.class) && name.equals("toMap")) {
+            return receiver.read(MessageHeaders.class);
+        }
+        return !receiver.is(Message.class) && headers.isMadeBySpring(property) ? headers.header(property) : null;
+    }
+
+    private @Nullable Known ofSqs(Known receiver, String property) {
+        if (property.equals(RECEIPT_HANDLE)) {
+            throw refusal.of(
+                    "reads the receipt handle, which is another one for each receive", FrameworkHeaders.BUSINESS_KEY);
+        }
+        return ATTRIBUTES.contains(property) ? receiver.read(Map.class).as(SYSTEM_ATTRIBUTES) : null;
+    }
+
+    /** Returns what is known of an entry; {@code null} if the receiver is no part of the message. */
+    @Nullable Known entry(Known receiver, Known index) {
+        if (index.constant() == null) {
+            return null;
+        }
+        if (receiver.role() == SYSTEM_ATTRIBUTES) {
+            return headers.systemAttribute(index.constant());
+        }
+        return receiver.is(MessageHeaders.class) ? headers.header(index.constant()) : null;
+    }
+
+    private void requireParts(Known receiver, String member) {
+        if (WHOLE.contains(member)) {
+            throw whole(receiver);
+        }
+    }
+
+    /** @throws RuntimeException of the refusal, if all of a value is read that has the framework's headers */
+    void requirePart(Known value) {
+        if (value.role() == SYSTEM_ATTRIBUTES || hasHeaders(value)) {
+            throw whole(value);
+        }
+    }
+
+    private static boolean hasHeaders(Known value) {
+        return WITH_HEADERS.stream().anyMatch(value::is);
+    }
+
+    private RuntimeException whole(Known value) {
+        return refusal.of(
+                "reads all of %s, also the headers that the framework makes anew for each receive"
+                        .formatted(
+                                value.role() == SYSTEM_ATTRIBUTES
+                                        ? "the system attributes"
+                                        : value.raw().getName()),
+                "name what it reads, such as #headers['tenant']");
+    }
+}

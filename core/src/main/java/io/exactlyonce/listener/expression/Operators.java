@@ -1,0 +1,115 @@
+package io.exactlyonce.listener.expression;
+
+import io.exactlyonce.listener.expression.Known.Origin;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.List;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.OpDivide;
+import org.springframework.expression.spel.ast.OpMinus;
+import org.springframework.expression.spel.ast.OpModulus;
+import org.springframework.expression.spel.ast.OpMultiply;
+import org.springframework.expression.spel.ast.OpPlus;
+import org.springframework.expression.spel.ast.OperatorPower;
+
+/** The types of what operators return: arithmetic and concatenation, and else a comparison. */
+final class Operators {
+
+    private final Texts texts;
+    private final Refusal refusal;
+
+    Operators(Texts texts, Refusal refusal) {
+        this.texts = texts;
+        this.refusal = refusal;
+    }
+
+    /** @throws RuntimeException of the refusal, if the operator cannot take its operands */
+    Known result(SpelNode operator, List<Known> operands, Origin origin) {
+        if (!isArithmetic(operator)) {
+            return Known.of(Boolean.class, origin);
+        }
+        Known left = operands.get(0);
+        if (operands.size() == 1) {
+            requireFit(canBeNumber(left), operator, operands);
+            return left.from(origin);
+        }
+        Known right = operands.get(1);
+        boolean canBeNumber = canBeNumber(left) && canBeNumber(right);
+        if (operator instanceof OpPlus) {
+            return sum(operator, operands, canBeNumber, origin);
+        }
+        boolean isOfText = canBeText(left) && right.raw().isAssignableFrom(Integer.class);
+        requireFit(canBeNumber || isOfText, operator, operands);
+        if (isOfText) {
+            return left.is(String.class) ? Known.of(String.class, origin) : Known.unknown(origin);
+        }
+        return number(operator, left, right, origin);
+    }
+
+    private static boolean isArithmetic(SpelNode operator) {
+        return operator instanceof OpPlus
+                || operator instanceof OpMinus
+                || operator instanceof OpMultiply
+                || operator instanceof OpDivide
+                || operator instanceof OpModulus
+                || operator instanceof OperatorPower;
+    }
+
+    private Known sum(SpelNode operator, List<Known> operands, boolean canBeNumber, Origin origin) {
+        Known left = operands.get(0);
+        Known right = operands.get(1);
+        if (canBeText(left)) {
+            texts.requireText(right);
+        }
+        if (canBeText(right)) {
+            texts.requireText(left);
+        }
+        if (left.is(String.class) || right.is(String.class)) {
+            return Known.of(String.class, origin);
+        }
+        boolean canBeText = canBeText(left) || canBeText(right);
+        requireFit(canBeNumber || canBeText, operator, operands);
+        return canBeText ? Known.unknown(origin) : number(operator, left, right, origin);
+    }
+
+    private static Known number(SpelNode operator, Known left, Known right, Origin origin) {
+        boolean areKnown = left.isExact() && right.isExact();
+        boolean isDecimal = left.is(BigDecimal.class)
+                || (operator instanceof OperatorPower ? left.is(BigInteger.class) : right.is(BigDecimal.class));
+        boolean isFloating = isFloating(left) || isFloating(right);
+        return Known.of(areKnown && isFloating && !isDecimal ? Double.class : Number.class, origin);
+    }
+
+    private static boolean isFloating(Known value) {
+        return value.is(Double.class) || value.is(Float.class);
+    }
+
+    /** A class that is no number may have a subclass that is one only if it is an interface, or a superclass of numbers. */
+    private static boolean canBeNumber(Known value) {
+        Class<?> type = value.raw();
+        return value.role() != Known.Role.NULL
+                && (value.is(Number.class) || (!value.isExact() && (type.isInterface() || type == Object.class)));
+    }
+
+    private static boolean canBeText(Known value) {
+        return value.role() != Known.Role.NULL && value.raw().isAssignableFrom(String.class);
+    }
+
+    private void requireFit(boolean isFit, SpelNode operator, List<Known> operands) {
+        if (!isFit) {
+            throw refusal.of(
+                    "computes %s of %s".formatted(operator.toStringAST(), types(operands)),
+                    "name properties that have a text or a number");
+        }
+    }
+
+    private static String types(List<Known> operands) {
+        return String.join(
+                " and ",
+                operands.stream()
+                        .map(each -> each.role() == Known.Role.NULL
+                                ? "null"
+                                : each.raw().getName())
+                        .toList());
+    }
+}

@@ -1,0 +1,126 @@
+package io.exactlyonce.listener.expression;
+
+import io.exactlyonce.claim.KeyRules;
+import io.exactlyonce.listener.expression.Known.Origin;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.springframework.expression.spel.SpelNode;
+import org.springframework.expression.spel.ast.InlineList;
+import org.springframework.messaging.Message;
+
+/**
+ * Which results of an expression can be a key or a fingerprint. {@link KeyRules} decide of the values; these rules decide of what is
+ * known of all values.
+ *
+ * @param refusal of the expression
+ */
+record ResultRules(Purpose purpose, Refusal refusal) {
+
+    /** Types whose subclasses cannot be a text or a number either, although they are interfaces. */
+    private static final List<Class<?>> NO_TEXT = List.of(Map.class, Set.class, Message.class);
+
+    boolean takesLists() {
+        return purpose == Purpose.FINGERPRINT;
+    }
+
+    /** @throws RuntimeException of the refusal, if messages that have nothing in common have the same result */
+    void requireOwn(Known result) {
+        if (result.origin() == Origin.MESSAGE) {
+            return;
+        }
+        throw refusal.of(
+                result.origin() == Origin.SHARED
+                        ? "reads only what messages share that have nothing else in common"
+                        : "does not depend on the message, so that it is the same for all",
+                purpose == Purpose.KEY
+                        ? FrameworkHeaders.BUSINESS_KEY
+                        : "name the content that all messages of a key share, such as #order.amount; to compare nothing, set "
+                                + "on-mismatch: off for the listener");
+    }
+
+    /** @throws RuntimeException of the refusal, if no value of this type can be a result */
+    void require(SpelNode node, Known value) {
+        if (!isUsable(value)) {
+            throw refusal.of(
+                    "has the result '%s' of type %s, which cannot be a %s"
+                            .formatted(node.toStringAST(), value.raw().getTypeName(), purpose),
+                    remedy(node, value));
+        }
+    }
+
+    /** Returns whether some value of the type can be a result. */
+    private boolean isUsable(Known value) {
+        if (value.isUnknown() || !isCertain(value)) {
+            return true;
+        }
+        if (value.isClass()) {
+            return false;
+        }
+        return purpose == Purpose.KEY
+                ? KeyRules.canBeKey(value.raw())
+                : KeyRules.canBeFingerprint(value.raw())
+                        && (!value.is(List.class) || isUsable(value.argument(List.class, 0)));
+    }
+
+    /** Returns whether the value's class decides: subclasses of a class that is no text are none either. */
+    private boolean isCertain(Known value) {
+        return value.isExact()
+                || Texts.isConcrete(value.raw())
+                || NO_TEXT.stream().anyMatch(value::is)
+                || value.is(purpose == Purpose.KEY ? Collection.class : List.class);
+    }
+
+    private String remedy(SpelNode node, Known value) {
+        String path = node.toStringAST();
+        if (value.isClass()) {
+            return "call a static method of the class, such as %s.of(#order)".formatted(path);
+        }
+        Class<?> type = value.raw();
+        if (KeyRules.isFloating(type)) {
+            return "its text is rounded, so that two numbers may be one key: declare it as a long, a BigDecimal or a String, or "
+                    + "name another property";
+        }
+        if (type == Boolean.class && purpose == Purpose.KEY) {
+            return "it has two values only: name what tells messages apart, such as #order.orderId";
+        }
+        if (node instanceof InlineList) {
+            return "concatenate its entries: "
+                    + IntStream.range(0, node.getChildCount())
+                            .mapToObj(child -> node.getChild(child).toStringAST())
+                            .collect(Collectors.joining(" + '/' + "));
+        }
+        if (type.isArray() || value.is(Collection.class)) {
+            return "name one of its elements, such as %s[0]".formatted(path);
+        }
+        if (value.is(Map.class)) {
+            return "name one of its entries, such as %s['id']".formatted(path);
+        }
+        if (value.is(Optional.class)) {
+            return "write %s.orElse(null)".formatted(path);
+        }
+        if (isDate(type)) {
+            return "write %s.time".formatted(path);
+        }
+        if (type == void.class) {
+            return "call a method that returns the %s".formatted(purpose);
+        }
+        if (type.getName().startsWith("java.")) {
+            return "write %s.toString()".formatted(path);
+        }
+        List<String> usable = Suggestions.usable(path, type);
+        return usable.isEmpty()
+                ? "let a bean make it, such as @keys.of(%s)".formatted(path)
+                : "write " + String.join(" or ", usable);
+    }
+
+    /** Such a date's text depends on the JVM's time zone. */
+    private static boolean isDate(Class<?> type) {
+        return type.getName().equals("java.util.Date")
+                || (type.getSuperclass() != null && isDate(type.getSuperclass()));
+    }
+}

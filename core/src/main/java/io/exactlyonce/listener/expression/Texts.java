@@ -1,0 +1,61 @@
+package io.exactlyonce.listener.expression;
+
+import java.lang.reflect.Modifier;
+import java.util.stream.Stream;
+
+/** Texts that expressions make of values: one that names an object's address is another in each JVM. */
+final class Texts {
+
+    static final String TO_STRING = "toString";
+    static final String HASH_CODE = "hashCode";
+
+    private final MessageParts parts;
+    private final Refusal refusal;
+
+    Texts(MessageParts parts, Refusal refusal) {
+        this.parts = parts;
+        this.refusal = refusal;
+    }
+
+    /** @throws RuntimeException of the refusal, if the value's text, as SpEL makes it, does not identify it */
+    void requireText(Known value) {
+        parts.requirePart(value);
+        // SpEL writes the elements of an array.
+        if (!value.raw().isArray()) {
+            requireOwn(TO_STRING, value);
+        }
+    }
+
+    /**
+     * Checks a call of a method that each object has.
+     *
+     * @param method {@link #TO_STRING}, {@link #HASH_CODE} or another one
+     * @throws RuntimeException of the refusal, if the method is {@code Object}'s
+     */
+    void requireOwn(String method, Known value) {
+        Class<?> type = value.raw();
+        boolean isIdentity = Stream.of(TO_STRING, HASH_CODE).anyMatch(method::equals);
+        if (isIdentity
+                && !value.isUnknown()
+                && !value.isClass()
+                && isConcrete(type)
+                && isInheritedFromObject(type, method)) {
+            throw refusal.of(
+                    "reads %s() of %s, which is another one in each JVM".formatted(method, type.getTypeName()),
+                    "name properties of %s that have a text".formatted(type.getSimpleName()));
+        }
+    }
+
+    /** Returns whether objects may be of this very class. */
+    static boolean isConcrete(Class<?> type) {
+        return type.isArray() || !Modifier.isAbstract(type.getModifiers());
+    }
+
+    private static boolean isInheritedFromObject(Class<?> type, String method) {
+        try {
+            return type.getMethod(method).getDeclaringClass() == Object.class;
+        } catch (NoSuchMethodException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+}

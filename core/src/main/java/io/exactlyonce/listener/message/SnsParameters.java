@@ -1,0 +1,28 @@
+package io.exactlyonce.listener.message;
+
+import io.awspring.cloud.sqs.annotation.SnsNotificationMessage;
+import io.awspring.cloud.sqs.support.converter.SnsNotification;
+import java.util.List;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ResolvableType;
+import org.springframework.messaging.Message;
+
+/** Parameters that take the content of an SNS notification out of its envelope. */
+public final class SnsParameters {
+
+    private SnsParameters() {}
+
+    /** Returns whether a parameter takes what is in the envelope. */
+    public static boolean isOne(MethodParameter parameter) {
+        return parameter.hasParameterAnnotation(SnsNotificationMessage.class)
+                || carriesNotifications(ResolvableType.forMethodParameter(parameter));
+    }
+
+    /** Returns whether a type is a notification, or a list or a message of such. */
+    private static boolean carriesNotifications(ResolvableType type) {
+        Class<?> raw = type.toClass();
+        return SnsNotification.class.isAssignableFrom(raw)
+                || ((raw == List.class || Message.class.isAssignableFrom(raw))
+                        && carriesNotifications(type.getGeneric(0)));
+    }
+}
