@@ -3,9 +3,15 @@ package io.exactlyonce.listener.aot;
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.exactlyonce.ExactlyOnceListener;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aot.hint.MemberCategory;
 import org.springframework.aot.hint.RuntimeHints;
 import org.springframework.aot.hint.RuntimeHintsRegistrar;
+import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.support.GenericMessage;
+import software.amazon.awssdk.services.sqs.model.Message;
+import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /** Reflection and class path resources that do not depend on the application's listeners. */
 final class ExactlyOnceRuntimeHints implements RuntimeHintsRegistrar {
@@ -19,5 +25,13 @@ final class ExactlyOnceRuntimeHints implements RuntimeHintsRegistrar {
                 .registerJdkProxy(ExactlyOnceListener.class)
                 .registerJdkProxy(SqsListener.class)
                 .registerJdkProxy(SqsHandler.class);
+        // What every key expression may read: the message, its headers, and SQS's own message in one of them.
+        Stream.of(
+                        org.springframework.messaging.Message.class,
+                        MessageHeaders.class,
+                        GenericMessage.class,
+                        Message.class,
+                        MessageAttributeValue.class)
+                .forEach(type -> hints.reflection().registerType(type, MemberCategory.INVOKE_PUBLIC_METHODS));
     }
 }

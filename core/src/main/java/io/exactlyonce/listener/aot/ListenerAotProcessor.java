@@ -2,9 +2,12 @@ package io.exactlyonce.listener.aot;
 
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.expression.ExpressionReferences;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import java.lang.reflect.Method;
 import java.lang.reflect.Type;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -16,14 +19,19 @@ import org.springframework.aot.hint.ReflectionHints;
 import org.springframework.beans.factory.aot.BeanRegistrationAotContribution;
 import org.springframework.beans.factory.aot.BeanRegistrationAotProcessor;
 import org.springframework.beans.factory.aot.BeanRegistrationCode;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.expression.ExpressionException;
+import org.springframework.expression.TypeLocator;
+import org.springframework.expression.spel.support.StandardTypeLocator;
 import org.springframework.util.ReflectionUtils.MethodFilter;
+import org.springframework.util.StringUtils;
 
 /**
  * Registers reflection on listeners ahead of time: Spring Cloud AWS calls their methods, converters create their
- * payloads, key expressions read those, and results are written as JSON and read again.
+ * payloads, key expressions read those and call beans, and results are written as JSON and read again.
  */
 final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
 
@@ -34,7 +42,7 @@ final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
             return null;
         }
         Set<Method> methods = MethodIntrospector.selectMethods(type, (MethodFilter) ListenerAotProcessor::isHandler);
-        return methods.isEmpty() ? null : new Contribution(methods);
+        return methods.isEmpty() ? null : new Contribution(type, methods, bean.getBeanFactory());
     }
 
     private static boolean isHandler(Method method) {
@@ -42,7 +50,8 @@ final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
                 || AnnotatedElementUtils.hasAnnotation(method, SqsHandler.class);
     }
 
-    private record Contribution(Set<Method> methods) implements BeanRegistrationAotContribution {
+    private record Contribution(Class<?> type, Set<Method> methods, ConfigurableListableBeanFactory beans)
+            implements BeanRegistrationAotContribution {
 
         @Override
         public void applyTo(GenerationContext context, BeanRegistrationCode code) {
@@ -51,7 +60,39 @@ final class ListenerAotProcessor implements BeanRegistrationAotProcessor {
                 hints.registerMethod(method, ExecutableMode.INVOKE);
                 registerTypes(hints, method.getGenericParameterTypes());
                 registerTypes(hints, method.getGenericReturnType());
+                registerExpressions(
+                        hints, AnnotatedElementUtils.findMergedAnnotation(method, ExactlyOnceListener.class));
             }
+            registerExpressions(hints, AnnotatedElementUtils.findMergedAnnotation(type, ExactlyOnceListener.class));
+        }
+
+        private void registerExpressions(ReflectionHints hints, @Nullable ExactlyOnceListener listener) {
+            if (listener == null) {
+                return;
+            }
+            for (String text : List.of(listener.key(), listener.fingerprint())) {
+                try {
+                    String expression = beans.resolveEmbeddedValue(text);
+                    if (StringUtils.hasText(expression)) {
+                        registerReferences(hints, ExpressionReferences.of(expression));
+                    }
+                } catch (IllegalArgumentException | IllegalStateException | ExpressionException unreadable) {
+                    // A placeholder without a value yet, or a mistake that fails startup.
+                }
+            }
+        }
+
+        private void registerReferences(ReflectionHints hints, ExpressionReferences named) {
+            TypeLocator types = new StandardTypeLocator(beans.getBeanClassLoader());
+            Stream.concat(
+                            named.types().stream().map(types::findType),
+                            named.beans().stream().filter(beans::containsBean).map(name -> beans.getType(name, false)))
+                    .filter(Objects::nonNull)
+                    .forEach(found -> hints.registerType(
+                            found,
+                            MemberCategory.INVOKE_PUBLIC_CONSTRUCTORS,
+                            MemberCategory.INVOKE_PUBLIC_METHODS,
+                            MemberCategory.ACCESS_PUBLIC_FIELDS));
         }
 
         /** Lists, messages and futures for what they carry. A key may call any public method of a payload. */

@@ -25,6 +25,7 @@ import org.springframework.beans.factory.support.RegisteredBean;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.messaging.Message;
+import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 class RuntimeHintsTests {
 
@@ -84,6 +85,32 @@ class RuntimeHintsTests {
         void wildcard(List<? extends Event<?>> events) {}
     }
 
+    static class Keys {
+
+        public String of(Placed placed) {
+            return placed.orderId();
+        }
+    }
+
+    public static class Hashes {
+
+        public static String of(Object any) {
+            return any.toString();
+        }
+    }
+
+    static class Naming {
+
+        @ExactlyOnceListener(
+                queueNames = "named",
+                key = "@keys.of(#placed) + T(io.exactlyonce.listener.aot.RuntimeHintsTests$Hashes).of(#placed)",
+                fingerprint = "{@missing.x, ${absent}}")
+        void named(Placed placed) {}
+
+        @ExactlyOnceListener(queueNames = "wrong", key = "#placed.", fingerprint = "T(com.acme.Missing).of(#placed)")
+        void wrong(Placed placed) {}
+    }
+
     static class NoListener {
 
         void handle(Order order) {}
@@ -135,6 +162,25 @@ class RuntimeHintsTests {
     }
 
     @Test
+    void beansAndClassesThatAnExpressionNamesAreReflectedUpon() {
+        assertThat(hints(Naming.class))
+                .matches(invoking(Keys.class, "of"))
+                .matches(invoking(Hashes.class, "of"))
+                .matches(invoking(Naming.class, "wrong"));
+    }
+
+    @Test
+    void messageOfSqsIsReflectedUpon() {
+        RuntimeHints hints = new RuntimeHints();
+
+        one(RuntimeHintsRegistrar.class, ExactlyOnceRuntimeHints.class).registerHints(hints, null);
+
+        assertThat(hints)
+                .matches(invoking(software.amazon.awssdk.services.sqs.model.Message.class, "messageAttributes"))
+                .matches(invoking(MessageAttributeValue.class, "stringValue"));
+    }
+
+    @Test
     void otherBeansAreLeftAlone() {
         assertThat(contribution(NoListener.class)).isNull();
     }
@@ -154,6 +200,7 @@ class RuntimeHintsTests {
     private static BeanRegistrationAotContribution contribution(Class<?> type) {
         DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
         beans.registerBeanDefinition("bean", new RootBeanDefinition(type));
+        beans.registerBeanDefinition("keys", new RootBeanDefinition(Keys.class));
         BeanRegistrationAotProcessor processor = one(BeanRegistrationAotProcessor.class, ListenerAotProcessor.class);
         return processor.processAheadOfTime(RegisteredBean.of(beans, "bean"));
     }
