@@ -20,6 +20,14 @@ import org.springframework.context.annotation.Import
 
 data class Order(val orderId: String, val cents: Int = 100)
 
+@JvmInline
+value class ParcelId(val value: String)
+
+data class Parcel(val parcelId: ParcelId, val customer: Customer)
+
+/** A class around an identifier, which is no value class. */
+data class Customer(val number: String)
+
 /** Open, as every class that Spring makes a proxy of; Kotlin's Spring plugin does so for components. */
 open class Shop {
 
@@ -36,6 +44,11 @@ open class Shop {
     open fun sell(order: Order, claim: Claim): String {
         sold += "${order.orderId} for ${order.cents} at attempt ${claim.attempt()}"
         return "receipt"
+    }
+
+    @ExactlyOnceListener(queueNames = ["parcels"], key = "#parcel.parcelId + '/' + #parcel.customer.number")
+    open fun send(parcel: Parcel, claim: Claim) {
+        sold += claim.key()
     }
 
     @ExactlyOnceListener(queueNames = ["coroutines"], key = "#order.orderId")
@@ -63,6 +76,15 @@ class KotlinListenerTests @Autowired constructor(private val driver: ExactlyOnce
         val again = driver.deliver(TestMessage.of("""{"orderId":"A-1","sentAt":2}""").to("orders"))
         assertThat(again.outcome()).isEqualTo(Outcome.SUPPRESSED)
         assertThat(shop.sold().filter { it.startsWith("A-1") }).containsExactly("A-1 for 100 at attempt 1")
+    }
+
+    @Test
+    fun valueClassIsAKey() {
+        val parcel = """{"parcelId":"P-1","customer":{"number":"C-1"}}"""
+
+        assertThat(driver.deliver(TestMessage.of(parcel).to("parcels")).outcome()).isEqualTo(Outcome.HANDLED)
+        assertThat(driver.deliver(TestMessage.of(parcel).to("parcels")).outcome()).isEqualTo(Outcome.SUPPRESSED)
+        assertThat(shop.sold()).contains("P-1/C-1")
     }
 
     @Test
