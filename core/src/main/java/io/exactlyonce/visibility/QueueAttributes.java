@@ -66,9 +66,14 @@ public final class QueueAttributes {
         return redrive == null ? null : redrive.maxReceiveCount();
     }
 
+    /** Returns an attribute's text; empty if SQS did not return it. */
+    public String text(QueueAttributeName name) {
+        return values.getOrDefault(name.toString(), "");
+    }
+
     /** Returns an attribute that is a number; {@code null} if SQS did not return it. */
     public @Nullable Long number(QueueAttributeName name) {
-        String value = values.getOrDefault(name.toString(), "");
+        String value = text(name);
         return value.matches("\\d{1,18}") ? Long.valueOf(value) : null;
     }
 

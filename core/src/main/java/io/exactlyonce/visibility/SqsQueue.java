@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
@@ -37,6 +38,8 @@ public final class SqsQueue implements QueueVisibility {
     private volatile Duration timeout;
     private volatile QueueAttributes attributes = QueueAttributes.UNKNOWN;
     private volatile Consumer<QueueAttributes> reader = read -> {};
+    private volatile Polling polling = Polling.UNKNOWN;
+    private volatile @Nullable Duration clientPatience;
 
     /**
      * Makes an adapter.
@@ -66,6 +69,25 @@ public final class SqsQueue implements QueueVisibility {
     public void watch(QueueAttributes begun, Consumer<QueueAttributes> reader) {
         this.attributes = begun;
         this.reader = reader;
+    }
+
+    /** Says how the listener polls the queue. */
+    public void polledBy(Polling listener) {
+        polling = listener;
+    }
+
+    public Polling polling() {
+        return polling;
+    }
+
+    /** Notes that the client gave up a poll before the poll had waited for messages, after about this time. */
+    public void clientPatience(Duration met) {
+        clientPatience = met;
+    }
+
+    /** Returns the client's shortest timeout that a poll has met, about; {@code null} if none has. */
+    public @Nullable Duration clientPatience() {
+        return clientPatience;
     }
 
     /** Returns the latest attributes, whether the listener or the audit has read them. */

@@ -1,0 +1,138 @@
+package io.exactlyonce.visibility;
+
+import java.net.InetAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.net.UnknownHostException;
+import java.util.Collections;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+
+/**
+ * The place of a queue, as far as it is known. Queues of one name may exist in several regions, accounts and servers. A
+ * name alone fits all of them; an ARN, and a URL of AWS, also contain region and account.
+ *
+ * @param name the queue's name
+ * @param account the account that owns the queue; {@code null} if it is unknown
+ * @param region the queue's region; {@code null} if it is unknown
+ * @param servers the server's addresses, which may have several spellings: {@link #AWS} for all of AWS; empty if the
+ *     server is unknown
+ */
+public record QueueAddress(
+        String name, @Nullable String account, @Nullable String region, Set<String> servers) {
+
+    private static final String AWS = "AWS";
+
+    private static final Pattern AWS_HOST = Pattern.compile(".+\\.(amazonaws\\.com(\\.cn)?|api\\.aws)");
+    private static final Pattern REGION = Pattern.compile("(?:^|\\.)([a-z]{2,}(?:-[a-z]+)+-\\d+)(?=\\.)");
+    private static final String FIRST_HOST = "queue.amazonaws.com";
+    private static final String FIRST_REGION = "us-east-1";
+
+    private static final Pattern ARN = Pattern.compile("arn:[^:]*:sqs:(?<region>[^:]*):(?<account>[^:]*):(?<name>.+)");
+    private static final Pattern PATH = Pattern.compile("(?:.*/)?(?<account>\\d{12})/[^/]+/*");
+
+    private static final int HTTPS_PORT = 443;
+    private static final int HTTP_PORT = 80;
+
+    /** Returns the name of a queue, of which listeners may give the URL or the ARN. */
+    public static String name(String queue) {
+        int end = queue.length();
+        while (end > 0 && queue.charAt(end - 1) == '/') {
+            end--;
+        }
+        return queue.substring(Math.max(queue.lastIndexOf('/', end - 1), queue.lastIndexOf(':', end - 1)) + 1, end);
+    }
+
+    /**
+     * Returns what a listener's text reveals. The server of an emulator's URL counts as unknown, because the client
+     * sends its requests to an endpoint of its own.
+     *
+     * @param queue a name, URL or ARN
+     */
+    public static QueueAddress configured(String queue) {
+        Matcher arn = ARN.matcher(queue);
+        if (arn.matches()) {
+            return new QueueAddress(arn.group("name"), arn.group("account"), arn.group("region"), Set.of());
+        }
+        QueueAddress address = ofUrl(queue);
+        return address.servers.contains(AWS)
+                ? address
+                : new QueueAddress(address.name, address.account, address.region, Set.of());
+    }
+
+    /** Returns what a queue's URL reveals. */
+    public static QueueAddress ofUrl(String url) {
+        URI uri = uri(url);
+        if (uri == null) {
+            return new QueueAddress(name(url), null, null, Set.of());
+        }
+        Matcher path = PATH.matcher(uri.getPath());
+        String host = uri.getHost().toLowerCase(Locale.ROOT);
+        Matcher region = REGION.matcher(host);
+        boolean isAws = AWS_HOST.matcher(host).matches();
+        return new QueueAddress(
+                name(url),
+                path.matches() ? path.group("account") : null,
+                !isAws ? null : region.find() ? region.group(1) : host.equals(FIRST_HOST) ? FIRST_REGION : null,
+                Set.of(isAws ? AWS : server(uri)));
+    }
+
+    /** Returns where a queue is whose attributes have been read. */
+    public static QueueAddress of(SqsQueue queue) {
+        QueueAddress url = ofUrl(queue.queueUrl());
+        Matcher arn = ARN.matcher(queue.attributes().text(QueueAttributeName.QUEUE_ARN));
+        boolean hasArn = arn.matches();
+        Set<String> servers = new TreeSet<>(url.servers);
+        if (!servers.contains(AWS)) {
+            ClientAbilities.configuration(queue.client())
+                    .flatMap(client -> client.endpointOverride())
+                    .ifPresent(endpoint -> servers.add(server(endpoint)));
+        }
+        return new QueueAddress(
+                url.name,
+                hasArn ? arn.group("account") : url.account,
+                hasArn ? arn.group("region") : url.region,
+                servers);
+    }
+
+    /** Returns whether the other is another queue. False if that is unknown. */
+    public boolean differsFrom(QueueAddress other) {
+        return !name.equals(other.name)
+                || isOther(account, other.account)
+                || isOther(region, other.region)
+                || (!servers.isEmpty() && !other.servers.isEmpty() && Collections.disjoint(servers, other.servers));
+    }
+
+    private static boolean isOther(@Nullable String one, @Nullable String other) {
+        return one != null && other != null && !one.equals(other);
+    }
+
+    private static @Nullable URI uri(String url) {
+        try {
+            URI uri = new URI(url);
+            return uri.getHost() == null || uri.getPath() == null ? null : uri;
+        } catch (URISyntaxException name) {
+            return null;
+        }
+    }
+
+    /** Returns host and port, with one spelling for all names of this machine. */
+    private static String server(URI uri) {
+        String host = uri.getHost().toLowerCase(Locale.ROOT);
+        int usual = "https".equalsIgnoreCase(uri.getScheme()) ? HTTPS_PORT : HTTP_PORT;
+        return (isThisMachine(host) ? "localhost" : host) + ":" + (uri.getPort() < 0 ? usual : uri.getPort());
+    }
+
+    private static boolean isThisMachine(String host) {
+        try {
+            return InetAddress.getByName(host).isLoopbackAddress();
+        } catch (UnknownHostException unknown) {
+            return false;
+        }
+    }
+}
