@@ -212,7 +212,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 observers,
                 scheduler,
                 scheduler,
-                subscription -> checks.forEach(check -> check.require(subscription)),
+                subscription -> checks.orderedStream().forEach(check -> check.require(subscription)),
                 line,
                 () -> backends.forEach(ClaimBackend::beginCheck),
                 () -> backends.forEach(ClaimBackend::requireReady));

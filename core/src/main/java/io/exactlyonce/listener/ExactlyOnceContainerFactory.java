@@ -60,7 +60,7 @@ public final class ExactlyOnceContainerFactory
             throw ListenerEndpoint.claimsNothing(id, endpoint.getListenerContainerFactoryName());
         }
         ListenerEndpoint prepared = new ListenerEndpoint(
-                annotated, (container, settings) -> with.observing.setUp(container, annotated, settings));
+                annotated, (container, settings) -> with.observing.setUp(container, annotated, settings, with.queues));
         SqsMessageListenerContainer<Object> container = original.get().createContainer(prepared);
         ContainerSettings settings = prepared.settings(container);
         with.queues.add(id, endpoint.getLogicalNames(), settings.listener());

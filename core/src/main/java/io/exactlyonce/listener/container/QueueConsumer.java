@@ -24,6 +24,8 @@ import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.Polling;
+import io.exactlyonce.visibility.QueueAddress;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -196,7 +198,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         SqsQueue queue = new SqsQueue(client, url, window);
         Subscription subscription = new Subscription(
                 listener,
-                url.substring(url.lastIndexOf('/') + 1),
+                QueueAddress.name(url),
                 window,
                 settings.listener().timeout(),
                 queue,

@@ -3,16 +3,24 @@ package io.exactlyonce.listener.container;
 import io.awspring.cloud.sqs.listener.AbstractMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
-import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.InDoubtPolicy;
+import io.exactlyonce.delivery.SubscriptionCheck;
+import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerMethod;
+import io.exactlyonce.visibility.QueueAddress;
+import io.exactlyonce.visibility.SqsQueue;
+import io.exactlyonce.visibility.Subscription;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
@@ -20,99 +28,137 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.ApplicationListener;
 import org.springframework.context.event.ContextRefreshedEvent;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 
 /**
- * Warns at startup of listeners that share a queue or a scope with different settings. SQS delivers a message to any
- * listener of its queue, and redelivers it to any other: one with another scope, or one that claims no keys, handles it
- * again. The first listener of a scope that claims a key in doubt decides on it. A handler with {@code effects =
- * DATABASE} does not exclude one with {@code EXTERNAL} from its key, and is rolled back. Listeners of other
- * applications are not detected.
+ * Compares the listeners of an application that share a queue or a scope. Two queues of one name fail startup: their
+ * listeners have one scope by default, and the messages of one queue would be deleted as duplicates of the other's.
+ * Listeners share keys across queues only if both set {@code scope}.
+ *
+ * <p>Warns of listeners that share a queue or a scope with different settings. SQS delivers a message to any listener
+ * of its queue, and redelivers it to any other: one with another scope, or one that claims no keys, handles it again.
+ * Listeners of other applications are not detected.
+ *
+ * <p>Queues are compared twice: by the text of their listeners when containers are made, and by region, account and
+ * server when containers start, since only then their clients have been asked. Listeners in observe mode are compared by
+ * their first message.
  */
-public final class SharedQueues implements ApplicationListener<ContextRefreshedEvent> {
+@Order(Ordered.HIGHEST_PRECEDENCE) // Before checks that remember a subscription.
+public final class SharedQueues implements SubscriptionCheck, ApplicationListener<ContextRefreshedEvent> {
 
     private static final Logger log = LoggerFactory.getLogger(SharedQueues.class);
 
     /** Before the numbers of listeners to which the application gives no id. */
     private static final String GENERATED = "io.awspring.cloud.sqs.sqsListenerEndpointContainer#";
 
-    private final List<Listener> listeners = new CopyOnWriteArrayList<>();
+    private final List<ListenedQueue> listened = new CopyOnWriteArrayList<>();
 
-    /** A listener on one of its queues. */
-    private record Listener(String id, String queue, String scope, boolean claims, ExactlyOnceListener annotation) {}
-
-    /** Warns if a listener disagrees with an earlier one, on the same queue or of the same scope. */
+    /**
+     * Adds the queues of a container that is made.
+     *
+     * @throws InvalidListenerException if the listener would share keys with one of another queue unseen
+     */
     public void add(String id, Collection<String> queues, ListenerMethod method) {
         for (String queue : queues) {
-            String name = name(queue);
-            String scope = method.scope() == null ? name : method.scope();
-            Listener added = new Listener(id, name, scope, !method.isObserved(), method.annotation());
-            first(other -> other.queue().equals(name)).ifPresent(first -> compareOnQueue(first, added));
-            first(other -> other.scope().equals(scope)).ifPresent(first -> compareInScope(first, added));
-            listeners.add(added);
+            ListenedQueue added = ListenedQueue.configured(id, queue, method);
+            listened.forEach(other -> requireOwnKeys(other, added));
+            first(other -> other.scope().equals(added.scope())).ifPresent(first -> first.compareInScope(added));
+            listened.add(added);
         }
+    }
+
+    /** Observed listeners fail nothing, as long as no enforced listener depends on their keys. */
+    private static void requireOwnKeys(ListenedQueue other, ListenedQueue added) {
+        try {
+            other.requireOwnKeys(added);
+        } catch (InvalidListenerException refused) {
+            if (other.claims() || added.claims()) {
+                throw refused;
+            }
+            logObserved(refused);
+        }
+    }
+
+    private static void logObserved(InvalidListenerException refused) {
+        log.warn("It is only observed; with mode = enforce startup would fail: {}", refused.getMessage());
+    }
+
+    /** Compares a queue whose attributes have been read, before its listener receives anything. */
+    @Override
+    public void require(Subscription subscription) {
+        if (subscription.visibility() instanceof SqsQueue queue) {
+            found(subscription.listener(), QueueAddress.of(queue), queue.queueUrl());
+        }
+    }
+
+    /**
+     * Returns a check of an observed listener's queues, by their URLs. The check throws an {@link
+     * InvalidListenerException} for a queue whose keys must not be recorded.
+     */
+    public Consumer<String> observing(String id) {
+        ConcurrentMap<String, Optional<InvalidListenerException>> known = new ConcurrentHashMap<>();
+        return url -> {
+            Optional<InvalidListenerException> refused = known.get(url);
+            if (refused == null) {
+                refused = known.computeIfAbsent(url, first -> refusal(id, first));
+            }
+            if (refused.isPresent()) {
+                throw refused.get();
+            }
+        };
+    }
+
+    private Optional<InvalidListenerException> refusal(String id, String url) {
+        try {
+            found(id, QueueAddress.ofUrl(url), url);
+            return Optional.empty();
+        } catch (InvalidListenerException refused) {
+            logObserved(refused);
+            return Optional.of(refused);
+        }
+    }
+
+    /** Containers start in parallel: of two, the second one meets the first. */
+    private synchronized void found(String id, QueueAddress address, String url) {
+        listened.stream()
+                .filter(own -> own.id().equals(id) && !own.address().differsFrom(address))
+                .max(Comparator.comparing(ListenedQueue::isFound).thenComparing(ListenedQueue::hasRegion))
+                .ifPresent(known -> compare(known, known.at(address, url)));
+    }
+
+    private void compare(ListenedQueue known, ListenedQueue found) {
+        List<ListenedQueue> others = new ArrayList<>(listened);
+        others.remove(known);
+        others.forEach(other -> other.requireOwnKeys(found));
+        if (!known.isFound()) {
+            others.stream()
+                    .filter(other -> other.isFound() && !other.address().differsFrom(found.address()))
+                    .findFirst()
+                    .ifPresent(first -> first.compareOnQueue(found));
+        }
+        listened.set(listened.indexOf(known), found);
     }
 
     /** Returns the ids of all listeners whose containers are made, but none that is generated: it changes with the code. */
     public Set<String> ids() {
-        return listeners.stream()
-                .map(Listener::id)
+        return listened.stream()
+                .map(ListenedQueue::id)
                 .filter(id -> !id.startsWith(GENERATED))
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
-    private Optional<Listener> first(Predicate<Listener> wanted) {
-        return listeners.stream().filter(wanted).findFirst();
+    private Optional<ListenedQueue> first(Predicate<ListenedQueue> wanted) {
+        return listened.stream().filter(wanted).findFirst();
     }
 
-    /** Returns a queue's name, of which listeners may give the URL or the ARN. */
-    public static String name(String queue) {
-        return queue.substring(Math.max(queue.lastIndexOf('/'), queue.lastIndexOf(':')) + 1);
-    }
-
-    private static void compareOnQueue(Listener first, Listener added) {
-        if (!first.scope().equals(added.scope())) {
-            log.warn(
-                    "Listener '{}' on queue '{}' has the scope '{}', but listener '{}' has '{}': a "
-                            + "message that one has handled can be redelivered to the other, and is then handled "
-                            + "again. Give both the same scope, or each its own queue",
-                    added.id(),
-                    added.queue(),
-                    added.scope(),
-                    first.id(),
-                    first.scope());
-        }
-    }
-
-    private static void compareInScope(Listener first, Listener added) {
-        if (first.annotation().effects() != added.annotation().effects()) {
-            log.warn(
-                    "Listener '{}' of scope '{}' has effects = {}, but listener '{}' has {}: both may "
-                            + "handle a key at once, and the one with DATABASE is then rolled back. Give both the "
-                            + "same, or each its own scope",
-                    added.id(),
-                    added.scope(),
-                    added.annotation().effects(),
-                    first.id(),
-                    first.annotation().effects());
-        }
-        if (first.annotation().whenInDoubt() != added.annotation().whenInDoubt()) {
-            InDoubtPolicy own = added.annotation().whenInDoubt();
-            log.warn(
-                    "Listener '{}' of scope '{}' has whenInDoubt = {}, but listener '{}' has {}: the "
-                            + "first that claims a key in doubt decides, so {} is not guaranteed. Give both the "
-                            + "same, or each its own scope",
-                    added.id(),
-                    added.scope(),
-                    own,
-                    first.id(),
-                    first.annotation().whenInDoubt(),
-                    own == InDoubtPolicy.RERUN ? first.annotation().whenInDoubt() : own);
-        }
-    }
-
+    /** Containers have started before the event; a child context's event comes earlier. */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent refreshed) {
         ApplicationContext beans = refreshed.getApplicationContext();
+        if (!beans.getBeansOfType(SharedQueues.class, false, false).containsValue(this)) {
+            return;
+        }
         Set<MessageListenerContainer<?>> containers = new HashSet<>();
         beans.getBeansOfType(MessageListenerContainer.class, false, false)
                 .values()
@@ -123,19 +169,22 @@ public final class SharedQueues implements ApplicationListener<ContextRefreshedE
             if (container instanceof AbstractMessageListenerContainer<?, ?, ?> plain
                     && first(other -> other.claims() && other.id().equals(plain.getId()))
                             .isEmpty()) {
-                plain.getQueueNames().forEach(queue -> warn(plain.getId(), name(queue)));
+                plain.getQueueNames().forEach(queue -> warn(plain.getId(), queue));
             }
         }
     }
 
     private void warn(String plain, String queue) {
-        first(other -> other.claims() && other.queue().equals(queue))
+        QueueAddress address = QueueAddress.configured(queue);
+        first(other -> other.claims() && !other.address().differsFrom(address))
                 .ifPresent(listener -> log.warn(
-                        "Listener '{}' on queue '{}' claims no keys, but listener '{}' does: messages of the "
-                                + "first are handled without a claim, perhaps for the second time. Make it an "
-                                + "enforcing @ExactlyOnceListener, or give each its own queue",
+                        "Listener '{}' on queue '{}' claims no keys, but listener '{}' on queue '{}' does: if they are one "
+                                + "queue, messages of the first are handled without a claim, perhaps for the second time. "
+                                + "Make it an enforcing @ExactlyOnceListener, or give each its own queue; name queues of "
+                                + "several regions, accounts or servers by their URLs",
                         plain,
                         queue,
-                        listener.id()));
+                        listener.id(),
+                        listener.place()));
     }
 }

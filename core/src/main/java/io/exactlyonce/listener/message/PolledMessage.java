@@ -2,6 +2,8 @@ package io.exactlyonce.listener.message;
 
 import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
+import io.exactlyonce.visibility.QueueAddress;
+import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
@@ -28,9 +30,15 @@ public record PolledMessage(String queue, software.amazon.awssdk.services.sqs.mo
                                 instanceof software.amazon.awssdk.services.sqs.model.Message source
                         && message.getHeaders().get(SqsHeaders.SQS_QUEUE_ATTRIBUTES_HEADER)
                                 instanceof QueueAttributes queue
-                ? Optional.of(new PolledMessage(
-                        queue.getQueueUrl().substring(queue.getQueueUrl().lastIndexOf('/') + 1), source))
+                ? Optional.of(new PolledMessage(QueueAddress.name(queue.getQueueUrl()), source))
                 : Optional.empty();
+    }
+
+    /** Returns the URL of the queue of a message from which this was read. */
+    public static String queueUrl(Message<?> message) {
+        return Objects.requireNonNull(
+                        message.getHeaders().get(SqsHeaders.SQS_QUEUE_ATTRIBUTES_HEADER, QueueAttributes.class))
+                .getQueueUrl();
     }
 
     public String messageId() {

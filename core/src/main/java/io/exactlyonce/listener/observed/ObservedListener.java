@@ -25,6 +25,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.task.TaskExecutor;
@@ -41,6 +42,7 @@ import org.springframework.messaging.Message;
  *
  * @param unknownQueue for messages whose queue is not known
  * @param lease of claims, unless leases are configured
+ * @param ownKeys throws if the keys of a queue, by its URL, must not be recorded
  * @param signalsCompletion whether a handler that returns has done its work: asked of each, since containers may be configured later
  */
 record ObservedListener<T>(
@@ -49,6 +51,7 @@ record ObservedListener<T>(
         ObservedClaims claims,
         ObservedQueue unknownQueue,
         VisibilityWindow lease,
+        Consumer<String> ownKeys,
         BooleanSupplier signalsCompletion)
         implements AsyncMessageListener<T>, AsyncMessageInterceptor<T>, TaskExecutorAware {
 
@@ -77,10 +80,11 @@ record ObservedListener<T>(
         POLLED.set(read);
     }
 
-    /** Key expressions and converters are the application's. */
+    /** Key expressions and converters are the application's. A queue whose keys are not recorded has no usable ones. */
     private Supplier<@Nullable ObservedRun> read(Message<T> message, PolledMessage polled) {
         ObservedQueue queue = new ObservedQueue(unknownQueue.listener(), polled.queue());
         try {
+            ownKeys.accept(PolledMessage.queueUrl(message));
             ObservedRun run = settings.observed(queue, message, polled, lease);
             return () -> {
                 claims.begin(run);

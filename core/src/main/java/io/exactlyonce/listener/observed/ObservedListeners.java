@@ -9,6 +9,7 @@ import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.observed.ObservedQueue;
+import io.exactlyonce.visibility.QueueAddress;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.List;
@@ -45,19 +46,28 @@ public final class ObservedListeners {
      *
      * @param made has its listener, and nothing that its factory adds later
      * @param endpoint Spring Cloud AWS's own
+     * @param queues compares the queues of observed listeners with those of others
      */
-    public void setUp(MessageListenerContainer<?> made, HandlerMethodEndpoint endpoint, ContainerSettings settings) {
+    public void setUp(
+            MessageListenerContainer<?> made,
+            HandlerMethodEndpoint endpoint,
+            ContainerSettings settings,
+            SharedQueues queues) {
         if (settings.isObserved() && made instanceof SqsMessageListenerContainer<?> container) {
             // Single messages or batches, by Spring Cloud AWS's own rule.
             endpoint.configureListenerMode(mode -> container.configure(options -> options.listenerMode(mode)));
-            observe(container, endpoint, settings);
+            observe(container, endpoint, settings, queues);
         }
     }
 
-    private <T> void observe(SqsMessageListenerContainer<T> container, Endpoint endpoint, ContainerSettings settings) {
+    private <T> void observe(
+            SqsMessageListenerContainer<T> container,
+            Endpoint endpoint,
+            ContainerSettings settings,
+            SharedQueues shared) {
         String id = Objects.requireNonNull(endpoint.getId());
         List<ObservedQueue> queues = endpoint.getLogicalNames().stream()
-                .map(name -> new ObservedQueue(id, SharedQueues.name(name)))
+                .map(name -> new ObservedQueue(id, QueueAddress.name(name)))
                 .toList();
         ObservedClaims observing = claims.getObject();
         queues.forEach(observing::observing);
@@ -70,7 +80,13 @@ public final class ObservedListeners {
         }
         VisibilityWindow lease = lease(container.getContainerOptions().getMessageVisibility());
         ObservedListener<T> observed = new ObservedListener<>(
-                container.getMessageListener(), settings, observing, queues.get(0), lease, signalsCompletion);
+                container.getMessageListener(),
+                settings,
+                observing,
+                queues.get(0),
+                lease,
+                shared.observing(id),
+                signalsCompletion);
         container.setAsyncMessageListener(observed);
         // A container that is set up again keeps the interceptors that it has.
         if (container.getMessageInterceptors().stream().noneMatch(ObservedListener.class::isInstance)) {

@@ -1,7 +1,5 @@
 package io.exactlyonce.listener.method;
 
-import static io.exactlyonce.Effects.DATABASE;
-import static io.exactlyonce.InDoubtPolicy.PARK;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,10 +9,7 @@ import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
-import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.OutputCaptureExtension;
-import io.exactlyonce.listener.container.SharedQueues;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.reflect.Method;
@@ -26,7 +21,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.reactivestreams.Publisher;
@@ -224,78 +218,5 @@ class HandlerShapeTests {
                 new ListenerDeclaration(method, plain.annotation(), seen == null ? plain.seen() : seen, false),
                 ResolvableType.forMethodReturnType(method),
                 new MockEnvironment().withProperty("mode", mode));
-    }
-
-    static class Sharing {
-
-        @ExactlyOnceListener("${queue}")
-        void unscoped(String order) {}
-
-        @ExactlyOnceListener(queueNames = "${queue}", scope = "orders")
-        void orders(String order) {}
-
-        @ExactlyOnceListener(queueNames = "${queue}", scope = "fulfilment")
-        void usual(String order) {}
-
-        @ExactlyOnceListener(queueNames = "${queue}", scope = "fulfilment", whenInDoubt = PARK)
-        void careful(String order) {}
-
-        @ExactlyOnceListener(queueNames = "${queue}", scope = "fulfilment", effects = DATABASE)
-        void transactional(String order) {}
-    }
-
-    /** As an observed one, which needs neither proxy nor transaction manager. */
-    private static ListenerMethod listener(String name) {
-        return ListenerRig.observed(new Sharing(), name).listener();
-    }
-
-    @Test
-    @ExtendWith(OutputCaptureExtension.class)
-    void listenersOnOneQueueWithDifferentScopesAreWarnedOf(CapturedOutput output) {
-        SharedQueues scopes = new SharedQueues();
-
-        scopes.add("first", List.of("https://sqs/1/orders", "bills"), listener("unscoped"));
-        scopes.add("second", List.of("arn:aws:sqs:eu-west-1:1:orders"), listener("orders"));
-        assertThat(output).doesNotContain("second");
-        scopes.add("third", List.of("orders"), listener("usual"));
-
-        assertThat(output)
-                .contains("Listener 'third' on queue 'orders' has the scope 'fulfilment'", "'first' has 'orders'");
-    }
-
-    @Test
-    @ExtendWith(OutputCaptureExtension.class)
-    void listenersOfOneScopeThatDisagreeOnDoubtsAreWarnedOf(CapturedOutput output) {
-        SharedQueues scopes = new SharedQueues();
-
-        scopes.add("careful", List.of("orders"), listener("careful"));
-        scopes.add("alike", List.of("returns"), listener("careful"));
-        scopes.add("elsewhere", List.of("bills"), listener("unscoped"));
-        assertThat(output).doesNotContain("whenInDoubt");
-        scopes.add("careless", List.of("refunds"), listener("usual"));
-
-        assertThat(output)
-                .contains(
-                        "Listener 'careless' of scope 'fulfilment' has whenInDoubt = RERUN",
-                        "listener 'careful' has PARK",
-                        "Give both the same, or each its own scope");
-    }
-
-    @Test
-    @ExtendWith(OutputCaptureExtension.class)
-    void listenersOfOneScopeWithDifferentEffectsAreWarnedOf(CapturedOutput output) {
-        SharedQueues scopes = new SharedQueues();
-
-        scopes.add("books", List.of("orders"), listener("transactional"));
-        scopes.add("alike", List.of("returns"), listener("transactional"));
-        scopes.add("elsewhere", List.of("bills"), listener("unscoped"));
-        assertThat(output).doesNotContain("effects");
-        scopes.add("mails", List.of("refunds"), listener("usual"));
-
-        assertThat(output)
-                .contains(
-                        "Listener 'mails' of scope 'fulfilment' has effects = EXTERNAL",
-                        "listener 'books' has DATABASE",
-                        "Give both the same, or each its own scope");
     }
 }

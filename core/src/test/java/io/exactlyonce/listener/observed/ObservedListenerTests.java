@@ -110,6 +110,7 @@ class ObservedListenerTests {
                 claims,
                 new ObservedQueue("fulfilment", "orders"),
                 VisibilityWindow.ofSeconds(30),
+                url -> {},
                 () -> true);
     }
 

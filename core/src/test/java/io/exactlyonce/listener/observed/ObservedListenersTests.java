@@ -21,6 +21,7 @@ import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.container.ListenerEndpoint;
+import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -94,7 +95,7 @@ class ObservedListenersTests {
                 .sqsAsyncClient(new FakeReceives())
                 .build()
                 .createContainer(
-                        new ListenerEndpoint(endpoint, (made, settings) -> observing.setUp(made, endpoint, settings)));
+                        new ListenerEndpoint(endpoint, (made, settings) -> observing.setUp(made, endpoint, settings, new SharedQueues())));
     }
 
     private void handle(SqsMessageListenerContainer<Object> container) {
