@@ -1,7 +1,10 @@
 package io.exactlyonce.listener;
 
+import io.awspring.cloud.sqs.FifoUtils;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
+import io.exactlyonce.listener.container.MessageDeleter;
+import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
@@ -58,6 +61,7 @@ final class ContainerDifferences {
                                                 ? "also see duplicates, for which the handler is not called"
                                                 : "do not see messages whose key is completed, held, "
                                                         + "refused or missing"),
+                buffering(container),
                 container.getErrorHandler() == null
                         ? null
                         : "its error handler deletes nothing: SQS redelivers a message even if it hides the failure",
@@ -71,6 +75,21 @@ final class ContainerDifferences {
         } else if (!changed.isEmpty()) {
             log.info(DIFFERENCES, listener, told);
         }
+    }
+
+    /** Returns what becomes of options that would buffer deletes for longer. */
+    private static @Nullable String buffering(SqsMessageListenerContainer<?> container) {
+        boolean isFifo = container.getQueueNames().stream().anyMatch(FifoUtils::isFifo);
+        Duration interval = Objects.requireNonNullElse(
+                container.getContainerOptions().getAcknowledgementInterval(),
+                isFifo ? Duration.ZERO : MessageDeleter.LONGEST_BUFFERED);
+        Integer threshold = container.getContainerOptions().getAcknowledgementThreshold();
+        boolean isLong = interval.compareTo(MessageDeleter.LONGEST_BUFFERED) > 0;
+        boolean isEndless = interval.isZero() && threshold != null && threshold > 0;
+        return isLong || isEndless
+                ? "its acknowledgement %s buffers deletes for %d s at most: messages are renewed meanwhile, and FIFO groups wait"
+                        .formatted(isLong ? "interval" : "threshold", MessageDeleter.LONGEST_BUFFERED.toSeconds())
+                : null;
     }
 
     private static List<String> all(@Nullable String... differences) {

@@ -39,15 +39,18 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 import org.springframework.mock.env.MockEnvironment;
 
@@ -115,11 +118,11 @@ class ExactlyOnceContainerFactoryTests {
         container(prepare(original -> {}));
         GenericApplicationContext beans = new GenericApplicationContext();
         beans.registerBean("manual", SqsMessageListenerContainer.class, () -> manual);
+        beans.registerBean(SharedQueues.class, () -> queues);
         beans.refresh();
 
         queues.onApplicationEvent(new ContextRefreshedEvent(beans));
 
-        beans.registerBean(SharedQueues.class, () -> queues);
         assertThat(output)
                 .contains(
                         "Listener 'manual' on queue 'orders' claims no keys, but listener 'fulfilment' on queue 'orders'");
@@ -178,6 +181,56 @@ class ExactlyOnceContainerFactoryTests {
                                 + "whose key is completed.*; its error handler deletes nothing.*; "
                                 + "with its own task executor, keys")
                 .doesNotContain("acknowledgement mode", "component factories");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "orders, 5s, , interval",
+        "orders, 0s, 10, threshold",
+        "orders.fifo, 1h, 10, interval",
+        "orders.fifo, , 10, threshold",
+        "orders.fifo, 0s, 10, threshold"
+    })
+    void optionsThatWouldBufferDeletesForLongerAreToldToBeBounded(
+            String queue,
+            @Nullable String interval,
+            @Nullable Integer threshold,
+            String bounded,
+            CapturedOutput output) {
+        createContainer(queue, interval, threshold);
+
+        assertThat(output)
+                .containsPattern("INFO .*'fulfilment' takes over .* its acknowledgement " + bounded
+                        + " buffers deletes for 1 s at most");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "orders, , ",
+        "orders, 1s, 10",
+        "orders, , 100",
+        "orders, 0s, 0",
+        "orders, 0s, ",
+        "orders.fifo, , ",
+        "orders.fifo, 200ms, 10"
+    })
+    void optionsThatBufferDeletesForASecondAtMostAreNotToldOf(
+            String queue, @Nullable String interval, @Nullable Integer threshold, CapturedOutput output) {
+        createContainer(queue, interval, threshold);
+
+        assertThat(output).doesNotContain("takes over");
+    }
+
+    private void createContainer(String queue, @Nullable String interval, @Nullable Integer threshold) {
+        prepare(original -> original.configure(options -> {
+                    if (interval != null) {
+                        options.acknowledgementInterval(DurationFormatterUtils.detectAndParse(interval));
+                    }
+                    if (threshold != null) {
+                        options.acknowledgementThreshold(threshold);
+                    }
+                }))
+                .createContainer(endpoint(queue));
     }
 
     @Test

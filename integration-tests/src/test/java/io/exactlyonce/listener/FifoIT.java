@@ -283,6 +283,42 @@ class FifoIT {
         }
     }
 
+    /** So many deletes as its container gathers never come: the group's later messages wait for the first one's delete. */
+    static class GathersDeletes extends Steps {
+
+        @Bean
+        static ExactlyOnceContainerFactory gathering(
+                ExactlyOnceContainerFactoryConfigurer configurer, SqsAsyncClient client) {
+            return configurer.prepare(SqsMessageListenerContainerFactory.builder()
+                    .sqsAsyncClient(client)
+                    .configure(options -> options.acknowledgementThreshold(10).pollTimeout(Duration.ofSeconds(1)))
+                    .build());
+        }
+
+        @Override
+        @ExactlyOnceListener(id = "steps", queueNames = "${test.queue}", key = "#step.name", factory = "gathering")
+        void handle(Step step, Claim claim) throws InterruptedException {
+            super.handle(step, claim);
+        }
+    }
+
+    @Test
+    void groupContinuesAlthoughItsContainerGathersMoreDeletesThanItHasMessages() {
+        send("a", Step.quick("a0"));
+        try (TestApplication application = start(GathersDeletes.class)) {
+            Steps steps = application.bean(Steps.class);
+            await().until(() -> steps.calls().contains("a0"));
+            send("a", Step.quick("a1"));
+            send("a", Step.quick("a2"));
+            send("a", Step.quick("a3"));
+
+            await().until(() -> steps.calls().size() == 4);
+            SQS.awaitEmpty(queue);
+
+            assertThat(steps.calls()).containsExactly("a0", "a1", "a2", "a3");
+        }
+    }
+
     /** What an earlier test's queue still has logged names it, in one entry with its stack trace. */
     private String entriesExceptOfOtherQueues(CapturedOutput output) {
         return Pattern.compile("(?m)^(?=\\d\\d:\\d\\d:\\d\\d\\.)")

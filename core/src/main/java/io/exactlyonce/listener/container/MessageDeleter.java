@@ -23,15 +23,23 @@ import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
 /**
- * Deletes messages, ten in a request: as soon as they are enough, or when an interval is over; with neither, at once.
- * They are renewed until the queue has confirmed it. A listener that stops sends what is left, and waits for the
- * answers, since the client is closed afterwards: each of those messages would be redelivered as a duplicate.
+ * Deletes messages, ten in a request: as soon as they are enough, or when an interval is over, a second at most; with
+ * neither, at once. They are renewed until the queue has confirmed it. A listener that stops sends what is left, and
+ * waits for the answers, since the client is closed afterwards: each of those messages would be redelivered as a
+ * duplicate.
  *
  * <p>The SDK repeats a request that fails, but not an entry that fails inside an answer. Such an entry is sent again a
  * few times, unless it is invalid: its message would be redelivered, and on its last receive end in the dead-letter
  * queue although it was handled. The callback gets each message once, with others of the same answer.
  */
-final class MessageDeleter {
+public final class MessageDeleter {
+
+    /**
+     * The longest time that a delete is buffered, whatever the container's options say. Its message is renewed meanwhile,
+     * and on a FIFO queue its group waits: a number that is never reached, or a long interval, would hide the rest of the
+     * group for up to 12 hours.
+     */
+    public static final Duration LONGEST_BUFFERED = Duration.ofSeconds(1);
 
     private static final Logger log = LoggerFactory.getLogger(MessageDeleter.class);
 
@@ -59,8 +67,8 @@ final class MessageDeleter {
     private boolean isAtOnce;
 
     /**
-     * @param options how many deletes are gathered, and for how long. By default none for a FIFO queue, which delivers
-     *     the next messages of a group only after earlier ones are deleted
+     * @param options how many deletes are gathered, and for how long, {@link #LONGEST_BUFFERED} at most. By default none for a FIFO
+     *     queue, which delivers the next messages of a group only after earlier ones are deleted
      * @param callback is notified of deletes
      */
     MessageDeleter(
@@ -74,10 +82,12 @@ final class MessageDeleter {
         this.queue = queue;
         this.timer = timer;
         this.callback = callback;
-        interval = Objects.requireNonNullElse(
-                options.getAcknowledgementInterval(), isFifo ? Duration.ZERO : Duration.ofSeconds(1));
-        threshold = Objects.requireNonNullElse(options.getAcknowledgementThreshold(), isFifo ? 0 : MOST);
-        isAtOnce = interval.isZero() && threshold == 0;
+        Duration wanted = Objects.requireNonNullElse(
+                options.getAcknowledgementInterval(), isFifo ? Duration.ZERO : LONGEST_BUFFERED);
+        Integer most = options.getAcknowledgementThreshold();
+        isAtOnce = wanted.isZero() && (most == null || most == 0);
+        interval = wanted.isZero() || wanted.compareTo(LONGEST_BUFFERED) > 0 ? LONGEST_BUFFERED : wanted;
+        threshold = Objects.requireNonNullElse(most, isFifo ? 0 : MOST);
     }
 
     void delete(List<ReceivedMessage> messages) {
@@ -86,18 +96,35 @@ final class MessageDeleter {
         synchronized (buffered) {
             buffered.addAll(messages);
             isFull = isAtOnce || (threshold > 0 && buffered.size() >= threshold);
-            isFirst = !isFull && !isTimed && !buffered.isEmpty() && !interval.isZero();
+            isFirst = !isFull && !isTimed && !buffered.isEmpty();
             isTimed |= isFirst;
         }
         if (isFull) {
             send();
         } else if (isFirst) {
+            sendLater();
+        }
+    }
+
+    /** If the timer has no thread for it, the next delete tries again. */
+    private void sendLater() {
+        boolean isAccepted = false;
+        try {
             timer.after(interval, () -> {
-                synchronized (buffered) {
-                    isTimed = false;
-                }
+                endInterval();
                 send();
             });
+            isAccepted = true;
+        } finally {
+            if (!isAccepted) {
+                endInterval();
+            }
+        }
+    }
+
+    private void endInterval() {
+        synchronized (buffered) {
+            isTimed = false;
         }
     }
 

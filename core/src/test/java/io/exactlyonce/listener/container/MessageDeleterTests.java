@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.SqsAcknowledgementException;
@@ -15,6 +16,7 @@ import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.Renewer;
+import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.QueueVisibility.Result;
@@ -69,6 +71,7 @@ class MessageDeleterTests {
     private final List<Collection<Message<Object>>> succeeded = new ArrayList<>();
     private final List<Throwable> failed = new ArrayList<>();
     private boolean callbackFails;
+    private boolean callbackHangs;
 
     private final AsyncAcknowledgementResultCallback<Object> callback = new AsyncAcknowledgementResultCallback<>() {
         @Override
@@ -77,7 +80,7 @@ class MessageDeleterTests {
             if (callbackFails) {
                 throw new IllegalStateException("the application's own");
             }
-            return CompletableFuture.completedFuture(null);
+            return callbackHangs ? new CompletableFuture<>() : CompletableFuture.completedFuture(null);
         }
 
         @Override
@@ -90,10 +93,15 @@ class MessageDeleterTests {
     /** Sends at once. */
     private final MessageDeleter deleter = deleter(true, null, null);
 
-    /** Gathers three, for an hour. */
-    private final MessageDeleter gathering = deleter(false, Duration.ofHours(1), 3);
+    /** Gathers three, for half a second. */
+    private final MessageDeleter gathering = deleter(false, Duration.ofMillis(500), 3);
 
     private MessageDeleter deleter(boolean isFifo, @Nullable Duration interval, @Nullable Integer threshold) {
+        return deleter(timer, isFifo, interval, threshold);
+    }
+
+    private MessageDeleter deleter(
+            Timer timer, boolean isFifo, @Nullable Duration interval, @Nullable Integer threshold) {
         SqsContainerOptionsBuilder options = SqsContainerOptions.builder();
         if (interval != null) {
             options.acknowledgementInterval(interval);
@@ -250,7 +258,7 @@ class MessageDeleterTests {
         timer.hold();
         delete(gathering, "first");
         delete(gathering, "second");
-        assertThat(timer.delays()).containsExactly(Duration.ofHours(1));
+        assertThat(timer.delays()).containsExactly(Duration.ofMillis(500));
         assertThat(sqs.deletes()).isEmpty();
 
         timer.run();
@@ -262,8 +270,9 @@ class MessageDeleterTests {
     }
 
     @Test
-    void withoutAnIntervalOnlyTheirNumberCounts() {
+    void deletesThatAreEnoughAreSentBeforeTheIntervalIsOver() {
         MessageDeleter counting = deleter(false, Duration.ZERO, 2);
+        timer.hold();
 
         delete(counting, "first");
         assertThat(sqs.deletes()).isEmpty();
@@ -272,8 +281,114 @@ class MessageDeleterTests {
         assertThat(sqs.deletes()).containsExactly(List.of("first", "second"));
     }
 
+    /** Trap: a message is renewed while its delete is buffered, and its FIFO group waits for a number that never comes. */
     @ParameterizedTest
-    @CsvSource({"true, , ", "false, 0s, 0"})
+    @CsvSource({
+        "true, , 10",
+        "true, 0s, 10",
+        "true, 1h, 10",
+        "true, 1h, ",
+        "true, 12h, 0",
+        "false, 0s, 10",
+        "false, 1h, ",
+        "false, 1h, 0",
+        "false, , 1000"
+    })
+    void noDeleteIsBufferedLongerThanASecondWhateverTheOptionsSay(
+            boolean isFifo, @Nullable String interval, @Nullable Integer threshold) {
+        MessageDeleter patient =
+                deleter(isFifo, interval == null ? null : DurationFormatterUtils.detectAndParse(interval), threshold);
+        timer.hold();
+
+        delete(patient, "m0");
+        assertThat(timer.delays()).containsExactly(Duration.ofSeconds(1));
+        timer.run();
+
+        assertThat(sqs.deletes()).containsExactly(List.of("m0"));
+        assertThat(renewer.inFlight()).isZero();
+    }
+
+    /** Of a group, the later messages arrive when the earlier one is gone: each is held for a second at most. */
+    @Test
+    void groupContinuesAlthoughItsDeletesAreNeverEnough() {
+        MessageDeleter counting = deleter(true, null, 10);
+        timer.hold();
+
+        delete(counting, "m0");
+        timer.run();
+        delete(counting, "m1");
+        delete(counting, "m2", "m3");
+        timer.run();
+
+        assertThat(sqs.deletes()).containsExactly(List.of("m0"), List.of("m1", "m2", "m3"));
+        assertThat(timer.delays()).containsOnly(Duration.ofSeconds(1)).hasSize(2);
+    }
+
+    /** Both are handled: the one that is deleted first need not be the first. */
+    @Test
+    void twoOfAGroupInOneRequestAreDeletedEachForItself() {
+        MessageDeleter counting = deleter(true, null, 2);
+        sqs.answerDeletes(() -> failed("InternalError", false, "0"));
+        timer.hold();
+
+        delete(counting, "m0", "m1");
+        assertThat(acknowledged).containsExactly("m1");
+        sqs.answerDeletes(FakeReceives::deleted);
+        timer.run();
+
+        assertThat(acknowledged).containsExactly("m1", "m0");
+        assertThat(renewer.inFlight()).isZero();
+    }
+
+    @Test
+    void crashOfTheProcessWhileADeleteIsBufferedEndsItsRenewals() {
+        timer.hold();
+        ReceivedMessage buffered = receive("buffered");
+        gathering.delete(List.of(buffered));
+        assertThat(renewer.inFlight()).isOne();
+
+        deliveries.abandon(List.of(buffered.delivery()));
+
+        assertThat(renewer.inFlight()).isZero();
+        assertThat(sqs.deletes()).isEmpty();
+    }
+
+    @Test
+    void timerThatRefusesDoesNotKeepLaterDeletesFromBeingSent() {
+        List<Runnable> due = new ArrayList<>();
+        MessageDeleter unlucky = deleter(
+                (delay, task) -> {
+                    due.add(task);
+                    if (due.size() == 1) {
+                        throw new OutOfMemoryError("no thread");
+                    }
+                },
+                true,
+                null,
+                10);
+        assertThatThrownBy(() -> delete(unlucky, "m0")).isInstanceOf(OutOfMemoryError.class);
+
+        delete(unlucky, "m1");
+        due.get(1).run();
+
+        assertThat(sqs.deletes()).containsExactly(List.of("m0", "m1"));
+    }
+
+    @Test
+    void callbackThatNeverEndsHoldsNoLaterDelete() {
+        callbackHangs = true;
+        MessageDeleter counting = deleter(true, null, 10);
+
+        delete(counting, "m0");
+        delete(counting, "m1");
+
+        assertThat(sqs.deletes()).containsExactly(List.of("m0"), List.of("m1"));
+        assertThat(acknowledged).containsExactly("m0", "m1");
+        assertThat(renewer.inFlight()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"true, , ", "true, 0s, ", "true, , 0", "false, 0s, 0", "false, 0s, "})
     void deletesOfFifoQueuesAndThoseOfAnApplicationThatAsksForItAreSentAtOnce(
             boolean isFifo, @Nullable String interval, @Nullable Integer threshold) {
         MessageDeleter atOnce =

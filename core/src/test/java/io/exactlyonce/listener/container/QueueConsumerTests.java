@@ -21,6 +21,7 @@ import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.Renewer;
+import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
@@ -345,6 +346,7 @@ class QueueConsumerTests {
 
     @Test
     void stopSendsTheDeletesThatWaitForMore() {
+        ((FakeTimer) engine.timer()).hold();
         start(options -> options.acknowledgementThreshold(100));
         awaitRequests(1);
         sqs.answer(0, message("m", "", 1));
