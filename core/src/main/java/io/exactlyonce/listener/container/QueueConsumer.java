@@ -156,6 +156,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     @Override
     public void start() {
         QueueAttributes attributes = lookUp();
+        QueueUnavailableException.requireComplete(client, queueName, listener);
         // Nothing is subscribed or polled before claims can be stored.
         engine.readiness().run();
         MessageConversionContext context = getMessageConversionContext();

@@ -2,13 +2,17 @@ package io.exactlyonce.listener.container;
 
 import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.visibility.ClientAbilities;
 import java.io.IOException;
 import java.net.URI;
 import java.net.UnknownHostException;
 import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NestedExceptionUtils;
 import software.amazon.awssdk.awscore.AwsServiceClientConfiguration;
@@ -145,7 +149,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                                 problem.description,
                                 region,
                                 endpoint == null ? "of AWS for that region, as none is set" : endpoint,
-                                NestedExceptionUtils.getMostSpecificCause(cause).getMessage()),
+                                text(NestedExceptionUtils.getMostSpecificCause(cause))),
                 (endpoint == null ? problem.remedy : problem.remedyWithEndpoint)
                         .replace("%endpoint%", String.valueOf(endpoint))
                         .replace("%region%", region)
@@ -154,14 +158,42 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                 cause);
     }
 
+    private static String text(Throwable cause) {
+        return Objects.requireNonNullElse(cause.getMessage(), cause.toString());
+    }
+
+    private QueueUnavailableException(
+            SqsAsyncClient client, String queue, String listener, List<String> missing, @Nullable Throwable cause) {
+        super(
+                "Queue '%s' of listener '%s' is not available: its SqsAsyncClient, of class %s, does not implement %s"
+                        .formatted(queue, listener, client.getClass().getName(), String.join(", ", missing)),
+                ("Give the listener's container factory a client that implements all of SqsAsyncClient, such as the one"
+                                + " that %s wraps, or mark that one as @Primary. A client for sending can stay with SqsTemplate.")
+                        .formatted(client.getClass().getSimpleName()),
+                cause);
+    }
+
+    /** Checks that a client can do what the listener asks of it after its first message. */
+    static void requireComplete(SqsAsyncClient client, String queue, String listener) {
+        List<String> missing = ClientAbilities.missing(client);
+        if (!missing.isEmpty()) {
+            throw new QueueUnavailableException(client, queue, listener, missing, null);
+        }
+    }
+
     /** Other clients than the SDK's, such as an application's decorators, may have no configuration. */
     static QueueUnavailableException by(SqsAsyncClient client, String queue, String listener, Throwable cause) {
-        Optional<AwsServiceClientConfiguration> asked;
-        try {
-            asked = Optional.of(client.serviceClientConfiguration());
-        } catch (UnsupportedOperationException decorator) {
-            asked = Optional.empty();
+        Optional<StackTraceElement> unsupported = Causes.of(cause)
+                .filter(UnsupportedOperationException.class::isInstance)
+                .flatMap(failure -> Arrays.stream(failure.getStackTrace()).limit(1))
+                .filter(thrower -> Stream.of(SqsAsyncClient.class, client.getClass())
+                        .anyMatch(type -> type.getName().equals(thrower.getClassName())))
+                .findFirst();
+        if (unsupported.isPresent()) {
+            List<String> missing = List.of(unsupported.get().getMethodName());
+            return new QueueUnavailableException(client, queue, listener, missing, cause);
         }
+        var asked = ClientAbilities.configuration(client);
         return new QueueUnavailableException(
                 queue,
                 listener,

@@ -1,0 +1,94 @@
+package io.exactlyonce.listener.container;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.Mockito.mock;
+
+import io.awspring.cloud.sqs.operations.BatchingSqsClientAdapter;
+import io.exactlyonce.listener.FakeReceives;
+import io.exactlyonce.visibility.ClientAbilities;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.batchmanager.SqsAsyncBatchManager;
+import software.amazon.awssdk.services.sqs.model.GetQueueUrlRequest;
+import software.amazon.awssdk.services.sqs.model.GetQueueUrlResponse;
+
+class QueueUnavailableExceptionTests {
+
+    private static void require(SqsAsyncClient client) {
+        QueueUnavailableException.requireComplete(client, "orders", "fulfilment");
+    }
+
+    /** Its operations are those of a sender; each other one throws an exception without a message. */
+    @Test
+    void clientThatBatchesRequestsIsNamedWithWhatItLacks() {
+        SqsAsyncClient batching = new BatchingSqsClientAdapter(mock(SqsAsyncBatchManager.class));
+
+        assertThatThrownBy(() -> require(batching))
+                .isInstanceOfSatisfying(
+                        QueueUnavailableException.class,
+                        refused -> assertThat(refused.remedy()).contains("the one that BatchingSqsClientAdapter wraps"))
+                .hasMessageContaining(
+                        "Queue 'orders' of listener 'fulfilment' is not available: its SqsAsyncClient, of "
+                                + "class io.awspring.cloud.sqs.operations.BatchingSqsClientAdapter, does not implement "
+                                + "changeMessageVisibilityBatch, deleteMessageBatch, getQueueAttributes, getQueueUrl")
+                .hasMessageNotContainingAny("null", "region", "credentials");
+    }
+
+    @Test
+    void completeClientsAndTheirProxiesPass() {
+        FakeReceives complete = new FakeReceives();
+        Object proxy = Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {SqsAsyncClient.class},
+                (self, method, arguments) -> method.invoke(complete, arguments));
+
+        assertThatCode(() -> require(complete)).doesNotThrowAnyException();
+        assertThatCode(() -> require((SqsAsyncClient) proxy)).doesNotThrowAnyException();
+        assertThatCode(() -> require(mock(SqsAsyncClient.class))).doesNotThrowAnyException();
+        assertThat(ClientAbilities.configuration(complete)).isEmpty();
+    }
+
+    /** A wrapper may declare all operations, and implement some. */
+    private static final class Sender implements SqsAsyncClient {
+
+        @Override
+        public CompletableFuture<GetQueueUrlResponse> getQueueUrl(GetQueueUrlRequest request) {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public String serviceName() {
+            return "sqs";
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    @Test
+    void clientWhoseOwnMethodIsUnsupportedIsNamedToo() {
+        Sender sender = new Sender();
+        Throwable failure = null;
+        try {
+            sender.getQueueUrl(GetQueueUrlRequest.builder().build());
+        } catch (UnsupportedOperationException unsupported) {
+            failure = unsupported;
+        }
+
+        assertThat(QueueUnavailableException.by(sender, "orders", "fulfilment", new CompletionException(failure)))
+                .hasMessageContaining("Sender, does not implement getQueueUrl");
+    }
+
+    @Test
+    void failureWithoutAMessageIsNamedByItsClass() {
+        Exception unsupportedElsewhere = new UnsupportedOperationException();
+
+        assertThat(QueueUnavailableException.by(new FakeReceives(), "orders", "fulfilment", unsupportedElsewhere))
+                .hasMessageContaining("The lookup failed with: java.lang.UnsupportedOperationException");
+    }
+}
