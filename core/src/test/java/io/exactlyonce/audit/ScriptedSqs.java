@@ -9,9 +9,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.AwsRequest;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
+import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
 import software.amazon.awssdk.http.HttpMetric;
 import software.amazon.awssdk.metrics.MetricCollector;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.SqsServiceClientConfiguration;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityResponse;
 import software.amazon.awssdk.services.sqs.model.GetQueueAttributesRequest;
@@ -39,6 +41,9 @@ public final class ScriptedSqs implements SqsAsyncClient {
 
     /** Most connections, by what it measures of requests; {@code null} if it measures nothing. */
     @Nullable Integer connections;
+
+    /** The client's timeouts; {@code null} if it does not show its configuration. */
+    @Nullable ClientOverrideConfiguration limits;
 
     /** What becomes of a request to move the messages of the dead-letter queue that has this ARN. */
     public Function<String, CompletableFuture<StartMessageMoveTaskResponse>> moves =
@@ -71,6 +76,16 @@ public final class ScriptedSqs implements SqsAsyncClient {
                 .statusCode(status)
                 .message(code)
                 .awsErrorDetails(AwsErrorDetails.builder().errorCode(code).build())
+                .build();
+    }
+
+    @Override
+    public SqsServiceClientConfiguration serviceClientConfiguration() {
+        if (limits == null) {
+            throw new UnsupportedOperationException();
+        }
+        return SqsServiceClientConfiguration.builder()
+                .overrideConfiguration(limits)
                 .build();
     }
 

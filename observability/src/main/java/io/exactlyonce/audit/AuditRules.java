@@ -24,7 +24,7 @@ public final class AuditRules {
 
     private static final String IDS =
             "static-window window-latency renewal-permission lease connection-timeout database-distance"
-                    + " redrive-policy max-receive-count dead-letter-retention claim-retention receive-budget in-flight sqs-connections";
+                    + " redrive-policy max-receive-count dead-letter-retention claim-retention receive-budget in-flight sqs-connections poll-timeout";
 
     /** Minimum visibility timeout without renewal, in handler timeouts, as AWS advises for Lambda functions. */
     private static final int FACTOR = 6;
@@ -33,9 +33,6 @@ public final class AuditRules {
     private static final int FEWEST_RECEIVES = 3;
     private static final int ADVISED_RECEIVES = 5;
     private static final Duration SHORTEST_RETRIES = Duration.ofMinutes(1);
-
-    /** The SDK's default for all connections. */
-    private static final int SPARE_CONNECTIONS = 50;
 
     private static final long DAY = 86_400;
 
@@ -68,6 +65,7 @@ public final class AuditRules {
         rules.judgeReceives();
         rules.judgeRetention();
         rules.judgeLoad();
+        rules.findings.addAll(ClientRules.findings(facts.client()));
         rules.findings.removeIf(finding -> silenced.contains(finding.rule()));
         return rules.findings;
     }
@@ -226,23 +224,13 @@ public final class AuditRules {
         }
     }
 
-    /** SQS stops deliveries at its quota, and a poll keeps its connection while it waits for messages. */
+    /** SQS stops deliveries at its quota. */
     private void judgeLoad() {
         Long messages = facts.levels().inFlight();
         if (messages != null && messages > QueueObserver.IN_FLIGHT_CAP * IN_FLIGHT_SHARE) {
             String bound = "80 % of 120000, which SQS allows for all consumers of a queue";
             String remedy = "shorten visibility timeouts and handlers, or distribute the messages over several queues";
             add("in-flight", WARNING, messages + " messages are in flight", bound, remedy);
-        }
-        Integer connections = facts.connections();
-        if (connections != null && facts.polls() >= connections) {
-            String found =
-                    "%d queues are polled by one SqsAsyncClient, whose HTTP client has %d connections: renewals and deletions wait until a poll ends"
-                            .formatted(facts.polls(), connections);
-            String remedy =
-                    "give it more, in a SqsAsyncClientCustomizer: NettyNioAsyncHttpClient.builder().maxConcurrency(%d)"
-                            .formatted(facts.polls() + SPARE_CONNECTIONS);
-            add("sqs-connections", WARNING, found, "more connections than queues that are polled", remedy);
         }
     }
 
@@ -260,7 +248,7 @@ public final class AuditRules {
     }
 
     /** Writes durations as people do, in a text like that of {@link String#format}. */
-    private static String say(String text, Object... values) {
+    static String say(String text, Object... values) {
         return text.formatted(Stream.of(values)
                 .map(value -> value instanceof Duration duration ? text(duration) : value)
                 .toArray());

@@ -1,6 +1,7 @@
 package io.exactlyonce.audit;
 
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.visibility.ClientAbilities;
 import io.exactlyonce.visibility.QueueAttributes;
 import io.exactlyonce.visibility.QueueAttributes.Redrive;
 import io.exactlyonce.visibility.SqsQueue;
@@ -8,16 +9,19 @@ import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
 import software.amazon.awssdk.http.HttpMetric;
 import software.amazon.awssdk.metrics.MetricCollection;
 import software.amazon.awssdk.metrics.MetricPublisher;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.SqsServiceClientConfiguration;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /**
@@ -65,10 +69,15 @@ final class AuditedQueue implements MetricPublisher {
         subscription = revised;
     }
 
+    /** Returns how many polls of the queue may wait for messages at a time. */
+    int mostPolls() {
+        return queue.polling().most();
+    }
+
     /**
      * Reads the rules' input.
      *
-     * @param polls how many queues the client polls
+     * @param polls how many polls of all its queues may wait at the client
      * @param p99 of the listener's deliveries; {@code null} if too few have been measured
      */
     QueueFacts read(QueueAudit.Settings terms, int polls, @Nullable Duration p99) {
@@ -92,7 +101,20 @@ final class AuditedQueue implements MetricPublisher {
         // Asked until it is allowed: a denied right may be granted, and a granted one is seldom taken away.
         String refusal = mayRenew ? null : renewalRefusal();
         mayRenew = refusal == null;
-        return new QueueFacts(subscription, terms, read, dead, unknown, refusal, polls, connections, p99);
+        return new QueueFacts(subscription, terms, read, dead, unknown, refusal, client(polls), p99);
+    }
+
+    private QueueFacts.Client client(int polls) {
+        Optional<ClientOverrideConfiguration> limits =
+                ClientAbilities.configuration(client()).map(SqsServiceClientConfiguration::overrideConfiguration);
+        return new QueueFacts.Client(
+                polls,
+                connections,
+                queue.polling().timeout(),
+                limits.flatMap(ClientOverrideConfiguration::apiCallTimeout).orElse(null),
+                limits.flatMap(ClientOverrideConfiguration::apiCallAttemptTimeout)
+                        .orElse(null),
+                queue.clientPatience());
     }
 
     private String urlOf(String arn) {

@@ -158,9 +158,10 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
 
     private AuditReport judge(Subscription subscription, AuditedQueue queue) {
         synchronized (queue) {
-            int polls = (int) queues.values().stream()
+            int polls = queues.values().stream()
                     .filter(other -> other.client() == queue.client())
-                    .count();
+                    .mapToInt(AuditedQueue::mostPolls)
+                    .sum();
             QueueFacts facts = queue.read(
                     settings.of(subscription), polls, p99.apply(subscription).orElse(null));
             AuditReport report = new AuditReport(facts.subscription(), AuditRules.findings(facts, silenced));

@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param unknown why attributes of either could not be read; {@code null} if they were
  * @param renewalRefusal {@link #DENIED} if the listener may not change the visibility of messages, or why that is unknown;
  *     {@code null} if it may
- * @param polls how many queues the listener's client polls
- * @param connections the most that this client has at a time; {@code null} if that is unknown
+ * @param client the listener's client
  * @param p99 of the listener's deliveries; {@code null} if too few have been measured
  */
 record QueueFacts(
@@ -30,9 +29,26 @@ record QueueFacts(
         QueueAttributes deadLetters,
         @Nullable String unknown,
         @Nullable String renewalRefusal,
-        int polls,
-        @Nullable Integer connections,
+        Client client,
         @Nullable Duration p99) {
+
+    /**
+     * The rules' input about a client.
+     *
+     * @param polls how many polls may wait for messages at a time, of all queues that the client polls
+     * @param connections the most that the client has at a time; {@code null} if that is unknown
+     * @param pollTimeout how long a poll waits for messages
+     * @param callTimeout the configured {@code apiCallTimeout}; {@code null} for none, or if it is unknown
+     * @param attemptTimeout the configured {@code apiCallAttemptTimeout}; {@code null} for none, or if it is unknown
+     * @param patience a timeout of about this length has ended a poll that waited; {@code null} if none has
+     */
+    record Client(
+            int polls,
+            @Nullable Integer connections,
+            Duration pollTimeout,
+            @Nullable Duration callTimeout,
+            @Nullable Duration attemptTimeout,
+            @Nullable Duration patience) {}
 
     static final String DENIED = "access denied";
 

@@ -13,6 +13,7 @@ import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.Polling;
 import io.exactlyonce.visibility.QueueAttributes;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.SqsQueue;
@@ -34,6 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 @ExtendWith(OutputCaptureExtension.class)
@@ -54,6 +56,8 @@ class QueueAuditTests {
     private @Nullable Duration p99;
     private int window = 30;
     private String queue = "orders";
+    private int polls = 1;
+    private @Nullable Duration patience;
 
     private QueueAudit audit(AuditMode mode, String... silenced) {
         return audit(mode, Set.of(silenced), List.of((subscription, levels) -> observed.add(levels)));
@@ -92,8 +96,12 @@ class QueueAuditTests {
 
     private Subscription orders() {
         VisibilityWindow length = VisibilityWindow.ofSeconds(window);
-        return new Subscription(
-                "fulfilment", queue, length, timeout, new SqsQueue(sqs, ScriptedSqs.ORDERS, length), 5, PollGate.OPEN);
+        SqsQueue polled = new SqsQueue(sqs, ScriptedSqs.ORDERS, length);
+        polled.polledBy(new Polling(Duration.ofSeconds(10), polls));
+        if (patience != null) {
+            polled.clientPatience(patience);
+        }
+        return new Subscription("fulfilment", queue, length, timeout, polled, 5, PollGate.OPEN);
     }
 
     private List<Finding> findings(String... silenced) {
@@ -240,9 +248,62 @@ class QueueAuditTests {
                         .satisfies(finding -> {
                             assertThat(finding.rule()).isEqualTo("sqs-connections");
                             assertThat(finding.severity()).isEqualTo(Severity.WARNING);
-                            assertThat(finding.found()).contains("2 queues", "has 2 connections");
+                            assertThat(finding.found()).contains("2 polls", "has 2 connections");
                             assertThat(finding.remedy()).contains("maxConcurrency(52)");
                         }));
+    }
+
+    @Test
+    void pollsOfOneBusyListenerThatMayKeepAllConnections() {
+        sqs.connections = 10;
+        polls = 10;
+
+        assertFinding("sqs-connections", Severity.WARNING, "up to 10 polls", "maxConcurrency(60)");
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "PT5S, , apiCallTimeout of the SqsAsyncClient is 5s",
+        ", PT2S, apiCallAttemptTimeout of the SqsAsyncClient is 2s",
+        "PT10S, , apiCallTimeout of the SqsAsyncClient is 10s",
+        "PT5S, PT0.5S, apiCallAttemptTimeout of the SqsAsyncClient is 500ms"
+    })
+    void timeoutOfTheClientThatIsShorterThanThePollTimeout(
+            @Nullable Duration call, @Nullable Duration attempt, String found) {
+        limit(call, attempt);
+
+        assertFinding("poll-timeout", Severity.NOTE, found, "the poll timeout is 10s", "SqsAsyncClientCustomizer");
+    }
+
+    private void limit(@Nullable Duration call, @Nullable Duration attempt) {
+        ClientOverrideConfiguration.Builder limits = ClientOverrideConfiguration.builder();
+        if (call != null) {
+            limits.apiCallTimeout(call);
+        }
+        if (attempt != null) {
+            limits.apiCallAttemptTimeout(attempt);
+        }
+        sqs.limits = limits.build();
+    }
+
+    @Test
+    void timeoutsOfTheClientThatOutlastThePollTimeout() {
+        limit(Duration.ofSeconds(60), Duration.ofSeconds(11));
+
+        assertThat(findings()).isEmpty();
+    }
+
+    /** The SDK does not show the timeouts of HTTP clients: a poll meets them. */
+    @Test
+    void pollsThatTheHttpClientGivesUp() {
+        patience = Duration.ofMillis(2_200);
+
+        assertFinding(
+                "poll-timeout",
+                Severity.WARNING,
+                "gives up after about 2200ms, the poll timeout is 10s",
+                "readTimeout",
+                "pollTimeoutSeconds");
     }
 
     /** The third incident: poison messages in the queue for days. */

@@ -59,6 +59,11 @@ final class Permits {
         return isCounted && isIdle && mode != BackPressureMode.FIXED_HIGH_THROUGHPUT ? 1 : MOST_POLLS;
     }
 
+    /** Returns how many polls may wait for messages at a time while some arrive. */
+    int mostPollsUnderLoad() {
+        return Math.min(MOST_POLLS, (most + perPoll - 1) / perPoll);
+    }
+
     /** Returns how many messages may be polled now; waits for the first permit, or for a whole poll's if the mode wants that. */
     int request(Duration longest) throws InterruptedException {
         int least = mode == BackPressureMode.ALWAYS_POLL_MAX_MESSAGES ? perPoll : 1;

@@ -76,6 +76,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     private AsyncAcknowledgementResultCallback<Object> callback;
 
     private Receiver receiver;
+    private PollFailures failures;
     private MessageReader reader;
     private Permits permits;
     private MessageDeleter deleter;
@@ -155,8 +156,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     @Override
     public void start() {
-        QueueAttributes attributes = lookUp();
         QueueUnavailableException.requireComplete(client, queueName, listener);
+        QueueAttributes attributes = lookUp();
         // Nothing is subscribed or polled before claims can be stored.
         engine.readiness().run();
         MessageConversionContext context = getMessageConversionContext();
@@ -213,8 +214,18 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 payloadType,
                 settings.payloadTypesOfClass());
         reader = new MessageReader(conversion, engine.deliveries());
-        receiver = new Receiver(client, watch, options, engine.clock(), this::isRunning, reader::returnAll);
+        Duration wait = Receiver.pollTimeout(options);
+        receiver = new Receiver(
+                client,
+                watch,
+                options,
+                Receiver.limits(client, wait),
+                engine.clock(),
+                this::isRunning,
+                reader::returnAll);
         permits = new Permits(backPressure, options);
+        queue.polledBy(new Polling(wait, permits.mostPollsUnderLoad()));
+        failures = new PollFailures(queue, wait);
         deleter = new MessageDeleter(
                 engine.deliveries(), queue, engine.timer(), options, subscription.isFifo(), callback);
         dispatcher = new Dispatcher(engine, settings, options, watch, permits, sink, deleter, threads);
@@ -256,19 +267,27 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     private void poll(Subscription subscription, int granted) {
         polls.add(1);
+        long sent = engine.clock().nanoTime();
         var unused = CompletableFuture.completedFuture(granted)
                 .thenCompose(receiver::receive)
-                .whenComplete((arrivals, failure) -> arrived(subscription, granted, arrivals, failure));
+                .whenComplete((arrivals, failure) -> arrived(subscription, granted, sent, arrivals, failure));
     }
 
     /** On a thread of the SDK's. */
     private void arrived(
-            Subscription subscription, int granted, @Nullable List<Arrival> arrivals, @Nullable Throwable failure) {
+            Subscription subscription,
+            int granted,
+            long sent,
+            @Nullable List<Arrival> arrivals,
+            @Nullable Throwable failure) {
         polls.add(-1);
         List<ReceivedMessage> messages = new ArrayList<>();
         Boundary.guard("Reading messages", () -> {
             if (arrivals == null) {
-                log.error("Polling {} failed; polling continues", subscription, failure);
+                failures.log(
+                        subscription,
+                        Objects.requireNonNull(failure),
+                        Duration.ofNanos(engine.clock().nanoTime() - sent));
                 if (backOff == null) {
                     backOff = Objects.requireNonNullElse(
                             options.getPollBackOffPolicy().start(null), STATELESS);

@@ -3,18 +3,24 @@ package io.exactlyonce.listener.container;
 import io.awspring.cloud.sqs.FifoUtils;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.visibility.ClientAbilities;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.SqsServiceClientConfiguration;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 
 /**
@@ -26,6 +32,7 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
  * only if it comes back full are the others sent, and none of those waits.
  *
  * @param options the attributes to request, and the wait time
+ * @param limits replace the client's own where those would end a poll that waits; {@code null} if none does
  * @param clock monotonic, in nanoseconds
  * @param goesOn whether a poll may send further requests
  * @param late takes messages that arrive after their poll was done
@@ -34,6 +41,7 @@ record Receiver(
         SqsAsyncClient client,
         QueueWatch queue,
         SqsContainerOptions options,
+        @Nullable AwsRequestOverrideConfiguration limits,
         NanoClock clock,
         BooleanSupplier goesOn,
         Consumer<List<Arrival>> late) {
@@ -49,16 +57,48 @@ record Receiver(
     /** How much later than its own wait an answer may come before something else must have held it up. */
     static final Duration LATE = Duration.ofSeconds(1);
 
+    /**
+     * Returns limits for polls that wait for messages: a client's timeout counts from the end of the wait, if it would be
+     * over before. Otherwise each poll of an idle queue would fail, and messages that SQS sends meanwhile would be hidden
+     * from all until their visibility timeouts end.
+     *
+     * @param wait of a poll
+     */
+    static @Nullable AwsRequestOverrideConfiguration limits(SqsAsyncClient client, Duration wait) {
+        ClientOverrideConfiguration own = ClientAbilities.configuration(client)
+                .map(SqsServiceClientConfiguration::overrideConfiguration)
+                .orElse(null);
+        if (own == null) {
+            return null;
+        }
+        Optional<Duration> call = beyond(own.apiCallTimeout(), wait);
+        Optional<Duration> attempt = beyond(own.apiCallAttemptTimeout(), wait);
+        if (call.equals(own.apiCallTimeout()) && attempt.equals(own.apiCallAttemptTimeout())) {
+            return null;
+        }
+        AwsRequestOverrideConfiguration.Builder limits = AwsRequestOverrideConfiguration.builder();
+        call.ifPresent(limits::apiCallTimeout);
+        attempt.ifPresent(limits::apiCallAttemptTimeout);
+        return limits.build();
+    }
+
+    private static Optional<Duration> beyond(Optional<Duration> limit, Duration wait) {
+        return limit.map(own -> own.compareTo(wait.plus(LATE)) > 0 ? own : wait.plus(own));
+    }
+
     /** Returns the messages of one poll; fails only if there is none to lose. */
     CompletableFuture<List<Arrival>> receive(int most) {
         queue.readAgainIfDue();
-        // Like Spring Cloud AWS, which requests whole seconds, and drops the fraction.
-        Duration wait = Duration.ofSeconds(options.getPollTimeout().toSeconds());
-        return send(Math.min(most, MOST), wait)
+        return send(Math.min(most, MOST), pollTimeout(options))
                 .thenCompose(first -> first.size() == MOST && most > MOST && goesOn.getAsBoolean()
                         ? more(first, most - MOST)
                         : CompletableFuture.completedFuture(first))
                 .thenCompose(queue::confirmLastReceives);
+    }
+
+    /** Like Spring Cloud AWS, which requests whole seconds, and drops the fraction. */
+    static Duration pollTimeout(SqsContainerOptions options) {
+        return Duration.ofSeconds(options.getPollTimeout().toSeconds());
     }
 
     private CompletableFuture<List<Arrival>> more(List<Arrival> first, int most) {
@@ -114,6 +154,9 @@ record Receiver(
                 .messageAttributeNames(options.getMessageAttributeNames())
                 .waitTimeSeconds((int) wait.toSeconds())
                 .visibilityTimeout((int) asked.window().length().toSeconds());
+        if (limits != null && !wait.isZero()) {
+            request.overrideConfiguration(limits);
+        }
         if (FifoUtils.isFifo(queue.url())) {
             // The SDK repeats a request whose answer is lost; with this id it gets the same messages, and at once.
             request.receiveRequestAttemptId(UUID.randomUUID().toString());

@@ -4,6 +4,8 @@ import static io.exactlyonce.listener.FakeReceives.message;
 import static io.exactlyonce.listener.FakeReceives.messages;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
@@ -30,6 +32,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -39,6 +42,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.converter.MessageConversionException;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.SqsServiceClientConfiguration;
 import software.amazon.awssdk.services.sqs.model.GetQueueAttributesResponse;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
@@ -62,6 +69,8 @@ class ReceiverTests {
     }));
     private final Renewer renewer = ListenerRig.renewer(new ScriptedStore(), clock);
     private final Deliveries deliveries = ListenerRig.deliveries(renewer, Duration.ofSeconds(4), clock);
+
+    private @Nullable AwsRequestOverrideConfiguration limits;
 
     /** A queue that is polled, and whose messages are read. */
     private record Source(Subscription begun, Receiver receiver, MessageReader reader) {
@@ -95,7 +104,8 @@ class ReceiverTests {
                 .maxConcurrentMessages(100)
                 .maxMessagesPerPoll(20)
                 .build();
-        return new Source(begun, new Receiver(sqs, watch, options, clock, () -> true, reader::returnAll), reader);
+        return new Source(
+                begun, new Receiver(sqs, watch, options, limits, clock, () -> true, reader::returnAll), reader);
     }
 
     private void setWindow(int seconds) {
@@ -399,5 +409,51 @@ class ReceiverTests {
             }
             return super.toMessagingMessage(message, context);
         }
+    }
+
+    /** A client that shows its timeouts. */
+    private static SqsAsyncClient client(@Nullable Duration call, @Nullable Duration attempt) {
+        SqsAsyncClient client = mock(SqsAsyncClient.class);
+        ClientOverrideConfiguration.Builder limits = ClientOverrideConfiguration.builder();
+        if (call != null) {
+            limits.apiCallTimeout(call);
+        }
+        if (attempt != null) {
+            limits.apiCallAttemptTimeout(attempt);
+        }
+        when(client.serviceClientConfiguration())
+                .thenReturn(SqsServiceClientConfiguration.builder()
+                        .overrideConfiguration(limits.build())
+                        .build());
+        return client;
+    }
+
+    /** Trap: each poll of an idle queue would fail, and messages that SQS sends meanwhile be hidden from all. */
+    @ParameterizedTest
+    @CsvSource({"PT5S,,PT15S,", ",PT2S,,PT12S", "PT5S,PT2S,PT15S,PT12S", "PT10S,,PT20S,", "PT30S,PT2S,PT30S,PT12S"})
+    void timeoutsOfTheClientCountFromTheEndOfThePollsWait(
+            @Nullable Duration call,
+            @Nullable Duration attempt,
+            @Nullable Duration pollsCall,
+            @Nullable Duration pollsAttempt) {
+        limits = Receiver.limits(client(call, attempt), Duration.ofSeconds(10));
+
+        var unused = start("orders", 30).poll(20);
+        sqs.answer(0, messages("m", 10));
+
+        assertThat(sqs.requests().get(0).overrideConfiguration()).hasValueSatisfying(request -> {
+            assertThat(request.apiCallTimeout()).isEqualTo(Optional.ofNullable(pollsCall));
+            assertThat(request.apiCallAttemptTimeout()).isEqualTo(Optional.ofNullable(pollsAttempt));
+        });
+        // Which waits for nothing.
+        assertThat(sqs.requests().get(1).overrideConfiguration()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({",", "PT30S,", ",PT30S", "PT30S,PT12S"})
+    void timeoutsThatOutlastThePollsStay(@Nullable Duration call, @Nullable Duration attempt) {
+        assertThat(Receiver.limits(client(call, attempt), Duration.ofSeconds(10)))
+                .isNull();
+        assertThat(Receiver.limits(sqs, Duration.ofSeconds(10))).isNull();
     }
 }

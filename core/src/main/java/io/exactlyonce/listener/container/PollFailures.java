@@ -1,0 +1,61 @@
+package io.exactlyonce.listener.container;
+
+import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.visibility.SqsQueue;
+import io.exactlyonce.visibility.Subscription;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.Objects;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
+import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
+import software.amazon.awssdk.core.exception.SdkException;
+
+/**
+ * Logs polls that failed. A client that gives up before a poll has waited for messages fails each poll of an idle queue;
+ * that is logged once, and the audit compares the two timeouts.
+ *
+ * @param pollTimeout how long a poll waits for messages
+ */
+record PollFailures(SqsQueue queue, Duration pollTimeout) {
+
+    private static final Logger log = LoggerFactory.getLogger(QueueConsumer.class);
+
+    /** @param elapsed since the poll was sent, with the SDK's repetitions */
+    void log(Subscription subscription, Throwable failure, Duration elapsed) {
+        Duration patience = elapsed.dividedBy(attempts(failure));
+        if (patience.compareTo(pollTimeout) >= 0 || Causes.of(failure).noneMatch(PollFailures::isTimeout)) {
+            log.error("Polling {} failed; polling continues", subscription, failure);
+            return;
+        }
+        if (queue.clientPatience() == null) {
+            log.warn(
+                    "Polls of {} wait for {} s, but their client gives up after about {} ms, so each poll of an idle queue "
+                            + "fails. Raise the client's timeouts, such as readTimeout of its HTTP client, in a "
+                            + "SqsAsyncClientCustomizer, or lower pollTimeoutSeconds",
+                    subscription,
+                    pollTimeout.toSeconds(),
+                    patience.toMillis());
+        }
+        log.debug("Polling {} failed; polling continues", subscription, failure);
+        queue.clientPatience(patience);
+    }
+
+    private static int attempts(Throwable failure) {
+        return Causes.of(failure)
+                .map(cause -> cause instanceof SdkException sdk ? sdk.numAttempts() : null)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(1);
+    }
+
+    /** Not each HTTP client is on each class path: Netty's exception is known by its name, the CRT's by its text. */
+    private static boolean isTimeout(Throwable cause) {
+        return cause instanceof ApiCallTimeoutException
+                || cause instanceof ApiCallAttemptTimeoutException
+                || cause instanceof SocketTimeoutException
+                || cause.getClass().getSimpleName().equals("ReadTimeoutException")
+                || String.valueOf(cause.getMessage()).contains("throughput minimum");
+    }
+}
