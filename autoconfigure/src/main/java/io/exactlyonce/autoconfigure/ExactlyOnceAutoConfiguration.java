@@ -54,7 +54,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import org.springframework.aop.config.AopConfigUtils;
-import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
@@ -255,7 +254,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
     ExactlyOnceContainerFactory exactlyOnceListenerContainerFactory(
-            ExactlyOnceContainerFactoryConfigurer configurer, BeanFactory beans) {
+            ExactlyOnceContainerFactoryConfigurer configurer, ListableBeanFactory beans) {
         return configurer.prepareDefault(beans);
     }
 

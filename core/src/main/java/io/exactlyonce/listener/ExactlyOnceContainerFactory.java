@@ -4,8 +4,8 @@ import io.awspring.cloud.sqs.config.AbstractEndpoint;
 import io.awspring.cloud.sqs.config.Endpoint;
 import io.awspring.cloud.sqs.config.MessageListenerContainerFactory;
 import io.awspring.cloud.sqs.config.MultiMethodSqsEndpoint;
-import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.awspring.cloud.sqs.listener.ListenerMode;
+import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.awspring.cloud.sqs.listener.QueueNotFoundStrategy;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
@@ -15,6 +15,7 @@ import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.container.ListenerEndpoint;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerRules;
 import java.util.List;
 import java.util.Objects;
@@ -36,21 +37,31 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 public final class ExactlyOnceContainerFactory
         implements MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> {
 
-    private final Supplier<SqsMessageListenerContainerFactory<Object>> original;
+    private final Supplier<? extends MessageListenerContainerFactory<?>> original;
     private final ExactlyOnceContainerFactoryConfigurer with;
 
     /** @param original creates the containers */
     ExactlyOnceContainerFactory(
-            Supplier<SqsMessageListenerContainerFactory<Object>> original, ExactlyOnceContainerFactoryConfigurer with) {
+            Supplier<? extends MessageListenerContainerFactory<?>> original,
+            ExactlyOnceContainerFactoryConfigurer with) {
         this.original = original;
         this.with = with;
+    }
+
+    /** Returns the factory that creates the containers. */
+    MessageListenerContainerFactory<?> original() {
+        return original.get();
+    }
+
+    boolean isOver(Object supplier) {
+        return original.equals(supplier);
     }
 
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
         if (endpoint instanceof ListenerEndpoint) {
             // Another prepared factory delegates to this one, and prepares what it gets.
-            return original.get().createContainer(endpoint);
+            return sqsContainer(endpoint);
         }
         if (endpoint instanceof MultiMethodSqsEndpoint several) {
             ListenerRules.requireSingleMessages(several.getMethods());
@@ -61,13 +72,28 @@ public final class ExactlyOnceContainerFactory
         }
         ListenerEndpoint prepared = new ListenerEndpoint(
                 annotated, (container, settings) -> with.observing.setUp(container, annotated, settings, with.queues));
-        SqsMessageListenerContainer<Object> container = original.get().createContainer(prepared);
+        SqsMessageListenerContainer<Object> container = sqsContainer(prepared);
         ContainerSettings settings = prepared.settings(container);
         with.queues.add(id, endpoint.getLogicalNames(), settings.listener());
         if (!settings.isObserved()) {
             claimKeys(id, container, settings);
         }
         return container;
+    }
+
+    @SuppressWarnings("unchecked") // A container's type parameter is that of payloads, which are converted later.
+    private SqsMessageListenerContainer<Object> sqsContainer(Endpoint endpoint) {
+        MessageListenerContainer<?> made = original().createContainer(endpoint);
+        if (made instanceof SqsMessageListenerContainer<?> container) {
+            return (SqsMessageListenerContainer<Object>) container;
+        }
+        throw new InvalidListenerException(
+                "The container factory under listener '%s', of class %s, makes a container of class %s"
+                        .formatted(
+                                endpoint.getId(),
+                                original().getClass().getName(),
+                                made.getClass().getName()),
+                "let it make SqsMessageListenerContainers, whose messages can be claimed");
     }
 
     private void claimKeys(String id, SqsMessageListenerContainer<Object> container, ContainerSettings made) {

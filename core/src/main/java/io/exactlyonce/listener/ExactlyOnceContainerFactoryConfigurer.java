@@ -1,12 +1,11 @@
 package io.exactlyonce.listener;
 
-import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.awspring.cloud.sqs.listener.QueueNotFoundStrategy;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.observed.ObservedListeners;
-import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.env.Environment;
 
 /**
@@ -63,22 +62,11 @@ public final class ExactlyOnceContainerFactoryConfigurer {
      * @return the bean
      */
     public ExactlyOnceContainerFactory prepare(SqsMessageListenerContainerFactory<?> original) {
-        @SuppressWarnings("unchecked") // A factory's type parameter is that of payloads, which are converted later.
-        SqsMessageListenerContainerFactory<Object> any = (SqsMessageListenerContainerFactory<Object>) original;
-        return new ExactlyOnceContainerFactory(() -> any, this);
+        return new ExactlyOnceContainerFactory(() -> original, this);
     }
 
     /** Prepares the factory that plain {@code @SqsListener} methods use. */
-    public ExactlyOnceContainerFactory prepareDefault(BeanFactory beans) {
-        return new ExactlyOnceContainerFactory(() -> original(beans), this);
-    }
-
-    /** Returns the default factory, or the application's own. */
-    @SuppressWarnings("unchecked") // A factory's type parameter is that of payloads, which are converted later.
-    static SqsMessageListenerContainerFactory<Object> original(BeanFactory beans) {
-        String usual = EndpointRegistrar.DEFAULT_LISTENER_CONTAINER_FACTORY_BEAN_NAME;
-        return beans.containsBean(usual)
-                ? beans.getBean(usual, SqsMessageListenerContainerFactory.class)
-                : beans.getBean(SqsMessageListenerContainerFactory.class);
+    public ExactlyOnceContainerFactory prepareDefault(ListableBeanFactory beans) {
+        return new ExactlyOnceContainerFactory(new DefaultContainerFactory(beans), this);
     }
 }

@@ -75,13 +75,9 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
                 "make that factory a DefaultMessageHandlerMethodFactory, or leave the Claim out");
         DeliveryHandlerMethod read =
                 new DeliveryHandlerMethod(handler, methods.read(bean, declared, handler, resolvers));
-        declared.refuseIf(
-                !ContainerSettings.add(read),
-                "its container factory '%s' does not prepare containers for exactly-once handling"
-                        .formatted(methods.factoryOf(declared)),
-                "leave factory out for the application's default container factory; or keep yours, with its error handler"
-                        + " and options, and name a bean that ExactlyOnceContainerFactoryConfigurer.prepare(...) makes of"
-                        + " it; leave @SqsListener off the method");
+        if (!ContainerSettings.add(read)) {
+            throw methods.unprepared(declared);
+        }
         return read;
     }
 }

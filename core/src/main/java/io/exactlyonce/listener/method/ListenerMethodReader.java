@@ -41,6 +41,12 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
  */
 public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, ClaimTransaction.Factory transactions) {
 
+    private static final String PREPARE =
+            "pass '%1$s' to ExactlyOnceContainerFactoryConfigurer#prepare, which keeps its error handler, interceptors and "
+                    + "options, in a second bean, and name that one in factory: @Bean ExactlyOnceContainerFactory "
+                    + "prepared(ExactlyOnceContainerFactoryConfigurer configurer, @Qualifier(\"%1$s\") "
+                    + "SqsMessageListenerContainerFactory<?> original) { return configurer.prepare(original); }";
+
     private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
 
     /**
@@ -120,10 +126,17 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return resolved == null ? "" : resolved;
     }
 
-    /** Returns the name of the container factory that a listener names, for messages. */
-    String factoryOf(ListenerDeclaration declared) {
+    /** Returns the refusal of a listener whose container is not being prepared. */
+    InvalidListenerException unprepared(ListenerDeclaration declared) {
         String factory = resolve(declared.seen().factory());
-        return factory.isEmpty() ? "(Spring Cloud AWS's default)" : factory;
+        return factory.isEmpty()
+                ? declared.refused(
+                        "an @SqsListener beside it wins, whose container factory does not prepare containers for exactly-once handling",
+                        "move the attributes of @SqsListener to @ExactlyOnceListener, and leave @SqsListener off")
+                : declared.refused(
+                        "its container factory '%s' does not prepare containers for exactly-once handling"
+                                .formatted(factory),
+                        PREPARE.formatted(factory));
     }
 
     private @Nullable String scope(ListenerDeclaration declared) {

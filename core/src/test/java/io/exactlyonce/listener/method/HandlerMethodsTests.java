@@ -33,16 +33,19 @@ class HandlerMethodsTests {
 
     /** Its messages would be handled by a container that claims nothing, or each of them would fail. */
     @ParameterizedTest
-    @CsvSource({"unprepared, 'bulk'", "annotatedTwice, (Spring Cloud AWS's default)"})
-    void listenerOfAContainerThatIsNotPreparedIsRefused(String method, String factory) {
+    @CsvSource({
+        "unprepared, 'bulk', 'pass ''bulk'' to ExactlyOnceContainerFactoryConfigurer#prepare, which keeps its error handler'",
+        "annotatedTwice, @SqsListener beside it, move the attributes of @SqsListener to @ExactlyOnceListener"
+    })
+    void listenerOfAContainerThatIsNotPreparedIsRefusedWithAWayThatKeepsItsSettings(
+            String method, String factory, String remedy) {
         for (Mode mode : Mode.values()) {
             assertThatThrownBy(() -> ListenerRig.handlerMethods(mode)
                             .createInvocableHandlerMethod(
                                     ListenerRig.advised(new Listeners()), ListenerRig.method(Listeners.class, method)))
                     .isInstanceOfSatisfying(
                             InvalidListenerException.class,
-                            refused -> assertThat(refused.remedy())
-                                    .contains("ExactlyOnceContainerFactoryConfigurer.prepare(...)", "error handler"))
+                            refused -> assertThat(refused.remedy()).contains(remedy))
                     .hasMessageContaining("Listeners." + method)
                     .hasMessageContaining(factory)
                     .hasMessageContaining("does not prepare containers");

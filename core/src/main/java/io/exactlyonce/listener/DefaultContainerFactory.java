@@ -1,0 +1,111 @@
+package io.exactlyonce.listener;
+
+import io.awspring.cloud.sqs.config.EndpointRegistrar;
+import io.awspring.cloud.sqs.config.MessageListenerContainerFactory;
+import io.awspring.cloud.sqs.config.SqsListenerConfigurer;
+import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
+import io.exactlyonce.listener.method.InvalidListenerException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Supplier;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
+import org.springframework.util.function.SingletonSupplier;
+
+/**
+ * The container factory that plain {@code @SqsListener} methods use: the one that the application names at Spring Cloud
+ * AWS's registrar, or the one of the usual name. An application that has neither may have one factory, or a primary one.
+ */
+final class DefaultContainerFactory implements Supplier<MessageListenerContainerFactory<?>> {
+
+    private static final String USUAL = EndpointRegistrar.DEFAULT_LISTENER_CONTAINER_FACTORY_BEAN_NAME;
+
+    private static final String DECLARE =
+            "declare a bean '%s' of type SqsMessageListenerContainerFactory with the application's SqsAsyncClient; "
+                    + "Spring Cloud AWS's SqsAutoConfiguration has one unless it is excluded";
+
+    private static final String CHOOSE =
+            "name one of them at EndpointRegistrar#setDefaultListenerContainerFactoryBeanName in an SqsListenerConfigurer, "
+                    + "mark one as @Primary, or pass one to ExactlyOnceContainerFactoryConfigurer#prepare and name that "
+                    + "bean in factory of @ExactlyOnceListener";
+
+    private final ListableBeanFactory beans;
+    private final Supplier<MessageListenerContainerFactory<?>> found = SingletonSupplier.of(this::find);
+
+    DefaultContainerFactory(ListableBeanFactory beans) {
+        this.beans = beans;
+    }
+
+    @Override
+    public MessageListenerContainerFactory<?> get() {
+        return found.get();
+    }
+
+    private MessageListenerContainerFactory<?> find() {
+        String name = name();
+        if (beans.containsBean(name)) {
+            return named(name);
+        }
+        if (!name.equals(USUAL)) {
+            throw new InvalidListenerException(
+                    "EndpointRegistrar#setDefaultListenerContainerFactoryBeanName names '%s', and there is no such bean"
+                            .formatted(name),
+                    DECLARE.formatted(name));
+        }
+        return only();
+    }
+
+    private MessageListenerContainerFactory<?> named(String name) {
+        Object bean = beans.getBean(name);
+        if (bean instanceof ExactlyOnceContainerFactory prepared) {
+            // An application may let all of its listeners claim keys: by a factory of its own, or by the one over this.
+            return !prepared.isOver(this) ? prepared.original() : beans.containsBean(USUAL) ? named(USUAL) : only();
+        }
+        if (bean instanceof MessageListenerContainerFactory<?> factory) {
+            return factory;
+        }
+        throw new InvalidListenerException(
+                "The default container factory '%s' is a %s"
+                        .formatted(name, bean.getClass().getName()),
+                DECLARE.formatted(name));
+    }
+
+    private MessageListenerContainerFactory<?> only() {
+        try {
+            MessageListenerContainerFactory<?> factory = beans.getBeanProvider(SqsMessageListenerContainerFactory.class)
+                    .getIfAvailable();
+            if (factory == null) {
+                throw new InvalidListenerException(
+                        "There is no container factory whose containers could claim keys", DECLARE.formatted(USUAL));
+            }
+            return factory;
+        } catch (NoUniqueBeanDefinitionException several) {
+            List<String> names = Arrays.asList(beans.getBeanNamesForType(SqsMessageListenerContainerFactory.class));
+            throw new InvalidListenerException(
+                    "Several container factories could make the containers of listeners that name none: "
+                            + String.join(", ", names),
+                    CHOOSE);
+        }
+    }
+
+    /** The registrar does not show the name, so the application's configurers are asked again. */
+    private String name() {
+        Listening registrar = new Listening();
+        beans.getBeansOfType(SqsListenerConfigurer.class).values().stream()
+                .filter(configurer -> !(configurer instanceof ExactlyOnceListenerConfigurer))
+                .forEach(configurer -> configurer.configure(registrar));
+        return registrar.name;
+    }
+
+    /** A registrar that registers nothing. */
+    private static final class Listening extends EndpointRegistrar {
+
+        private String name = USUAL;
+
+        @Override
+        public void setDefaultListenerContainerFactoryBeanName(String given) {
+            super.setDefaultListenerContainerFactoryBeanName(given);
+            name = given;
+        }
+    }
+}
