@@ -30,6 +30,7 @@ import io.exactlyonce.delivery.pipeline.WaitingDeliveries;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
 import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
+import io.exactlyonce.listener.ListenerDetection;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.ListenerSummary;
 import io.exactlyonce.listener.container.SharedQueues;
@@ -64,11 +65,11 @@ import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.thread.Threading;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.context.annotation.Lazy;
@@ -87,9 +88,14 @@ import tools.jackson.databind.json.JsonMapper;
             "io.awspring.cloud.autoconfigure.sqs.SqsAutoConfiguration",
             "org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration"
         })
-@ConditionalOnProperty(name = "spring.cloud.aws.sqs.enabled", havingValue = "true", matchIfMissing = true)
+@Conditional(ListenerDetection.Expected.class)
 @EnableConfigurationProperties(ExactlyOnceProperties.class)
-@Import({PostgresClaimsConfiguration.class, ExactlyOnceAutoConfiguration.AutoProxyCreator.class, SharedQueues.class})
+@Import({
+    PostgresClaimsConfiguration.class,
+    ExactlyOnceAutoConfiguration.AutoProxyCreator.class,
+    ListenerDetection.class,
+    SharedQueues.class
+})
 public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     /** Groups of the module that observes. Configuration may be shared with applications that are without it. */

@@ -24,6 +24,7 @@ import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
@@ -52,7 +53,6 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
@@ -247,8 +247,8 @@ class ExactlyOnceAutoConfigurationTests {
                     ExactlyOnceContainerFactory factory = context.getBean(ExactlyOnceContainerFactory.class);
                     assertThatThrownBy(() -> factory.createContainer(endpoint()))
                             .as("all that the first container lacks here is awspring's own factory")
-                            .isInstanceOf(NoSuchBeanDefinitionException.class)
-                            .hasMessageContaining(SqsMessageListenerContainerFactory.class.getName());
+                            .isInstanceOf(InvalidListenerException.class)
+                            .hasMessageContaining(SqsMessageListenerContainerFactory.class.getSimpleName());
                 });
     }
 

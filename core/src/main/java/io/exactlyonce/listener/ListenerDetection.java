@@ -1,0 +1,48 @@
+package io.exactlyonce.listener;
+
+import io.awspring.cloud.sqs.annotation.SqsListenerAnnotationBeanPostProcessor;
+import io.awspring.cloud.sqs.config.SqsBootstrapConfiguration;
+import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
+import org.springframework.context.annotation.ConditionContext;
+import org.springframework.context.annotation.ConfigurationCondition;
+import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
+import org.springframework.core.type.AnnotatedTypeMetadata;
+import org.springframework.core.type.AnnotationMetadata;
+
+/**
+ * Has Spring Cloud AWS find listener methods where nothing else does: an application may exclude its auto-configuration
+ * for SQS, and its listeners would never start.
+ */
+public final class ListenerDetection implements ImportBeanDefinitionRegistrar {
+
+    private static final String ENABLED = "spring.cloud.aws.sqs.enabled";
+
+    @Override
+    public void registerBeanDefinitions(AnnotationMetadata importer, BeanDefinitionRegistry registry) {
+        if (!(registry instanceof ListableBeanFactory beans) || !isSetUp(beans)) {
+            new SqsBootstrapConfiguration().registerBeanDefinitions(importer, registry);
+        }
+    }
+
+    private static boolean isSetUp(@Nullable ListableBeanFactory beans) {
+        return beans != null
+                && beans.getBeanNamesForType(SqsListenerAnnotationBeanPostProcessor.class, true, false).length > 0;
+    }
+
+    /** Spring Cloud AWS's support of SQS is switched on, or the application has set it up itself. */
+    public static final class Expected implements ConfigurationCondition {
+
+        @Override
+        public ConfigurationPhase getConfigurationPhase() {
+            return ConfigurationPhase.REGISTER_BEAN;
+        }
+
+        @Override
+        public boolean matches(ConditionContext context, AnnotatedTypeMetadata configuration) {
+            return context.getEnvironment().getProperty(ENABLED, Boolean.class, true)
+                    || isSetUp(context.getBeanFactory());
+        }
+    }
+}
