@@ -1,37 +1,71 @@
 package io.exactlyonce.servers;
 
+import java.lang.reflect.Modifier;
 import java.util.HashMap;
 import java.util.Map;
-import software.amazon.awssdk.core.SdkRequest;
-import software.amazon.awssdk.core.interceptor.Context;
-import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
-import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
-import software.amazon.awssdk.services.sqs.SqsClient;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.CreateQueueRequest;
+import software.amazon.awssdk.services.sqs.model.CreateQueueResponse;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** Creates a dead-letter queue before each queue that is created without one. */
-record DeadLetterQueues(LocalSqs sqs) implements ExecutionInterceptor {
+/**
+ * Creates a dead-letter queue before each queue that an application's client creates without one. Each client is wrapped
+ * as a bean, because a customizer of the application may replace what another one has configured.
+ */
+final class DeadLetterQueues implements BeanPostProcessor, MethodInterceptor {
 
     private static final String REDRIVE = "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":\"8\"}";
 
     @Override
-    public SdkRequest modifyRequest(Context.ModifyRequest context, ExecutionAttributes execution) {
-        if (!(context.request() instanceof CreateQueueRequest queue)
-                || queue.attributes().containsKey(QueueAttributeName.REDRIVE_POLICY)) {
-            return context.request();
+    public Object postProcessAfterInitialization(Object bean, String name) {
+        if (!(bean instanceof SqsAsyncClient)) {
+            return bean;
         }
-        Map<QueueAttributeName, String> attributes = new HashMap<>(queue.attributes());
+        ProxyFactory proxies = new ProxyFactory(bean);
+        // An application may inject a client by its class, but the SDK's is final.
+        proxies.setProxyTargetClass(!Modifier.isFinal(bean.getClass().getModifiers()));
+        proxies.addAdvice(this);
+        return proxies.getProxy();
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation call) throws Throwable {
+        return call.getMethod().getName().equals("createQueue") && call.getThis() instanceof SqsAsyncClient client
+                ? create(client, request(call.getArguments()[0]))
+                : call.proceed();
+    }
+
+    @SuppressWarnings("unchecked") // The client has two variants of the method.
+    private static CreateQueueRequest request(Object argument) {
+        return argument instanceof CreateQueueRequest request
+                ? request
+                : CreateQueueRequest.builder()
+                        .applyMutation((Consumer<CreateQueueRequest.Builder>) argument)
+                        .build();
+    }
+
+    private static CompletableFuture<CreateQueueResponse> create(SqsAsyncClient client, CreateQueueRequest queue) {
+        if (queue.attributes().containsKey(QueueAttributeName.REDRIVE_POLICY)) {
+            return client.createQueue(queue);
+        }
         String name = queue.queueName().replaceFirst("(\\.fifo)?$", "-dlq$1");
-        try (SqsClient client = LocalSqs.client(sqs.getEndpoint())) {
-            String url = client.createQueue(dead -> dead.queueName(name).attributes(queue.attributes()))
-                    .queueUrl();
-            String arn = client.getQueueAttributes(
-                            dead -> dead.queueUrl(url).attributeNames(QueueAttributeName.QUEUE_ARN))
-                    .attributes()
-                    .get(QueueAttributeName.QUEUE_ARN);
-            attributes.put(QueueAttributeName.REDRIVE_POLICY, REDRIVE.formatted(arn));
-        }
-        return queue.toBuilder().attributes(attributes).build();
+        return client.createQueue(dead -> dead.queueName(name).attributes(queue.attributes()))
+                .thenCompose(dead -> client.getQueueAttributes(
+                        read -> read.queueUrl(dead.queueUrl()).attributeNames(QueueAttributeName.QUEUE_ARN)))
+                .thenCompose(dead -> {
+                    Map<QueueAttributeName, String> attributes = new HashMap<>(queue.attributes());
+                    attributes.put(
+                            QueueAttributeName.REDRIVE_POLICY,
+                            REDRIVE.formatted(dead.attributes().get(QueueAttributeName.QUEUE_ARN)));
+                    return client.createQueue(
+                            queue.toBuilder().attributes(attributes).build());
+                });
     }
 }

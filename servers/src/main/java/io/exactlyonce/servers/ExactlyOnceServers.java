@@ -1,6 +1,5 @@
 package io.exactlyonce.servers;
 
-import io.awspring.cloud.autoconfigure.sqs.SqsAsyncClientCustomizer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.annotation.Bean;
@@ -11,7 +10,8 @@ import org.springframework.context.annotation.PropertySource;
 /**
  * A PostgreSQL and an SQS server for one application, in place of those that its properties name. Each starts when the
  * application first connects, and stops with it. Claim table and queues, each with a dead-letter queue after 8 receives,
- * are created on demand, unless the application's properties forbid it. In development:
+ * are created on demand, unless the application's properties forbid it. Schemas that {@code spring.datasource.url} names
+ * in {@code currentSchema} exist, and are used. In development:
  *
  * <pre>{@code
  * public static void main(String[] args) {
@@ -45,8 +45,7 @@ public class ExactlyOnceServers {
     }
 
     @Bean
-    SqsAsyncClientCustomizer localDeadLetterQueues(LocalSqs sqs) {
-        return client -> client.overrideConfiguration(client.overrideConfiguration()
-                .copy(settings -> settings.addExecutionInterceptor(new DeadLetterQueues(sqs))));
+    static DeadLetterQueues localDeadLetterQueues() {
+        return new DeadLetterQueues();
     }
 }

@@ -7,16 +7,19 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
+import org.springframework.context.EnvironmentAware;
+import org.springframework.core.env.Environment;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * A PostgreSQL server on this machine, on a free port, with an empty data directory that is deleted at the end. As a
- * bean it is the server that Spring Boot's {@code DataSource} connects to.
+ * bean it is the server that Spring Boot's {@code DataSource} connects to, in the schema that {@code currentSchema} or
+ * {@code options} of {@code spring.datasource.url} names.
  *
  * <p>It waits for the disk as a server in production does: a commit survives a crash. It trusts every connection from
  * this machine; the superuser is {@code postgres}, without a password.
  */
-public final class LocalPostgres implements JdbcConnectionDetails, AutoCloseable {
+public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAware, AutoCloseable {
 
     private static final String SUPERUSER = "postgres";
 
@@ -24,6 +27,7 @@ public final class LocalPostgres implements JdbcConnectionDetails, AutoCloseable
     private static final Duration LONGEST_START = Duration.ofMinutes(1);
 
     private final EmbeddedPostgres server;
+    private Schemas schemas = Schemas.NONE;
 
     private LocalPostgres(EmbeddedPostgres server) {
         this.server = server;
@@ -89,9 +93,16 @@ public final class LocalPostgres implements JdbcConnectionDetails, AutoCloseable
         return server.getPort();
     }
 
+    /** Creates the schemas that the application's properties name, as its production database has them. */
+    @Override
+    public void setEnvironment(Environment environment) {
+        schemas = Schemas.of(environment);
+        schemas.create(new JdbcTemplate(dataSource()));
+    }
+
     @Override
     public String getJdbcUrl() {
-        return jdbcUrl("postgres");
+        return jdbcUrl("postgres") + schemas.parameters();
     }
 
     @Override

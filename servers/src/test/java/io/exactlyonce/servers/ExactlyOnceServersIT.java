@@ -3,11 +3,13 @@ package io.exactlyonce.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.awspring.cloud.autoconfigure.sqs.SqsAsyncClientCustomizer;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.awspring.cloud.sqs.operations.SqsTemplate;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
@@ -17,8 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Import;
+import org.springframework.core.annotation.Order;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.util.StringUtils;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
@@ -39,7 +42,6 @@ class ExactlyOnceServersIT {
 
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
-    @Import(Orders.class)
     static class App {
 
         public static void main(String[] args) {
@@ -73,9 +75,25 @@ class ExactlyOnceServersIT {
         }
     }
 
+    /** Replaces all that other customizers have configured, and runs after them. */
+    static class Customizers {
+
+        @Bean
+        @Order
+        static SqsAsyncClientCustomizer timeouts() {
+            return client -> client.overrideConfiguration(limits -> limits.apiCallTimeout(Duration.ofSeconds(30)));
+        }
+    }
+
     @Test
-    void queuesThatAreCreatedHaveDeadLetterQueues() {
-        try (ConfigurableApplicationContext application = run()) {
+    void queuesThatAreCreatedHaveDeadLetterQueuesWhateverTheApplicationsCustomizersDo() {
+        try (ConfigurableApplicationContext application = run(Customizers.class)) {
+            assertThat(application
+                            .getBean(SqsAsyncClient.class)
+                            .serviceClientConfiguration()
+                            .overrideConfiguration()
+                            .apiCallTimeout())
+                    .contains(Duration.ofSeconds(30));
             SqsAsyncClient sqs = application.getBean(SqsAsyncClient.class);
             for (String fifo : List.of("", ".fifo")) {
                 application.getBean(SqsTemplate.class).send("payments" + fifo, "A-1");
@@ -97,7 +115,25 @@ class ExactlyOnceServersIT {
                 .attributes();
     }
 
+    @Test
+    void schemaThatTheApplicationsUrlNamesIsUsed() {
+        try (ConfigurableApplicationContext application = run(
+                "--spring.datasource.url=jdbc:postgresql://database.invalid/shop?currentSchema=shop&sslmode=require")) {
+            JdbcClient jdbc = application.getBean(JdbcClient.class);
+            jdbc.sql("CREATE TABLE fulfilled (order_id text PRIMARY KEY)").update();
+
+            assertThat(jdbc.sql("SELECT schemaname FROM pg_tables WHERE tablename = 'fulfilled'")
+                            .query(String.class)
+                            .list())
+                    .containsExactly("shop");
+        }
+    }
+
     private static ConfigurableApplicationContext run(String... arguments) {
+        return run(Orders.class, arguments);
+    }
+
+    private static ConfigurableApplicationContext run(Class<?> other, String... arguments) {
         String[] common = {
             "--spring.datasource.url=jdbc:postgresql://database.invalid/shop",
             "--spring.cloud.aws.endpoint=http://sqs.invalid",
@@ -105,7 +141,7 @@ class ExactlyOnceServersIT {
             "--spring.main.banner-mode=off"
         };
         return SpringApplication.from(App::main)
-                .with(ExactlyOnceServers.class)
+                .with(ExactlyOnceServers.class, other)
                 .run(StringUtils.concatenateStringArrays(common, arguments))
                 .getApplicationContext();
     }

@@ -43,25 +43,28 @@ class ConnectionDetailsIT {
     static class Application {}
 
     @Test
-    void listenerAndClaimsUseTheServersOfTheConnectionDetails() {
+    void listenerAndClaimsUseTheServersOfTheConnectionDetailsAndTheSchemaOfTheApplication() {
         try (ConfigurableApplicationContext application = start()) {
             JdbcClient jdbc =
                     JdbcClient.create(application.getBean(LocalPostgres.class).dataSource());
-            jdbc.sql("CREATE TABLE fulfilled (order_id text PRIMARY KEY)").update();
+            jdbc.sql("CREATE TABLE shop.fulfilled (order_id text PRIMARY KEY)").update();
 
             application.getBean(SqsTemplate.class).send("orders", new Order("A-1"));
             application.getBean(SqsTemplate.class).send("orders", new Order("A-1"));
 
             await().atMost(Duration.ofSeconds(30))
-                    .until(() -> count(jdbc, "exactly_once_claim WHERE status = 'COMPLETED'") == 1);
-            assertThat(count(jdbc, "fulfilled WHERE order_id = 'A-1'")).isEqualTo(1);
+                    .until(() -> count(jdbc, "shop.exactly_once_claim WHERE status = 'COMPLETED'") == 1);
+            assertThat(count(jdbc, "shop.fulfilled WHERE order_id = 'A-1'")).isEqualTo(1);
         }
     }
 
     private static ConfigurableApplicationContext start() {
         return new SpringApplicationBuilder(Application.class, ExactlyOnceServers.class)
                 .web(WebApplicationType.NONE)
-                .run("--spring.cloud.aws.sqs.listener.poll-timeout=1s", "--spring.main.banner-mode=off");
+                .run(
+                        "--spring.datasource.url=jdbc:postgresql://database.invalid/shop?currentSchema=shop",
+                        "--spring.cloud.aws.sqs.listener.poll-timeout=1s",
+                        "--spring.main.banner-mode=off");
     }
 
     private static int count(JdbcClient jdbc, String rows) {
