@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ExactlyOnceOperations;
@@ -16,6 +17,7 @@ import io.exactlyonce.testing.DocumentedCode;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.TestApplication;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -87,6 +89,47 @@ class OperationsIT {
                 .hasOnlyElementsOfType(AlreadyCompleted.class);
         assertThat(DocumentedCode.of("adopt.md").block("operations"))
                 .isEqualTo(DocumentedCode.example(OperationsIT.class, "import"));
+    }
+
+    record PaymentRequest(String id, String replyTo) {}
+
+    record Payment(String id) {}
+
+    private interface Provider {
+        Payment charge(PaymentRequest request, String downstreamKey);
+    }
+
+    private interface Replies {
+        void send(String queue, Payment payment);
+    }
+
+    /** It answers each request, and charges once. */
+    private record Payments(ExactlyOnceOperations operations, Provider provider, Replies answers) {
+
+        // tag::answers
+        @SqsListener("payments")
+        void pay(PaymentRequest request) {
+            Payment payment = operations.execute(
+                    "payments", request.id(), Payment.class, claim -> provider.charge(request, claim.downstreamKey()));
+            answers.send(request.replyTo(), payment);
+        }
+        // end::answers
+    }
+
+    @Test
+    void repeatedRequestIsAnsweredAgainWithTheFirstResult() {
+        List<Payment> answered = new ArrayList<>();
+        Payments payments = new Payments(
+                operations,
+                (request, downstreamKey) -> new Payment("payment " + runs.incrementAndGet()),
+                (queue, payment) -> answered.add(payment));
+
+        payments.pay(new PaymentRequest(key, "replies"));
+        payments.pay(new PaymentRequest(key, "replies"));
+
+        assertThat(answered).containsExactly(new Payment("payment 1"), new Payment("payment 1"));
+        assertThat(DocumentedCode.of("adopt.md").block("answers"))
+                .isEqualTo(DocumentedCode.example(OperationsIT.class, "answers"));
     }
 
     @Test
