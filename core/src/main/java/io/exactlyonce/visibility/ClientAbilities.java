@@ -13,7 +13,7 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.SqsRequest;
 
 /**
- * What a client of SQS implements and shows. Each operation of {@link SqsAsyncClient} has a default that throws {@link
+ * The operations that a client of SQS implements, and the configuration that it shows. Each operation of {@link SqsAsyncClient} has a default that throws {@link
  * UnsupportedOperationException}, so that a wrapper compiles although it lacks most of them.
  */
 public final class ClientAbilities {
