@@ -140,7 +140,7 @@ class AwspringFeaturesIT {
             CALLS.add("notification " + notification.getMessage());
         }
 
-        @ExactlyOnceListener(queueNames = "${test.valid}", key = "#headers['id'].toString()")
+        @ExactlyOnceListener(queueNames = "${test.valid}", key = "#headers['Sqs_RawMessageId']")
         void valid(@Validated @Payload Payment payment) {
             CALLS.add("valid " + payment.amount());
         }
