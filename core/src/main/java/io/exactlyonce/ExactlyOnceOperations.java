@@ -49,14 +49,17 @@ public interface ExactlyOnceOperations {
      * @param key the key of the action
      * @param payload content to compare, such as a request's body, of JSON without its layout; only its SHA-256 is
      *     stored. {@code null} compares nothing
-     * @param type of the result; {@link Void} if there is none
+     * @param type of the result; {@link Void} if there is none. A type with type parameters, {@code Object} or {@code
+     *     Number} does not say what its values are
      * @param action the work
-     * @return the action's result, or the stored one
+     * @return the result as its JSON is read back, for the first caller and for later ones
+     * @throws IllegalArgumentException if values of the type cannot be stored
+     * @throws IllegalStateException within a transaction that may still be rolled back
      * @throws InvalidKeyException if the key is not usable
      * @throws ClaimHeldException if another call or delivery owns the key
      * @throws ParkedException if the key waits for an operator's decision
      * @throws KeyReusedException if the key is completed for another payload
-     * @throws StoredResultException if the key is completed, but has no stored result of this type
+     * @throws StoredResultException if the key is completed, but has no stored result of this type, also by this call
      * @throws ClaimLostException if the claim was lost; the result is discarded
      * @throws X if the action throws it
      */

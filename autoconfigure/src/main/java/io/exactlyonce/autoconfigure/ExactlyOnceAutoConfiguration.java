@@ -239,6 +239,11 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         });
     }
 
+    @Bean
+    static CommitListenerPostProcessor exactlyOnceCommits() {
+        return new CommitListenerPostProcessor();
+    }
+
     /** A store of the application's own may have no parked claims to show, and needs no database. */
     @Bean
     @ConditionalOnMissingBean

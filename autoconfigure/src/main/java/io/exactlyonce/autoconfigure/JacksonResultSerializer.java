@@ -2,7 +2,11 @@ package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.delivery.ResultSerializer;
 import java.lang.reflect.Type;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.exc.InvalidDefinitionException;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 
@@ -13,6 +17,9 @@ import tools.jackson.databind.jsontype.BasicPolymorphicTypeValidator;
 final class JacksonResultSerializer implements ResultSerializer {
 
     private final JsonMapper mapper;
+
+    /** Types of which it is known, since an exception is dear. The application has a few of them. */
+    private final Set<Type> readable = ConcurrentHashMap.newKeySet();
 
     JacksonResultSerializer(JsonMapper mapper) {
         this.mapper = mapper.rebuild()
@@ -30,5 +37,22 @@ final class JacksonResultSerializer implements ResultSerializer {
     @Override
     public @Nullable Object fromJson(String json, Type type) {
         return mapper.readValue(json, mapper.constructType(type));
+    }
+
+    /** An object without fields fits few types, but only a type that nothing can be read as has an invalid definition. */
+    @Override
+    public @Nullable String whyUnreadable(Type type) {
+        if (readable.contains(type)) {
+            return null;
+        }
+        try {
+            fromJson("{}", type);
+        } catch (InvalidDefinitionException unreadable) {
+            return unreadable.getOriginalMessage();
+        } catch (JacksonException unfit) {
+            // Another text fits.
+        }
+        readable.add(type);
+        return null;
     }
 }

@@ -19,4 +19,12 @@ public interface ResultSerializer {
      * @throws RuntimeException if the text does not fit the type
      */
     @Nullable Object fromJson(String json, Type type);
+
+    /**
+     * Returns the reason why no text can be read as a type, such as an interface of which it does not say the
+     * implementation; {@code null} if some texts can. It quotes no result.
+     */
+    default @Nullable String whyUnreadable(Type type) {
+        return null;
+    }
 }

@@ -2,7 +2,9 @@ package io.exactlyonce.delivery;
 
 import io.exactlyonce.StoredResultException;
 import io.exactlyonce.claim.ClaimKey;
+import java.io.Serializable;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -26,15 +28,53 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
      */
     private static final Pattern UNSTORABLE = Pattern.compile("[\\p{Cs}\\x00]");
 
+    /** A JSON text, which distinguishes a null result from a result that is not stored. */
+    private static final String NULL = "null";
+
+    /** What is read as these depends on the text: a number of 7 L as an {@code Integer}, a record as a map. */
+    private static final Set<Class<?>> OF_ANY_KIND = Set.of(Object.class, Number.class, Serializable.class);
+
+    /**
+     * The result of work that is done.
+     *
+     * @param json its text; {@code null} if it cannot be stored
+     * @param readBack what its text is read back to, which is what later callers get
+     * @param failure why it cannot be read back; {@code null} if it can
+     */
+    public record Kept<T>(
+            @Nullable String json,
+            @Nullable T readBack,
+            @Nullable StoredResultException failure) {
+
+        /**
+         * Returns the result as later callers get it.
+         *
+         * @throws StoredResultException if it cannot be read back
+         */
+        public @Nullable T get() {
+            if (failure != null) {
+                throw failure;
+            }
+            return readBack;
+        }
+    }
+
     /**
      * Returns a result as JSON.
      *
      * @throws RuntimeException if it cannot be written, or is too large
      */
     public String write(Object result) {
-        String json = UNSTORABLE
+        return requireFit(json(result));
+    }
+
+    private String json(Object result) {
+        return UNSTORABLE
                 .matcher(serializer.toJson(result))
                 .replaceAll(found -> "\\\\u%04x".formatted((int) found.group().charAt(0)));
+    }
+
+    private String requireFit(String json) {
         int bytes = json.getBytes(StandardCharsets.UTF_8).length;
         if (bytes > maxBytes) {
             throw new IllegalArgumentException(
@@ -47,12 +87,67 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
 
     /** Returns the result of work that is done as JSON; {@code null} if it cannot be written: its claim must not stay open. */
     public @Nullable String writeIfPossible(ClaimKey key, Object result) {
+        return keep(key, result, Void.class).json();
+    }
+
+    /**
+     * Writes the result of work that is done, and reads it back as its caller's type. Its claim must not stay open: if
+     * that fails, it is kept without a text. A result that is only too large is read back nevertheless.
+     */
+    public <T> Kept<T> keep(ClaimKey key, @Nullable Object result, Class<T> type) {
+        T readBack = null;
+        boolean isReadBack = false;
         try {
-            return write(result);
-        } catch (Throwable unwritable) {
-            log.warn("The result for {} cannot be kept as JSON; completing without it", key, unwritable);
-            return null;
+            String json = result == null ? NULL : json(result);
+            readBack = fromJson(json, type);
+            isReadBack = true;
+            return new Kept<>(requireFit(json), readBack, null);
+        } catch (Throwable unfit) {
+            log.warn("The result for {} cannot be kept as JSON; completing without it", key, unfit);
+            return new Kept<>(
+                    null,
+                    readBack,
+                    isReadBack
+                            ? null
+                            : unreadable(
+                                    key,
+                                    "its result cannot be written as JSON and read back as %s; return a type that can"
+                                            .formatted(type.getName()),
+                                    unfit));
         }
+    }
+
+    /**
+     * Requires a type whose values are read back as what they were, as far as the type alone tells.
+     *
+     * @throws IllegalArgumentException if it is none
+     */
+    public void requireReadable(Class<?> type) {
+        Class<?> element = type;
+        while (element.isArray()) {
+            element = element.getComponentType();
+        }
+        if (isVoid(element) || element.isPrimitive()) {
+            return;
+        }
+        if (element.getTypeParameters().length > 0) {
+            throw refused(
+                    type,
+                    "a class does not state its type arguments, so that its elements would be read back as maps;"
+                            + " return a record with a field of this type, such as record Lines(List<Line> lines), or an array");
+        }
+        if (OF_ANY_KIND.contains(element)) {
+            throw refused(type, "it does not say what its values are read back as; name their class, such as Long");
+        }
+        String reason = serializer.whyUnreadable(element);
+        if (reason != null) {
+            throw refused(type, reason);
+        }
+    }
+
+    private static IllegalArgumentException refused(Class<?> type, String reason) {
+        return new IllegalArgumentException(
+                "The result type %s cannot be stored for later callers: %s".formatted(type.getTypeName(), reason));
     }
 
     /**
@@ -60,9 +155,8 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
      *
      * @throws StoredResultException if there is none, or none of this type
      */
-    @SuppressWarnings("unchecked") // A primitive's class has the type of its wrapper.
     public <T> @Nullable T read(ClaimKey key, @Nullable String json, Class<T> type) {
-        if (type == Void.class || type == void.class) {
+        if (isVoid(type)) {
             return null;
         }
         if (json == null) {
@@ -72,7 +166,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
                     null);
         }
         try {
-            return ((Class<T>) ClassUtils.resolvePrimitiveIfNecessary(type)).cast(serializer.fromJson(json, type));
+            return fromJson(json, type);
         } catch (RuntimeException unfit) {
             throw unreadable(
                     key,
@@ -80,6 +174,17 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
                             .formatted(type.getName()),
                     unfit);
         }
+    }
+
+    private static boolean isVoid(Class<?> type) {
+        return type == Void.class || type == void.class;
+    }
+
+    @SuppressWarnings("unchecked") // A primitive's class has the type of its wrapper.
+    private <T> @Nullable T fromJson(String json, Class<T> type) {
+        return isVoid(type)
+                ? null
+                : ((Class<T>) ClassUtils.resolvePrimitiveIfNecessary(type)).cast(serializer.fromJson(json, type));
     }
 
     private static StoredResultException unreadable(ClaimKey key, String problem, @Nullable Throwable cause) {

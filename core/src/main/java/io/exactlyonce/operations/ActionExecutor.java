@@ -28,7 +28,6 @@ import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
  * Runs actions under claims without messages. The guarantees of {@link DeliveryPipeline} also hold for actions, but
@@ -45,17 +44,15 @@ public record ActionExecutor(
 
     private static final Logger log = LoggerFactory.getLogger(ActionExecutor.class);
 
-    /** A JSON text, which distinguishes a null result from one that could not be stored. */
-    private static final String NULL = "null";
-
     <T, X extends Throwable> @Nullable T execute(ClaimSpec wanted, Class<T> type, Action<T, X> action) throws X {
         requireNoTransaction();
+        results.requireReadable(type);
         ClaimKey key = wanted.key();
         ClaimRequest request = terms.request(wanted);
         long begun = clock.nanoTime();
         ClaimOutcome outcome = claims.awaitClaim(request);
         if (outcome instanceof Acquired acquired) {
-            return run(request, wanted.doubt(), begun, acquired, action);
+            return run(request, wanted.doubt(), begun, acquired, type, action);
         }
         if (outcome instanceof AlreadyCompleted completed) {
             return results.read(key, completed.result(), type);
@@ -70,22 +67,28 @@ public record ActionExecutor(
 
     /** The action's writes there would be committed, or rolled back, after its key is completed. */
     private static void requireNoTransaction() {
-        if (TransactionSynchronizationManager.isActualTransactionActive()) {
+        if (CommitListener.mayRollBack()) {
             throw new IllegalStateException(
                     "ExactlyOnceOperations.execute was called within a transaction, which may still be rolled back when the key"
-                            + " is completed; call it outside, and begin the transaction in the action");
+                            + " is completed; call it outside, or after the transaction, for example in a"
+                            + " @TransactionalEventListener, and begin the transaction in the action");
         }
     }
 
     private <T, X extends Throwable> @Nullable T run(
-            ClaimRequest request, InDoubtSettings doubt, long begun, Acquired acquired, Action<T, X> action) throws X {
+            ClaimRequest request,
+            InDoubtSettings doubt,
+            long begun,
+            Acquired acquired,
+            Class<T> type,
+            Action<T, X> action)
+            throws X {
         Cancellation call = new Cancellation();
         Lease lease = renewer.renewLease(request.id(), request.lease(), begun, call::stop);
         try {
             HeldClaim claim = new HeldClaim(request.id(), acquired, lease::isHeld, () -> claims.fence(request.id()));
             T result = act(request.id(), doubt, claim, lease, call, action);
-            complete(request, claim, lease, result);
-            return result;
+            return complete(request, claim, lease, result, type);
         } finally {
             lease.stopRenewal();
         }
@@ -121,11 +124,14 @@ public record ActionExecutor(
         }
     }
 
-    private void complete(ClaimRequest request, HeldClaim claim, Lease lease, @Nullable Object result) {
+    /** Returns the result as later callers get it. */
+    private <T> @Nullable T complete(
+            ClaimRequest request, HeldClaim claim, Lease lease, @Nullable T result, Class<T> type) {
         lease.completing();
-        String json = result == null ? NULL : results.writeIfPossible(request.key(), result);
-        if (!claims.awaitResolution(new ClaimResolution.Completed(request.id(), json), lease::isHeld)) {
+        StoredResults.Kept<T> kept = results.keep(request.key(), result, type);
+        if (!claims.awaitResolution(new ClaimResolution.Completed(request.id(), kept.json()), lease::isHeld)) {
             throw claim.lost("another worker took the key over before the action ended; its result is discarded");
         }
+        return kept.get();
     }
 }

@@ -1,6 +1,7 @@
 package io.exactlyonce.operations;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
@@ -34,17 +35,22 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 class ActionExecutorTests {
 
     private static final InDoubtSettings PARKING = new InDoubtSettings(InDoubtPolicy.PARK, null, List.of());
 
+    private Function<Object, String> written = Object::toString;
+    private Function<String, Integer> readBack = Integer::valueOf;
     private final DeliveryRig rig = new DeliveryRig();
     private final ActionExecutor executions = new ActionExecutor(
             rig.claims(),
@@ -52,7 +58,8 @@ class ActionExecutorTests {
             rig.renewer,
             new StoredResults(
                     new TestResults(
-                            Object::toString, (json, type) -> json.equals("null") ? null : Integer.valueOf(json)),
+                            result -> written.apply(result),
+                            (json, type) -> json.equals("null") ? null : readBack.apply(json)),
                     4),
             rig.clock);
 
@@ -65,16 +72,26 @@ class ActionExecutorTests {
 
     @Test
     void callWithinATransactionIsRefusedSinceItMayStillBeRolledBack() {
-        TransactionSynchronizationManager.setActualTransactionActive(true);
-        try {
-            assertThatThrownBy(() -> execute(claim -> 7))
-                    .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("call it outside");
-        } finally {
-            TransactionSynchronizationManager.setActualTransactionActive(false);
-        }
+        new TransactionTemplate(new ScriptedTransactions())
+                .executeWithoutResult(status -> assertThatThrownBy(() -> execute(claim -> 7))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("call it outside"));
 
         assertThat(rig.store.claims()).isEmpty();
+    }
+
+    @Test
+    void callAfterATransactionRuns() {
+        new TransactionTemplate(new ScriptedTransactions())
+                .executeWithoutResult(status ->
+                        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                            @Override
+                            public void afterCompletion(int completed) {
+                                execute(claim -> 7);
+                            }
+                        }));
+
+        rig.assertCompleted("7");
     }
 
     @Test
@@ -268,10 +285,58 @@ class ActionExecutorTests {
     }
 
     @Test
-    void resultThatCannotBeKeptIsReturnedAllTheSame() {
+    void resultThatIsTooLargeIsReturnedAllTheSame() {
         assertThat(execute(claim -> 12_345)).isEqualTo(12_345);
 
         rig.assertCompleted(null);
+    }
+
+    /** Later callers get what the text is read back to, and so does the first one. */
+    @Test
+    void firstCallerGetsTheResultAsLaterOnesDo() {
+        readBack = json -> Integer.parseInt(json) + 1;
+        rig.store.answer(new Acquired(1, 1, false), new AlreadyCompleted("7"));
+
+        assertThat(execute(claim -> 7)).isEqualTo(8);
+        assertThat(execute(ActionExecutorTests::neverCalled)).isEqualTo(8);
+
+        rig.assertCompleted("7");
+    }
+
+    /** The effect has happened: the claim must not stay open, but no caller gets a result that the next one does not. */
+    @Test
+    void resultThatCannotBeReadBackCompletesItsKeyAndFailsTheFirstCall() {
+        readBack = json -> {
+            throw new IllegalStateException("no constructor");
+        };
+
+        assertThatThrownBy(() -> execute(claim -> 7))
+                .isInstanceOf(StoredResultException.class)
+                .hasMessageContaining("cannot be written as JSON and read back as java.lang.Integer")
+                .hasRootCauseMessage("no constructor");
+
+        rig.assertCompleted(null);
+        assertThat(rig.store.releases()).isEmpty();
+    }
+
+    @Test
+    void resultThatCannotBeWrittenCompletesItsKeyAndFailsTheFirstCall() {
+        written = result -> {
+            throw new IllegalStateException("no serializer");
+        };
+
+        assertThatThrownBy(() -> execute(claim -> 7)).isInstanceOf(StoredResultException.class);
+
+        rig.assertCompleted(null);
+    }
+
+    @Test
+    void typeThatIsReadBackAsAnotherIsRefusedBeforeTheAction() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> execute(List.class))
+                .withMessageContaining("java.util.List cannot be stored");
+
+        assertThat(rig.store.claims()).isEmpty();
     }
 
     /** Has another worker take the key over, and the next renewal notice it. */

@@ -27,11 +27,85 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.context.ApplicationEventPublisher;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.event.TransactionPhase;
+import org.springframework.transaction.event.TransactionalEventListener;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** Code that is no listener, on a real database. */
 class OperationsIT {
 
     record Receipt(String id, int amount) {}
+
+    record Placed(String key, TransactionPhase when) {}
+
+    /** Sends mails about orders, in one phase of the transaction that places them. */
+    static class Mails {
+
+        private static final String WRITE = "INSERT INTO mail (order_id) VALUES (?)";
+
+        private final ApplicationEventPublisher events;
+        private final ExactlyOnceOperations operations;
+        private final JdbcTemplate database;
+        private final TransactionTemplate transaction;
+
+        Mails(
+                ApplicationEventPublisher events,
+                ExactlyOnceOperations operations,
+                JdbcTemplate database,
+                PlatformTransactionManager transactions) {
+            this.events = events;
+            this.operations = operations;
+            this.database = database;
+            this.transaction = new TransactionTemplate(transactions);
+            this.transaction.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
+            database.execute("CREATE TABLE mail (order_id text)");
+        }
+
+        void send(String key) {
+            operations.execute("mails", key, Void.class, claim -> {
+                transaction.executeWithoutResult(status -> database.update(WRITE, key));
+                return null;
+            });
+        }
+
+        int sent(String key) {
+            return database.queryForObject("SELECT count(*) FROM mail WHERE order_id = ?", Integer.class, key);
+        }
+
+        private void sendIn(TransactionPhase phase, Placed placed) {
+            if (placed.when() == phase) {
+                send(placed.key());
+            }
+        }
+
+        @TransactionalEventListener(phase = TransactionPhase.BEFORE_COMMIT)
+        void beforeCommit(Placed placed) {
+            sendIn(TransactionPhase.BEFORE_COMMIT, placed);
+        }
+
+        @TransactionalEventListener
+        void afterCommit(Placed placed) {
+            sendIn(TransactionPhase.AFTER_COMMIT, placed);
+        }
+
+        @TransactionalEventListener(phase = TransactionPhase.AFTER_COMPLETION)
+        void afterCompletion(Placed placed) {
+            sendIn(TransactionPhase.AFTER_COMPLETION, placed);
+        }
+
+        @TransactionalEventListener(phase = TransactionPhase.AFTER_ROLLBACK)
+        void afterRollback(Placed placed) {
+            sendIn(TransactionPhase.AFTER_ROLLBACK, placed);
+        }
+    }
 
     private static final Duration LEASE = Duration.ofSeconds(2);
 
@@ -45,7 +119,12 @@ class OperationsIT {
     static void start() {
         application = TestApplication.start(
                 EmbeddedDatabase.shared().createDatabase(),
-                Map.of("exactly-once.claim.lease", LEASE.toSeconds() + "s"));
+                Map.of(
+                        "exactly-once.claim.lease",
+                        LEASE.toSeconds() + "s",
+                        "spring.datasource.hikari.maximum-pool-size",
+                        "2"),
+                Mails.class);
     }
 
     @AfterAll
@@ -155,6 +234,52 @@ class OperationsIT {
 
         assertThat(first.get()).isEqualTo(execute(this::charge));
         assertThat(runs).hasValue(1);
+    }
+
+    private void place(Placed placed) {
+        application.bean(TransactionTemplate.class).executeWithoutResult(status -> {
+            application.bean(Mails.class).events.publishEvent(placed);
+            if (placed.when() == TransactionPhase.AFTER_ROLLBACK) {
+                status.setRollbackOnly();
+            }
+        });
+    }
+
+    /** The connection of the transaction is still held: claims have their own, and the action takes another one. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "BEFORE_COMMIT")
+    void actionRunsOnceAfterItsCallersTransaction(TransactionPhase phase) {
+        place(new Placed(key, phase));
+        assertThat(application.bean(Mails.class).sent(key)).isEqualTo(1);
+
+        place(new Placed(key, phase));
+        assertThat(application.bean(Mails.class).sent(key)).isEqualTo(1);
+    }
+
+    @Test
+    void actionRunsInAfterCommit() {
+        Mails mails = application.bean(Mails.class);
+
+        application
+                .bean(TransactionTemplate.class)
+                .executeWithoutResult(status ->
+                        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                            @Override
+                            public void afterCommit() {
+                                mails.send(key);
+                            }
+                        }));
+
+        assertThat(mails.sent(key)).isEqualTo(1);
+    }
+
+    @Test
+    void actionIsRefusedWhileItsCallersTransactionMayBeRolledBack() {
+        assertThatThrownBy(() -> place(new Placed(key, TransactionPhase.BEFORE_COMMIT)))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("within a transaction");
+
+        assertThat(application.bean(Mails.class).sent(key)).isZero();
     }
 
     private Receipt execute(ThrowingAction action) {

@@ -1,0 +1,69 @@
+package io.exactlyonce.operations;
+
+import org.springframework.transaction.TransactionExecution;
+import org.springframework.transaction.TransactionExecutionListener;
+import org.springframework.transaction.support.TransactionSynchronization;
+import org.springframework.transaction.support.TransactionSynchronizationManager;
+
+/**
+ * Knows whether the transaction of a thread may still be rolled back. Spring calls it active until its last callback has
+ * returned.
+ *
+ * <p>Before {@code afterCompletion}, and so before each {@code @TransactionalEventListener} that follows the transaction,
+ * Spring ends the synchronization. Before {@code afterCommit} it changes nothing: a mark, which is the first to be called
+ * there, makes the difference. Without this listener, {@code afterCommit} passes for a part of the transaction.
+ */
+public final class CommitListener implements TransactionExecutionListener {
+
+    private static final Object COMMITTED = CommitListener.class;
+
+    static boolean mayRollBack() {
+        return TransactionSynchronizationManager.isActualTransactionActive()
+                && TransactionSynchronizationManager.isSynchronizationActive()
+                && !TransactionSynchronizationManager.hasResource(COMMITTED);
+    }
+
+    /** Marks the transaction if it has other callbacks, after all that may still prevent its commit. */
+    @Override
+    public void beforeCommit(TransactionExecution transaction) {
+        if (transaction.isNewTransaction()
+                && TransactionSynchronizationManager.isSynchronizationActive()
+                && !TransactionSynchronizationManager.getSynchronizations().isEmpty()) {
+            TransactionSynchronizationManager.registerSynchronization(new Mark());
+        }
+    }
+
+    /** While another transaction suspends this one, the mark is taken away. */
+    private static final class Mark implements TransactionSynchronization {
+
+        private boolean isCommitted;
+
+        @Override
+        public int getOrder() {
+            return HIGHEST_PRECEDENCE;
+        }
+
+        @Override
+        public void afterCommit() {
+            isCommitted = true;
+            resume();
+        }
+
+        @Override
+        public void suspend() {
+            TransactionSynchronizationManager.unbindResourceIfPossible(COMMITTED);
+        }
+
+        @Override
+        public void resume() {
+            if (isCommitted && !TransactionSynchronizationManager.hasResource(COMMITTED)) {
+                TransactionSynchronizationManager.bindResource(COMMITTED, this);
+            }
+        }
+
+        @Override
+        public void afterCompletion(int status) {
+            suspend();
+        }
+    }
+}
