@@ -74,6 +74,7 @@ public final class ExactlyOnceContainerFactory
                 annotated, (container, settings) -> with.observing.setUp(container, annotated, settings, with.queues));
         SqsMessageListenerContainer<Object> container = sqsContainer(prepared);
         ContainerSettings settings = prepared.settings(container);
+        settings.requireReadable(container.getContainerOptions().getMessageConverter());
         with.queues.add(id, endpoint.getLogicalNames(), settings.listener());
         if (!settings.isObserved()) {
             claimKeys(id, container, settings);

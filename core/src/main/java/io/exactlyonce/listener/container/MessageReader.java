@@ -91,13 +91,12 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries) {
     }
 
     private void logUnreadable(Delivery delivery, Exception unreadable) {
-        Class<?> payloadType = conversion.payloadType();
         log.error(
                 "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if "
                         + "there is one. Send what the handler takes, or correct its parameter (DEBUG of {} "
                         + "has details)",
                 delivery,
-                payloadType == null ? "its payload type" : payloadType.getName(),
+                conversion.readAs(),
                 UnreadableReason.of(unreadable),
                 log.getName());
         log.debug("Why {} cannot be read", delivery, RedactedException.of(unreadable));

@@ -208,11 +208,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 engine.breakers().of(settings.listener().transaction()));
         QueueWatch watch = new QueueWatch(
                 subscription, queue, attributes, options.getMessageVisibility(), engine.observer(), engine.clock());
-        MessageConversion conversion = new MessageConversion(
-                getMessagingMessageConverter(),
-                getMessageConversionContext(),
-                payloadType,
-                settings.payloadTypesOfClass());
+        MessageConversion conversion =
+                settings.conversion(getMessagingMessageConverter(), getMessageConversionContext(), payloadType);
         reader = new MessageReader(conversion, engine.deliveries());
         Duration wait = Receiver.pollTimeout(options);
         receiver = new Receiver(

@@ -1,21 +1,28 @@
 package io.exactlyonce.listener.message;
 
+import io.awspring.cloud.sqs.MessageHeaderUtils;
 import io.awspring.cloud.sqs.MessagingHeaders;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
+import io.awspring.cloud.sqs.support.converter.AbstractMessagingMessageConverter;
 import io.awspring.cloud.sqs.support.converter.ContextAwareMessagingMessageConverter;
 import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
 import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
+import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.util.ClassUtils;
+import org.springframework.messaging.converter.CompositeMessageConverter;
+import org.springframework.messaging.converter.MessageConverter;
+import org.springframework.messaging.converter.SmartMessageConverter;
+import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.util.NumberUtils;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
@@ -27,21 +34,23 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
  * <ul>
  *   <li>Which attributes become headers: Spring Cloud AWS lets them replace its own headers, such as the receipt
  *       handle, and loads any class that a number's type names.
- *   <li>Which class the payload is: of several that the handlers of a class take, the sender names one. Spring Cloud
- *       AWS reads that name with a mapper of the converter, which it turns off if any listener on a method shares the
- *       converter; so the context also has the name, where the mapper's answer comes first.
+ *   <li>Which class the payload is: of the types that the listener takes or permits, the sender may name one. Spring Cloud AWS loads and
+ *       makes any class that the sender names, unless a listener on a method shares the converter; so that mapping is not used here.
  * </ul>
+ *
+ * <p>A type with type arguments is read in full. Spring Cloud AWS passes only a class to its payload converter, so such a payload
+ * is left as text, and converted with the same payload converter.
  *
  * @param converter the application's
  * @param context for converters that want one
- * @param payloadType what the handler takes, if it is known
- * @param takenByClass what the handlers of a class take; empty for a listener on a method
+ * @param payload what a listener on a method takes; {@code null} if that is not known
+ * @param named what senders may name, by the names
  */
 public record MessageConversion(
         MessagingMessageConverter<Message> converter,
         @Nullable MessageConversionContext context,
-        @Nullable Class<?> payloadType,
-        Set<Class<?>> takenByClass) {
+        @Nullable PayloadType payload,
+        Map<String, PayloadType> named) {
 
     /** Micrometer casts what it finds under this name to an observation. */
     public static final String OBSERVATION = "micrometer.observation";
@@ -64,50 +73,111 @@ public record MessageConversion(
             .map(type -> type.toLowerCase(Locale.ROOT))
             .collect(Collectors.toUnmodifiableSet());
 
+    /** Returns a conversion for a listener on a method, or on a class. */
+    public static MessageConversion of(
+            MessagingMessageConverter<Message> converter,
+            @Nullable MessageConversionContext context,
+            @Nullable PayloadType payload,
+            List<PayloadType> takenByClass) {
+        Map<String, PayloadType> named = new HashMap<>();
+        List<PayloadType> taken = payload == null ? takenByClass : List.of(payload);
+        taken.forEach(type -> type.permitted().forEach(named::putIfAbsent));
+        return new MessageConversion(converter, contextOf(payload, context), payload, Map.copyOf(named));
+    }
+
+    /** Returns what messages are read as, for log messages. */
+    public String readAs() {
+        return payload == null ? "its payload type" : payload.raw().getName();
+    }
+
     public org.springframework.messaging.Message<?> convert(Message received) {
         Message message = tame(received);
+        String name = name(message);
+        String hidden = mapsAnyName() ? name : null;
+        PayloadType chosen = name != null && (payload == null || hidden != null) ? named.get(name) : null;
+        PayloadType wanted = chosen == null ? payload : chosen;
+        org.springframework.messaging.Message<?> converted = hidden == null
+                ? toMessage(message, wanted)
+                : MessageHeaderUtils.addHeaderIfAbsent(
+                        toMessage(without(message), wanted), SqsHeaders.SQS_DEFAULT_TYPE_HEADER, hidden);
+        return wanted == null || wanted.full() == null ? converted : inFull(converted, message, wanted);
+    }
+
+    private static @Nullable String name(Message message) {
+        MessageAttributeValue attribute = message.messageAttributes().get(SqsHeaders.SQS_DEFAULT_TYPE_HEADER);
+        return attribute == null ? null : attribute.stringValue();
+    }
+
+    /** Returns whether the converter would load and make any class that a sender names. */
+    private boolean mapsAnyName() {
+        return converter instanceof AbstractMessagingMessageConverter<?> spring
+                && spring.isUsingDefaultPayloadTypeMapper();
+    }
+
+    private static Message without(Message message) {
+        Map<String, MessageAttributeValue> others = new LinkedHashMap<>(message.messageAttributes());
+        others.remove(SqsHeaders.SQS_DEFAULT_TYPE_HEADER);
+        return message.toBuilder().messageAttributes(others).build();
+    }
+
+    private org.springframework.messaging.Message<?> toMessage(Message message, @Nullable PayloadType wanted) {
         org.springframework.messaging.Message<?> converted =
                 converter instanceof ContextAwareMessagingMessageConverter<Message> aware
-                        ? aware.toMessagingMessage(message, context(message))
+                        ? aware.toMessagingMessage(message, contextOf(wanted, context))
                         : converter.toMessagingMessage(message);
         return Objects.requireNonNull(converted, "The message converter returned nothing");
     }
 
-    private @Nullable MessageConversionContext context(Message message) {
-        if (takenByClass.isEmpty() || context == null || context.getClass() != SqsMessageConversionContext.class) {
+    /** Returns a context that has the class to read, or none where the payload is left as text. */
+    private static @Nullable MessageConversionContext contextOf(
+            @Nullable PayloadType wanted, @Nullable MessageConversionContext context) {
+        if (wanted == null || context == null || context.getClass() != SqsMessageConversionContext.class) {
             return context;
         }
-        return named(message)
-                .<MessageConversionContext>map(type -> with(type, (SqsMessageConversionContext) context))
-                .orElse(context);
-    }
-
-    /** Returns the type that the sender names, if a handler takes it: senders may choose no other class. */
-    private Optional<Class<?>> named(Message message) {
-        MessageAttributeValue attribute = message.messageAttributes().get(SqsHeaders.SQS_DEFAULT_TYPE_HEADER);
-        String name = attribute == null ? null : attribute.stringValue();
-        return name == null ? Optional.empty() : load(name).filter(this::isTaken);
-    }
-
-    /** Does not run the class's initializer: the name may be any. */
-    private static Optional<Class<?>> load(String name) {
-        try {
-            return Optional.of(Class.forName(name, false, ClassUtils.getDefaultClassLoader()));
-        } catch (ClassNotFoundException absent) {
-            return Optional.empty();
+        Class<?> type = wanted.full() == null ? wanted.raw() : null;
+        SqsMessageConversionContext sqs = (SqsMessageConversionContext) context;
+        if (type == sqs.getPayloadClass()) {
+            return sqs;
         }
+        SqsMessageConversionContext own = new SqsMessageConversionContext();
+        own.setQueueAttributes(Objects.requireNonNull(sqs.getQueueAttributes()));
+        own.setSqsAsyncClient(Objects.requireNonNull(sqs.getSqsAsyncClient()));
+        if (type != null) {
+            own.setPayloadClass(type);
+        }
+        return own;
     }
 
-    private boolean isTaken(Class<?> type) {
-        return takenByClass.stream().anyMatch(taken -> taken.isAssignableFrom(type));
+    private org.springframework.messaging.Message<?> inFull(
+            org.springframework.messaging.Message<?> converted, Message source, PayloadType wanted) {
+        Object payload = converted.getPayload();
+        // A payload type mapper of the application's can choose the same class, without type arguments.
+        Object text = converter.getClass() == SqsMessagingMessageConverter.class && wanted.isReadAsItsClass(payload)
+                ? source.body()
+                : payload;
+        if (!(text instanceof String) || !(payloads(converter) instanceof SmartMessageConverter payloads)) {
+            // The application's own converter has made it.
+            return converted;
+        }
+        Object full = payloads.fromMessage(
+                MessageBuilder.createMessage(text, converted.getHeaders()), wanted.raw(), wanted.full());
+        return MessageBuilder.createMessage(
+                Objects.requireNonNull(full, "The payload converter returned nothing"), converted.getHeaders());
     }
 
-    private static SqsMessageConversionContext with(Class<?> type, SqsMessageConversionContext context) {
-        SqsMessageConversionContext named = new SqsMessageConversionContext();
-        named.setQueueAttributes(Objects.requireNonNull(context.getQueueAttributes()));
-        named.setSqsAsyncClient(Objects.requireNonNull(context.getSqsAsyncClient()));
-        named.setPayloadClass(type);
-        return named;
+    private static @Nullable MessageConverter payloads(MessagingMessageConverter<?> converter) {
+        return converter instanceof AbstractMessagingMessageConverter<?> spring
+                ? spring.getPayloadMessageConverter()
+                : null;
+    }
+
+    /** Returns whether a converter can read types in full, or does not leave that to Spring's payload converters. */
+    public static boolean readsInFull(MessagingMessageConverter<?> converter) {
+        MessageConverter payloads = payloads(converter);
+        return payloads == null
+                || (payloads instanceof CompositeMessageConverter several
+                        ? several.getConverters().stream().anyMatch(SmartMessageConverter.class::isInstance)
+                        : payloads instanceof SmartMessageConverter);
     }
 
     /** Returns the message without attributes named like our headers or Spring Cloud AWS's, and with plain numbers. */

@@ -1,8 +1,14 @@
 package io.exactlyonce.listener.method;
 
+import io.awspring.cloud.sqs.support.converter.AbstractMessagingMessageConverter;
+import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
+import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
+import io.exactlyonce.Claim;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.listener.message.MessageConversion;
+import io.exactlyonce.listener.message.PayloadType;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.observed.ObservedQueue;
@@ -10,8 +16,7 @@ import io.exactlyonce.observed.ObservedRun;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -149,10 +154,88 @@ public final class ContainerSettings {
                 && !hasOwnExecutor;
     }
 
+    /**
+     * Checks that each method gets what it takes.
+     *
+     * @param converter the container's
+     * @throws InvalidListenerException if a method would get something else from each message, or never be called; for an observed
+     *     listener this is logged
+     */
+    public void requireReadable(MessagingMessageConverter<?> converter) {
+        for (DeliveryHandlerMethod handler : handlers) {
+            ListenerMethod method = handler.method();
+            if (method.isObserved()) {
+                ListenerRules.isFit(() -> requireReadable(method, converter));
+                logWhatItGets(method);
+            } else {
+                requireReadable(method, converter);
+            }
+        }
+    }
+
+    private static void logWhatItGets(ListenerMethod method) {
+        PayloadType payload = method.payload();
+        if (payload != null && payload.full() != null) {
+            log.warn(
+                    "{} is only observed, so Spring Cloud AWS reads its {} without type arguments, and it gets maps; with mode = enforce it gets the full type, and its key is evaluated on that",
+                    method,
+                    payload.full().getGenericParameterType().getTypeName());
+        }
+    }
+
+    private void requireReadable(ListenerMethod method, MessagingMessageConverter<?> converter) {
+        choice.requireReachable(method);
+        PayloadType payload = method.payload();
+        if (payload == null) {
+            return;
+        }
+        if (payload.full() != null && !MessageConversion.readsInFull(converter)) {
+            throw method.refused(
+                    "it takes %s, and the payload converter of its container factory reads classes without type arguments"
+                            .formatted(payload.full().getGenericParameterType().getTypeName()),
+                    "make that converter a SmartMessageConverter, whose conversionHint is the method's parameter; or take a class"
+                            + " without type arguments");
+        }
+        if (method.isOfClass() && payload.isOpen() && converter instanceof AbstractMessagingMessageConverter<?>) {
+            throw method.refused(
+                    "it takes %s, of which the sender would choose the class among all that implement it"
+                            .formatted(payload.raw().getName()),
+                    "seal the type, name its classes in @JsonSubTypes, or take each class in a method of its own");
+        }
+    }
+
+    /**
+     * Returns how messages become payloads.
+     *
+     * @param inferred what Spring Cloud AWS, or an inferrer of the application's, reads; {@code null} if neither knows
+     */
+    public MessageConversion conversion(
+            MessagingMessageConverter<software.amazon.awssdk.services.sqs.model.Message> converter,
+            @Nullable MessageConversionContext context,
+            @Nullable Class<?> inferred) {
+        List<PayloadType> taken = payloadsOfClass();
+        PayloadType payload = listener().isOfClass() ? null : payload(listener().payload(), inferred);
+        return MessageConversion.of(converter, context, payload, taken);
+    }
+
+    /** The full type is more exact than what Spring Cloud AWS infers, but an inferrer of the application's may choose a subclass. */
+    private static @Nullable PayloadType payload(@Nullable PayloadType declared, @Nullable Class<?> inferred) {
+        // Without our resolver in its list, Spring Cloud AWS takes a claim to be the payload.
+        if (inferred == null || inferred == Claim.class) {
+            return declared;
+        }
+        return declared != null && (inferred.isAssignableFrom(declared.raw()) || inferred == Optional.class)
+                ? declared
+                : new PayloadType(inferred);
+    }
+
     /** Returns the payload types of the handlers of the listener's class; none for a listener on a method. */
-    public Set<Class<?>> payloadTypesOfClass() {
+    List<PayloadType> payloadsOfClass() {
         return handlers.stream()
-                .flatMap(handler -> handler.method().payloadTypesOfClass())
-                .collect(Collectors.toUnmodifiableSet());
+                .map(DeliveryHandlerMethod::method)
+                .filter(ListenerMethod::isOfClass)
+                .map(ListenerMethod::payload)
+                .filter(payload -> payload != null && payload.raw() != Object.class)
+                .toList();
     }
 }

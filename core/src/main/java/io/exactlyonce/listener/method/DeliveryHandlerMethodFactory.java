@@ -35,13 +35,14 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         this.methods = methods;
     }
 
-    /** Puts our resolver first, whatever configurers made of the list: Spring Cloud AWS's last one takes every parameter. */
+    /** Has our resolver, whatever a configurer that came later made of the list: Spring Cloud AWS's last one takes every parameter. */
     @Override
     public void setArgumentResolvers(@Nullable List<HandlerMethodArgumentResolver> given) {
         if (original instanceof DefaultMessageHandlerMethodFactory configurable) {
-            List<HandlerMethodArgumentResolver> all = new ArrayList<>();
-            all.add(new ClaimArgumentResolver());
-            all.addAll(given == null ? List.of() : given);
+            List<HandlerMethodArgumentResolver> all = new ArrayList<>(given == null ? List.of() : given);
+            if (all.stream().noneMatch(ClaimArgumentResolver.class::isInstance)) {
+                all.add(0, new ClaimArgumentResolver());
+            }
             configurable.setArgumentResolvers(all);
             resolvers = List.copyOf(all);
         }

@@ -1,33 +1,56 @@
 package io.exactlyonce.listener.method;
 
-import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.awspring.cloud.sqs.listener.adapter.CompositeInvocableHandler;
 import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.listener.message.PayloadType;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.Message;
 
 /** Chooses a method of a class by a message's payload, as Spring Cloud AWS does when it calls it. */
 final class HandlerChoice extends CompositeInvocableHandler {
 
+    private static final String NO_TYPE =
+            "; the sender names the type in the message attribute JavaType: one that a method takes, a permitted subclass of it, or"
+                    + " one of its @JsonSubTypes";
+
     private final Map<Class<?>, ListenerMethod> chosen = new ConcurrentHashMap<>();
 
     HandlerChoice(List<DeliveryHandlerMethod> handlers) {
-        // Spring Cloud AWS ignores parameters if there is no choice.
+        // Spring Cloud AWS ignores the parameters of a listener's only method, but not of a class's.
         super(
-                handlers.size() == 1 ? List.of() : List.copyOf(handlers),
+                handlers.stream().anyMatch(handler -> handler.method().isOfClass()) ? List.copyOf(handlers) : List.of(),
                 handlers.stream()
-                        .filter(handler -> handlers.size() == 1 || isDefault(handler))
+                        .filter(handler -> !handler.method().isOfClass()
+                                || handler.method().isDefault())
                         .findFirst()
                         .orElse(null));
     }
 
-    private static boolean isDefault(DeliveryHandlerMethod handler) {
-        SqsHandler annotation =
-                AnnotatedElementUtils.findMergedAnnotation(handler.method().method(), SqsHandler.class);
-        return annotation != null && annotation.isDefault();
+    /** @throws InvalidListenerException if a method of a class would never be called with what it takes */
+    void requireReachable(ListenerMethod method) {
+        PayloadType payload = method.payload();
+        if (!method.isOfClass() || method.isDefault() || payload == null || payload.raw() == Object.class) {
+            return;
+        }
+        String type = payload.raw().getName();
+        boolean isReached;
+        try {
+            isReached = findHandlerForPayload(payload.raw()) instanceof DeliveryHandlerMethod handler
+                    && handler.method().equals(method);
+        } catch (IllegalArgumentException ambiguous) {
+            throw method.refused(
+                    "another @SqsHandler method of its class takes %s too, so each such message would fail"
+                            .formatted(type),
+                    "let one method take it, or mark the more general one with isDefault = true");
+        }
+        if (!isReached) {
+            throw method.refused(
+                    "Spring Cloud AWS chooses among the methods of a class by a parameter of the payload's class, and it has none of %s"
+                            .formatted(type),
+                    "take the payload itself, and its headers by @Header or MessageHeaders");
+        }
     }
 
     ListenerMethod of(Message<?> message) {
@@ -46,7 +69,7 @@ final class HandlerChoice extends CompositeInvocableHandler {
                     ambiguous);
         }
         throw new InvalidKeyException(
-                "No @SqsHandler method takes a payload of type %s, so there is no key to claim; add one, or mark one with isDefault = true"
-                        .formatted(payload.getName()));
+                "No @SqsHandler method takes a payload of type %s, so there is no key to claim; add one, or mark one with isDefault = true%s"
+                        .formatted(payload.getName(), payload == String.class ? NO_TYPE : ""));
     }
 }

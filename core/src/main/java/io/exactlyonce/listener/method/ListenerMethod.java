@@ -11,18 +11,14 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.fingerprint.Content;
 import io.exactlyonce.listener.expression.KeyExpression;
+import io.exactlyonce.listener.message.PayloadType;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.lang.reflect.Method;
-import java.lang.reflect.Parameter;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.messaging.Message;
-import org.springframework.messaging.handler.annotation.Header;
-import org.springframework.messaging.handler.annotation.Headers;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -30,6 +26,7 @@ import org.springframework.util.ClassUtils;
  *
  * @param signalsCompletion whether its work is done when it ends
  * @param isAsync whether it returns before its work is done, and a future of it
+ * @param payload the type of payloads; {@code null} if it takes none, or the type is not known
  * @param key evaluates the key of a message; {@code null} for the message attribute, else the message's id
  * @param fingerprint evaluates the content to compare with other messages of the key; {@code null} for the body
  * @param scope of its keys; {@code null} for the queue's name
@@ -44,6 +41,7 @@ public record ListenerMethod(
         boolean signalsCompletion,
         boolean isAsync,
         boolean isBatch,
+        @Nullable PayloadType payload,
         @Nullable KeyExpression key,
         @Nullable KeyExpression fingerprint,
         @Nullable String scope,
@@ -124,18 +122,19 @@ public record ListenerMethod(
         return Content.ofValue(KeyRules.toFingerprint("The " + fingerprint, fingerprint.evaluate(message)));
     }
 
-    /**
-     * Returns the types of the parameters by which Spring Cloud AWS chooses among the handlers of a class; none for any
-     * object.
-     */
-    Stream<Class<?>> payloadTypesOfClass() {
-        return AnnotatedElementUtils.hasAnnotation(method, SqsHandler.class)
-                ? Arrays.stream(method.getParameters())
-                        .filter(parameter -> !parameter.isAnnotationPresent(Header.class)
-                                && !parameter.isAnnotationPresent(Headers.class))
-                        .<Class<?>>map(Parameter::getType)
-                        .filter(type -> type != Claim.class && type != Object.class)
-                : Stream.empty();
+    /** Returns whether it is one of the methods of a listener's class, among which the payload decides. */
+    boolean isOfClass() {
+        return AnnotatedElementUtils.hasAnnotation(method, SqsHandler.class);
+    }
+
+    /** Returns whether it takes the payloads that no other method of its class takes. */
+    boolean isDefault() {
+        SqsHandler handler = AnnotatedElementUtils.findMergedAnnotation(method, SqsHandler.class);
+        return handler != null && handler.isDefault();
+    }
+
+    InvalidListenerException refused(String problem, String remedy) {
+        return new InvalidListenerException(method, problem, remedy);
     }
 
     @Override

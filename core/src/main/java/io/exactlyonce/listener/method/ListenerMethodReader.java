@@ -12,10 +12,12 @@ import io.exactlyonce.listener.expression.Handler;
 import io.exactlyonce.listener.expression.HandlerArguments;
 import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.listener.expression.Purpose;
+import io.exactlyonce.listener.message.PayloadType;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
@@ -81,12 +83,23 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
                 signalsCompletion,
                 !isObserved && rules.isAsync(),
                 ListenerRules.isBatch(method),
+                payload(new Payloads(declared, List.of(handler.getMethodParameters()), resolvers), isObserved),
                 expression(Purpose.KEY, declared.annotation().key(), arguments),
                 expression(Purpose.FINGERPRINT, declared.annotation().fingerprint(), arguments),
                 scope(declared),
                 isObserved ? null : timeout(declared),
                 isObserved ? InDoubtSettings.RERUN : doubt(declared),
                 isObserved ? null : transaction(bean, declared));
+    }
+
+    /** A payload that an observed listener gets is read by Spring Cloud AWS's own container, whatever its type says. */
+    private static @Nullable PayloadType payload(Payloads payloads, boolean isObserved) {
+        if (!isObserved) {
+            return payloads.type();
+        }
+        AtomicReference<@Nullable PayloadType> type = new AtomicReference<>();
+        ListenerRules.isFit(() -> type.set(payloads.type()));
+        return type.get();
     }
 
     private String resolve(String attribute) {

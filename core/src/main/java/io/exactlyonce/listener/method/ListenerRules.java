@@ -94,7 +94,8 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
         return hasFitShape && leavesAcknowledgement;
     }
 
-    private static boolean isFit(Runnable check) {
+    /** Logs the refusal of what an observed listener may do, and an enforced one may not. */
+    static boolean isFit(Runnable check) {
         try {
             check.run();
             return true;

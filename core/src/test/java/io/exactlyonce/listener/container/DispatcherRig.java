@@ -37,7 +37,6 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
@@ -121,7 +120,7 @@ final class DispatcherRig {
         context.setSqsAsyncClient(sqs);
         context.setQueueAttributes(new QueueAttributes(queueName, url, Map.of()));
         reader = new MessageReader(
-                new MessageConversion(new SqsMessagingMessageConverter(), context, null, Set.of()), deliveries);
+                MessageConversion.of(new SqsMessagingMessageConverter(), context, null, List.of()), deliveries);
     }
 
     private HandlerSink sink(SqsContainerOptions options) {

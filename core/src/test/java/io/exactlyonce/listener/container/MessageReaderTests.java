@@ -11,6 +11,7 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.HostileMessages;
 import io.exactlyonce.listener.message.MessageConversion;
+import io.exactlyonce.listener.message.PayloadType;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
@@ -22,7 +23,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,7 +59,7 @@ class MessageReaderTests {
             MessagingMessageConverter<Message> converter, Message message) {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setPayloadClass(Order.class);
-        return read(new MessageConversion(converter, context, Order.class, Set.of()), message);
+        return read(MessageConversion.of(converter, context, new PayloadType(Order.class), List.of()), message);
     }
 
     private Optional<org.springframework.messaging.Message<Object>> read(
@@ -119,7 +119,8 @@ class MessageReaderTests {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setSqsAsyncClient(mock(SqsAsyncClient.class));
         context.setQueueAttributes(new QueueAttributes("orders", "https://sqs/1/orders", Map.of()));
-        var conversion = new MessageConversion(converter(), context, null, Set.of(Order.class, Refund.class));
+        var conversion = MessageConversion.of(
+                converter(), context, null, List.of(new PayloadType(Order.class), new PayloadType(Refund.class)));
         MessageAttributeValue named = MessageAttributeValue.builder()
                 .dataType("String")
                 .stringValue(type)
@@ -147,7 +148,7 @@ class MessageReaderTests {
         context.setPayloadClass(Basket.class);
         try (CapturedLog log = new CapturedLog(MessageReader.class)) {
             assertThat(read(
-                            new MessageConversion(converter(), context, Basket.class, Set.of()),
+                            MessageConversion.of(converter(), context, new PayloadType(Basket.class), List.of()),
                             message(body, Map.of())))
                     .isEmpty();
 

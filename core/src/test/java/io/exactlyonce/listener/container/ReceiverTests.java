@@ -19,6 +19,7 @@ import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.message.MessageConversion;
+import io.exactlyonce.listener.message.PayloadType;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.Renewer;
@@ -33,7 +34,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -97,8 +97,8 @@ class ReceiverTests {
         SqsMessageConversionContext context = new SqsMessageConversionContext();
         context.setSqsAsyncClient(sqs);
         context.setQueueAttributes(new QueueAttributes(name, url, Map.of()));
-        MessageReader reader =
-                new MessageReader(new MessageConversion(new Converter(), context, String.class, Set.of()), deliveries);
+        MessageReader reader = new MessageReader(
+                MessageConversion.of(new Converter(), context, new PayloadType(String.class), List.of()), deliveries);
         SqsContainerOptions options = SqsContainerOptions.builder()
                 .pollTimeout(pollTimeout)
                 .maxConcurrentMessages(100)

@@ -1,17 +1,32 @@
 package io.exactlyonce.listener.message;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
 
+import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
+import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
+import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
+import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
+import java.lang.reflect.Method;
 import java.math.BigDecimal;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.core.MethodParameter;
+import org.springframework.core.ResolvableType;
 import org.springframework.messaging.MessageHeaders;
+import org.springframework.messaging.converter.MessageConverter;
+import org.springframework.messaging.support.MessageBuilder;
+import org.springframework.util.ReflectionUtils;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
@@ -107,5 +122,111 @@ class MessageConversionTests {
         assertThat(headers(Map.of("amount", attribute("Number." + gadget, "7"))))
                 .containsEntry("amount", new BigDecimal(7));
         assertThat(System.getProperty("sender-attributes.loaded")).isNull();
+    }
+
+    record Order(String orderId) {}
+
+    record Envelope<T>(T data) {}
+
+    static class Envelopes {
+        public @Nullable Order data;
+    }
+
+    @SuppressWarnings("unused")
+    private static void takes(Envelope<Order> order) {}
+
+    private static final Message ENVELOPE =
+            message(Map.of("JavaType", attribute("String", Envelope.class.getName()))).toBuilder()
+                    .body("{\"data\":{\"orderId\":\"A-1\"}}")
+                    .build();
+
+    private static PayloadType full() {
+        Method method = ReflectionUtils.findMethod(MessageConversionTests.class, "takes", Envelope.class);
+        MethodParameter parameter = new MethodParameter(Objects.requireNonNull(method), 0);
+        return PayloadType.of(parameter, ResolvableType.forMethodParameter(parameter));
+    }
+
+    private static Object read(MessagingMessageConverter<Message> converter, Message message) {
+        return MessageConversion.of(converter, new SqsMessageConversionContext(), full(), List.of())
+                .convert(message)
+                .getPayload();
+    }
+
+    /** A mapper of the application's says which class, and the listener which type arguments. */
+    @Test
+    void fullTypeIsReadWhateverClassAMapperNames() {
+        SqsMessagingMessageConverter mapping = new SqsMessagingMessageConverter();
+        mapping.setPayloadTypeMapper(message -> Envelope.class);
+        SqsMessagingMessageConverter disabled = new SqsMessagingMessageConverter();
+        disabled.setPayloadTypeMapper(message -> null);
+
+        for (var converter : List.of(mapping, disabled, new SqsMessagingMessageConverter())) {
+            assertThat(read(converter, ENVELOPE)).isEqualTo(new Envelope<>(new Order("A-1")));
+        }
+    }
+
+    /** It is more exact than what the listener declares. */
+    @Test
+    void classWithoutTypeArgumentsThatAMapperNamesIsKept() {
+        SqsMessagingMessageConverter mapping = new SqsMessagingMessageConverter();
+        mapping.setPayloadTypeMapper(message -> Envelopes.class);
+
+        assertThat(read(mapping, ENVELOPE)).isInstanceOf(Envelopes.class);
+    }
+
+    @Test
+    void payloadThatTheApplicationsOwnConverterMakesIsKept() {
+        Envelope<String> own = new Envelope<>("its own");
+        MessagingMessageConverter<Message> converter = new SqsMessagingMessageConverter() {
+            @Override
+            public org.springframework.messaging.Message<?> toMessagingMessage(
+                    Message message, @Nullable MessageConversionContext context) {
+                return MessageBuilder.withPayload(own).build();
+            }
+        };
+
+        assertThat(read(converter, ENVELOPE)).isSameAs(own);
+    }
+
+    /** The handler of a class sees the type as it was sent, and the converter never loads it. */
+    @Test
+    void nameOfATypeStaysAHeader() {
+        org.springframework.messaging.Message<?> read = MessageConversion.of(
+                        new SqsMessagingMessageConverter(),
+                        context(),
+                        null,
+                        List.of(full(), new PayloadType(Order.class)))
+                .convert(ENVELOPE);
+
+        assertThat(read.getHeaders()).containsEntry("JavaType", Envelope.class.getName());
+        assertThat(read.getPayload()).isEqualTo(new Envelope<>(new Order("A-1")));
+    }
+
+    private static SqsMessageConversionContext context() {
+        SqsMessageConversionContext context = new SqsMessageConversionContext();
+        context.setSqsAsyncClient(mock(SqsAsyncClient.class));
+        context.setQueueAttributes(new QueueAttributes("orders", "https://sqs/1/orders", Map.of()));
+        return context;
+    }
+
+    @Test
+    void onlyPayloadConvertersThatTakeHintsReadInFull() {
+        SqsMessagingMessageConverter plain = new SqsMessagingMessageConverter();
+        plain.setPayloadMessageConverter(new MessageConverter() {
+            @Override
+            public Object fromMessage(org.springframework.messaging.Message<?> message, Class<?> target) {
+                return message.getPayload();
+            }
+
+            @Override
+            public org.springframework.messaging.Message<?> toMessage(
+                    Object payload, @Nullable MessageHeaders headers) {
+                throw new UnsupportedOperationException();
+            }
+        });
+
+        assertThat(MessageConversion.readsInFull(plain)).isFalse();
+        assertThat(MessageConversion.readsInFull(new SqsMessagingMessageConverter()))
+                .isTrue();
     }
 }

@@ -1,18 +1,24 @@
 package io.exactlyonce.listener.method;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.annotation.SqsHandler;
+import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
+import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.listener.CapturedLog;
+import io.exactlyonce.listener.message.PayloadType;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
 
 class ContainerSettingsTests {
@@ -42,9 +48,33 @@ class ContainerSettingsTests {
 
         @SqsHandler
         void record(Record event) {}
+    }
+
+    interface Event {
+        String orderId();
+    }
+
+    sealed interface Change permits Moved {}
+
+    record Moved(String orderId) implements Change {}
+
+    @ExactlyOnceListener(queueNames = "events", key = "#payload.orderId")
+    static class Unreachable {
 
         @SqsHandler
-        void same(Placed event) {}
+        void wrapped(Message<Placed> event) {}
+
+        @SqsHandler
+        void open(Event event) {}
+
+        @SqsHandler
+        void sealed(Change event) {}
+
+        @SqsHandler
+        void generic(Optional<Cancelled> event) {}
+
+        @SqsHandler(isDefault = true)
+        void all(Object event) {}
     }
 
     static class Batches {
@@ -69,7 +99,7 @@ class ContainerSettingsTests {
         Delivery delivery = message.delivery();
 
         try (CapturedLog log = new CapturedLog()) {
-            ListenerRig.settings(new Events(), "placed").specify(message);
+            ListenerRig.settings(new Events(), "placed", "other").specify(message);
             assertThat(log.text().strip().lines())
                     .singleElement()
                     .asString()
@@ -87,21 +117,77 @@ class ContainerSettingsTests {
         assertThat(key(events, new Placed("o1"))).isEqualTo(key(events, new Cancelled("o1", "late")));
         assertThat(key(events, Map.of("orderId", "o1"))).isEqualTo(key(events, new Placed("o1")));
         assertThat(events.listener().scope()).isEqualTo("events");
-        assertThat(events.payloadTypesOfClass()).containsExactlyInAnyOrder(Placed.class, Cancelled.class, Map.class);
+        assertThat(events.payloadsOfClass())
+                .extracting(PayloadType::raw)
+                .containsExactly(Placed.class, Cancelled.class, Map.class);
         assertThat(events.listener().isBatch()).isFalse();
     }
 
     @Test
-    void payloadThatNoMethodOrMoreThanOneTakesHasNoKey() {
+    void payloadThatNoMethodTakesHasNoKey() {
         ContainerSettings events = ListenerRig.settings(new Events(), "placed", "cancelled");
-        ContainerSettings ambiguous = ListenerRig.settings(new Ambiguous(), "placed", "record", "same");
 
         assertThatThrownBy(() -> key(events, "text"))
                 .isInstanceOf(InvalidKeyException.class)
-                .hasMessageContaining("No @SqsHandler method takes a payload of type java.lang.String");
-        assertThatThrownBy(() -> key(ambiguous, new Placed("o1")))
+                .hasMessageContaining("No @SqsHandler method takes a payload of type java.lang.String")
+                .hasMessageContaining("names the type in the message attribute JavaType");
+        assertThatThrownBy(() -> key(ListenerRig.settings(new Events(), "placed"), new Cancelled("o1", "late")))
                 .isInstanceOf(InvalidKeyException.class)
-                .hasMessageContaining("Several @SqsHandler methods take a payload of type " + Placed.class.getName());
+                .hasMessageContaining("No @SqsHandler method takes a payload of type " + Cancelled.class.getName());
+    }
+
+    private static void requireReadable(Object target, String... methods) {
+        ListenerRig.settings(target, methods).requireReadable(new SqsMessagingMessageConverter());
+    }
+
+    /** Each of its messages would end in the dead-letter queue, or the sender could choose any class. */
+    @Test
+    void methodOfAClassThatGetsNothingItTakesIsRefused() {
+        assertThatThrownBy(() -> requireReadable(new Ambiguous(), "placed", "record"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Ambiguous.placed")
+                .hasMessageContaining("another @SqsHandler method of its class takes " + Placed.class.getName());
+        for (String method : List.of("wrapped", "generic")) {
+            assertThatThrownBy(() -> requireReadable(new Unreachable(), method, "all"))
+                    .isInstanceOf(InvalidListenerException.class)
+                    .hasMessageContaining("Unreachable." + method)
+                    .hasMessageContaining("by a parameter of the payload's class");
+        }
+        assertThatThrownBy(() -> requireReadable(new Unreachable(), "open", "all"))
+                .isInstanceOfSatisfying(
+                        InvalidListenerException.class,
+                        refused -> assertThat(refused.remedy()).contains("seal the type", "@JsonSubTypes"))
+                .hasMessageContaining("it takes " + Event.class.getName());
+        assertThatCode(() -> requireReadable(new Unreachable(), "sealed", "all"))
+                .doesNotThrowAnyException();
+    }
+
+    /** It makes payloads by itself. */
+    @Test
+    void typeThatIsOpenMayBeMadeByAConverterOfTheApplicationsOwnKind() {
+        assertThatCode(() -> ListenerRig.settings(new Unreachable(), "open", "all")
+                        .requireReadable(new MessagingMessageConverter<>() {
+                            @Override
+                            public Message<?> toMessagingMessage(Object source) {
+                                throw new UnsupportedOperationException();
+                            }
+
+                            @Override
+                            public Object fromMessagingMessage(Message<?> message) {
+                                throw new UnsupportedOperationException();
+                            }
+                        }))
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void whatIsRefusedOfAnEnforcedListenerIsOnlyToldOfAnObservedOne() {
+        try (CapturedLog log = new CapturedLog(ListenerRules.class)) {
+            ListenerRig.observed(new Ambiguous(), "placed", "record")
+                    .requireReadable(new SqsMessagingMessageConverter());
+
+            assertThat(log.text()).contains("only observed", "another @SqsHandler method of its class takes");
+        }
     }
 
     @Test
@@ -110,6 +196,6 @@ class ContainerSettingsTests {
 
         assertThat(key(batches, new Placed("o1"))).isNotEqualTo(key(batches, new Placed("o2")));
         assertThat(batches.listener().isBatch()).isTrue();
-        assertThat(batches.payloadTypesOfClass()).isEmpty();
+        assertThat(batches.payloadsOfClass()).isEmpty();
     }
 }

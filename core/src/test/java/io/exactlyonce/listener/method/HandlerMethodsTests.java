@@ -37,8 +37,7 @@ class HandlerMethodsTests {
         "unprepared, 'bulk', 'pass ''bulk'' to ExactlyOnceContainerFactoryConfigurer#prepare, which keeps its error handler'",
         "annotatedTwice, @SqsListener beside it, move the attributes of @SqsListener to @ExactlyOnceListener"
     })
-    void listenerOfAContainerThatIsNotPreparedIsRefused(
-            String method, String factory, String remedy) {
+    void listenerOfAContainerThatIsNotPreparedIsRefused(String method, String factory, String remedy) {
         for (Mode mode : Mode.values()) {
             assertThatThrownBy(() -> ListenerRig.handlerMethods(mode)
                             .createInvocableHandlerMethod(

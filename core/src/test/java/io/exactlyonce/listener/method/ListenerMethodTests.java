@@ -169,6 +169,7 @@ class ListenerMethodTests {
                 true,
                 false,
                 ListenerRules.isBatch(method),
+                null,
                 expression == null ? null : ListenerRig.key(expression, method),
                 fingerprint == null ? null : ListenerRig.fingerprint(fingerprint, method),
                 scope,

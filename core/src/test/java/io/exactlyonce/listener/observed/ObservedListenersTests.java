@@ -94,8 +94,8 @@ class ObservedListenersTests {
         return SqsMessageListenerContainerFactory.builder()
                 .sqsAsyncClient(new FakeReceives())
                 .build()
-                .createContainer(
-                        new ListenerEndpoint(endpoint, (made, settings) -> observing.setUp(made, endpoint, settings, new SharedQueues())));
+                .createContainer(new ListenerEndpoint(
+                        endpoint, (made, settings) -> observing.setUp(made, endpoint, settings, new SharedQueues())));
     }
 
     private void handle(SqsMessageListenerContainer<Object> container) {
