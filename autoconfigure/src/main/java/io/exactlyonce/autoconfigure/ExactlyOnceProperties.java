@@ -200,6 +200,9 @@ public record ExactlyOnceProperties(
      *     embedded database, so 'embedded' means 'never'.
      * @param synchronousCommit PostgreSQL's synchronous_commit for claims, whatever the server's own default: 'on',
      *     'remote_apply', 'remote_write' or 'local'.
+     * @param tenantBeforeHandler Whether the application sets the tenant of a message before its handler is called, by an
+     *     interceptor or outer advice. Without it, startup fails if 'effects = DATABASE' meets transactions with
+     *     tenants.
      * @param cleanup Deletion of expired claims.
      */
     public record Claim(
@@ -210,6 +213,7 @@ public record ExactlyOnceProperties(
             @DefaultValue("64KB") DataSize maxResultSize,
             @DefaultValue("never") DatabaseInitializationMode initializeSchema,
             @DefaultValue("on") SynchronousCommit synchronousCommit,
+            @DefaultValue("false") boolean tenantBeforeHandler,
             @DefaultValue Cleanup cleanup) {}
 
     /** The store of claims. */

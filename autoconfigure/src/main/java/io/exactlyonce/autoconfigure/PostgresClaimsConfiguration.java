@@ -116,7 +116,7 @@ class PostgresClaimsConfiguration {
 
     @Bean
     TransactionCheck exactlyOnceTransactionCheck(ClaimTable table, BeanFactory beans) {
-        return new TransactionCheck(table, beans);
+        return new TransactionCheck(table, beans, properties.tenantBeforeHandler());
     }
 
     @Bean

@@ -177,7 +177,8 @@ class ClaimGrantsIT {
     }
 
     private void handleWithinATransaction() throws Throwable {
-        var transaction = new TransactionCheck(TestDatabase.table(pool.dataSource()), new StaticListableBeanFactory())
+        var transaction = new TransactionCheck(
+                        TestDatabase.table(pool.dataSource()), new StaticListableBeanFactory(), false)
                 .create(new JdbcTransactionManager(application()), new DefaultTransactionAttribute(), true);
 
         assertThat(transaction.execute(request(), claim -> "1")).isInstanceOf(Acquired.class);

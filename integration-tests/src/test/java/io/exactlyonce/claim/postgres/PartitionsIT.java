@@ -46,7 +46,8 @@ class PartitionsIT {
 
     private final PostgresClaimStore store = DATABASE.store();
     private final PostgresParkedClaims parked = new PostgresParkedClaims(DATABASE.table());
-    private final ClaimTransaction transaction = new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
+    private final ClaimTransaction transaction = new TransactionCheck(
+                    DATABASE.table(), new StaticListableBeanFactory(), false)
             .create(new JdbcTransactionManager(DATABASE.application()), new DefaultTransactionAttribute(), true);
 
     /** The state of the rows before a write: {@code status, lease_until, parked_at, expires_at}. */

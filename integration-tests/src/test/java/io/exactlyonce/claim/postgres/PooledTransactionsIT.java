@@ -128,7 +128,7 @@ class PooledTransactionsIT {
         var application = new DriverManagerDataSource(pooled(), SERVER.username(), SERVER.password());
         var jdbc = new JdbcTemplate(application);
         ClaimTransaction transaction = new TransactionCheck(
-                        TestDatabase.table(claims.dataSource()), new StaticListableBeanFactory())
+                        TestDatabase.table(claims.dataSource()), new StaticListableBeanFactory(), false)
                 .create(new JdbcTransactionManager(application), new DefaultTransactionAttribute(), true);
         List<ClaimKey> keys = newKeys();
 

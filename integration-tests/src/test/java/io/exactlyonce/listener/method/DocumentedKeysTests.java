@@ -54,7 +54,8 @@ class DocumentedKeysTests {
             for (String name : code(row.get(0))) {
                 String read = name.startsWith("#") ? name : "#headers['%s'].toString()".formatted(name);
                 boolean isRefused = row.get(1).startsWith("fails startup");
-                boolean isUsableAlone = row.get(1).startsWith("is usable") && !row.get(1).contains("beside another part");
+                boolean isUsableAlone =
+                        row.get(1).startsWith("is usable") && !row.get(1).contains("beside another part");
                 if (read.contains("...")) {
                     read = read.replace("...", "true");
                 }
@@ -90,7 +91,8 @@ class DocumentedKeysTests {
         return text.lines()
                 .filter(line -> line.startsWith("|"))
                 .skip(2)
-                .map(line -> Stream.of(line.split("\\|")).skip(1).map(String::strip).toList())
+                .map(line ->
+                        Stream.of(line.split("\\|")).skip(1).map(String::strip).toList())
                 .toList();
     }
 

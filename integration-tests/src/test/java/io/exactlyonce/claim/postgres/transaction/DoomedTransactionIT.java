@@ -102,7 +102,8 @@ class DoomedTransactionIT {
     }
 
     private final Stock stock = APPLICATION.getBean(Stock.class);
-    private final ClaimTransaction transaction = new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
+    private final ClaimTransaction transaction = new TransactionCheck(
+                    DATABASE.table(), new StaticListableBeanFactory(), false)
             .create(APPLICATION.getBean(PlatformTransactionManager.class), new DefaultTransactionAttribute(), true);
     private final ClaimRequest request = request();
     private final String id = request.key().key();

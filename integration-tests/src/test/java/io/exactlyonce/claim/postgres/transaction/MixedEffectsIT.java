@@ -50,7 +50,8 @@ class MixedEffectsIT {
         DATABASE.jdbc().execute("CREATE TABLE charge (id text)");
     }
 
-    private final ClaimTransaction transaction = new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
+    private final ClaimTransaction transaction = new TransactionCheck(
+                    DATABASE.table(), new StaticListableBeanFactory(), false)
             .create(new JdbcTransactionManager(DATABASE.application()), new DefaultTransactionAttribute(), true);
     private final PostgresClaimStore external = DATABASE.store();
     private final ClaimRequest request = request();

@@ -79,7 +79,7 @@ class OneSnapshotIT {
     }
 
     private static ClaimTransaction transaction(Manager manager) {
-        return new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
+        return new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory(), false)
                 .create(manager, new DefaultTransactionAttribute(), true);
     }
 
@@ -99,7 +99,7 @@ class OneSnapshotIT {
     void handlersOfNeighbouringKeysDoNotConflict(String isolation) throws Exception {
         JdbcTransactionManager manager =
                 new JdbcTransactionManager(manager(isolation).getDataSource());
-        ClaimTransaction transaction = new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
+        ClaimTransaction transaction = new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory(), false)
                 .create(manager, new DefaultTransactionAttribute(), true);
         String scope = UUID.randomUUID().toString();
         CyclicBarrier together = new CyclicBarrier(HANDLERS);

@@ -95,7 +95,7 @@ class OtherSessionIT {
     }
 
     private static ClaimTransaction of(JdbcTransactionManager manager) {
-        return new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
+        return new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory(), false)
                 .create(manager, new DefaultTransactionAttribute(), true);
     }
 
@@ -133,7 +133,7 @@ class OtherSessionIT {
     void searchPathThatHidesTheTableIsNamedBeforeTheWorkAlsoWhereRowsAreReadBeside() {
         var serializable = new DefaultTransactionAttribute();
         serializable.setIsolationLevelName("ISOLATION_SERIALIZABLE");
-        ClaimTransaction beside = new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
+        ClaimTransaction beside = new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory(), false)
                 .create(manager, serializable, true);
         tenants.statement = "SET search_path TO tenant";
 
@@ -254,7 +254,7 @@ class OtherSessionIT {
     @Test
     void tableThatIsMissingForTheClaimsPoolTooIsAnOutage() throws Throwable {
         try (TestDatabase own = new TestDatabase(2)) {
-            ClaimTransaction onIt = new TransactionCheck(own.table(), new StaticListableBeanFactory())
+            ClaimTransaction onIt = new TransactionCheck(own.table(), new StaticListableBeanFactory(), false)
                     .create(new JdbcTransactionManager(own.application()), new DefaultTransactionAttribute(), true);
             own.jdbc().execute("ALTER TABLE exactly_once_claim RENAME TO away");
             assertThatThrownBy(() -> onIt.execute(request, NOT_TO_BE_CALLED))

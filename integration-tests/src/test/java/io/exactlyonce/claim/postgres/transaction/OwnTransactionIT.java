@@ -68,7 +68,8 @@ class OwnTransactionIT {
     }
 
     private ClaimTransaction transaction(JdbcTransactionManager manager) {
-        return new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory()).create(manager, own, true);
+        return new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory(), false)
+                .create(manager, own, true);
     }
 
     private void charge() {

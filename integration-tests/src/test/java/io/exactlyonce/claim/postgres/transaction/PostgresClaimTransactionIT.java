@@ -79,7 +79,8 @@ class PostgresClaimTransactionIT {
     }
 
     private final JdbcTransactionManager manager = new JdbcTransactionManager(DATABASE.application());
-    private final ClaimTransaction transaction = new TransactionCheck(DATABASE.table(), new StaticListableBeanFactory())
+    private final ClaimTransaction transaction = new TransactionCheck(
+                    DATABASE.table(), new StaticListableBeanFactory(), false)
             .create(manager, new DefaultTransactionAttribute(), true);
     private final PostgresClaimStore external = DATABASE.store();
     private final ClaimRequest request = request();

@@ -13,24 +13,33 @@ import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.OtherDatabase;
 import io.exactlyonce.testing.StreamingReplica;
+import jakarta.persistence.Entity;
+import jakarta.persistence.Id;
+import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import javax.sql.DataSource;
+import org.hibernate.SessionFactory;
+import org.hibernate.annotations.TenantId;
+import org.hibernate.context.spi.CurrentTenantIdentifierResolver;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.ds.PGSimpleDataSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.TransactionAwareDataSourceProxy;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.orm.jpa.JpaTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
@@ -59,8 +68,29 @@ class TransactionCheckIT {
         protected void doRollback(DefaultTransactionStatus status) {}
     }
 
+    @Entity(name = "Booking")
+    static class Booking {
+        @Id
+        private String id;
+
+        @TenantId
+        private String tenant;
+    }
+
+    static final class OneTenant implements CurrentTenantIdentifierResolver<String> {
+        @Override
+        public String resolveCurrentTenantIdentifier() {
+            return "default";
+        }
+
+        @Override
+        public boolean validateExistingCurrentSessions() {
+            return false;
+        }
+    }
+
     private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
-    private final TransactionCheck transactions = new TransactionCheck(DATABASE.table(), beans);
+    private final TransactionCheck transactions = new TransactionCheck(DATABASE.table(), beans, false);
 
     @AfterAll
     static void close() {
@@ -205,6 +235,75 @@ class TransactionCheckIT {
                     .hasMessageContaining("BYPASSRLS");
         } finally {
             DATABASE.jdbc().execute("ALTER TABLE exactly_once_claim DISABLE ROW LEVEL SECURITY");
+        }
+    }
+
+    /** Tenants of one table, without a schema or a connection of their own: its resolver is called when a session begins. */
+    @Test
+    void managerWhoseEntitiesHaveATenantIsRefused() {
+        try (SessionFactory sessions = new org.hibernate.cfg.Configuration()
+                .addAnnotatedClass(Booking.class)
+                .setCurrentTenantIdentifierResolver(new OneTenant())
+                .setProperty("jakarta.persistence.jdbc.url", DATABASE.url())
+                .setProperty("jakarta.persistence.jdbc.user", "postgres")
+                .buildSessionFactory()) {
+            assertRefused(
+                    new JpaTransactionManager(sessions),
+                    OneTenant.class.getName() + " chooses one when a transaction begins, before the handler",
+                    "exactly-once.claim.tenant-before-handler=true");
+        }
+    }
+
+    private static AbstractRoutingDataSource routing(Map<Object, Object> targets) {
+        AbstractRoutingDataSource router = new AbstractRoutingDataSource() {
+            @Override
+            protected Object determineCurrentLookupKey() {
+                return "own";
+            }
+        };
+        router.setTargetDataSources(targets);
+        router.afterPropertiesSet();
+        return router;
+    }
+
+    /** Each may be a tenant's, also through a proxy that connects late. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void dataSourceThatRoutesToSeveralDatabasesIsRefused(boolean isLazy) {
+        try (TestDatabase other = new TestDatabase(2)) {
+            DataSource router = routing(Map.of("own", dataSource(), "other", other.application()));
+
+            assertRefused(
+                    isLazy ? new LazyConnectionDataSourceProxy(router) : router,
+                    "chooses one when a transaction begins",
+                    "exactly-once.claim.tenant-before-handler=true");
+        }
+    }
+
+    /** Transactions of claims write, so that they all go to the primary. */
+    @Test
+    void dataSourceThatRoutesReadsToAReplicaIsTaken() throws Throwable {
+        PGSimpleDataSource replica = dataSource();
+        replica.setOptions("-c default_transaction_read_only=on");
+        PGSimpleDataSource away = dataSource();
+        away.setPortNumbers(new int[] {1});
+
+        assertThat(of(routing(Map.of("own", dataSource(), "replica", replica, "away", away)))
+                        .execute(TestDatabase.request(), claim -> null))
+                .isInstanceOf(Acquired.class);
+    }
+
+    @Test
+    void dataSourceWithTenantsIsTakenIfTheyAreSetBeforeTheHandler() throws Throwable {
+        try (TestDatabase other = new TestDatabase(2)) {
+            var permitting = new TransactionCheck(DATABASE.table(), beans, true);
+            var manager =
+                    new JdbcTransactionManager(routing(Map.of("own", dataSource(), "other", other.application())));
+
+            assertThat(permitting
+                            .create(manager, new DefaultTransactionAttribute(), true)
+                            .execute(TestDatabase.request(), claim -> null))
+                    .isInstanceOf(Acquired.class);
         }
     }
 

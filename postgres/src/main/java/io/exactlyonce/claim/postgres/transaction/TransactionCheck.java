@@ -25,8 +25,10 @@ import org.springframework.transaction.support.TransactionTemplate;
  *
  * @param table where claims are kept
  * @param beans the beans with the application's own DataSource
+ * @param tenantBeforeHandler whether the application sets a tenant before its handlers, when the transaction of a claim begins
  */
-public record TransactionCheck(ClaimTable table, BeanFactory beans) implements ClaimTransaction.Factory {
+public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tenantBeforeHandler)
+        implements ClaimTransaction.Factory {
 
     private static final String SESSION = "SELECT pg_backend_pid()";
 
@@ -36,6 +38,15 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans) implements C
                     + "; or keep claims where the handler writes, in PostgreSQL, by exactly-once.datasource.url or"
                     + " @ExactlyOnceDataSource; or effects = EXTERNAL";
 
+    private static final String SET_BEFORE =
+            "set the tenant in a MessageInterceptor, or in advice with an order before Ordered.HIGHEST_PRECEDENCE + 100, and then"
+                    + " set exactly-once.claim.tenant-before-handler=true; or use effects = EXTERNAL, with transactions of the"
+                    + " handler's own";
+
+    private static final String ALSO_AT_STARTUP =
+            "let the application choose a tenant outside of messages too, for this check at startup: one whose search_path has the"
+                    + " table of claims; or use effects = EXTERNAL";
+
     @Override
     public ClaimTransaction create(PlatformTransactionManager transactions, TransactionAttribute own, boolean named) {
         DataSource application =
@@ -44,10 +55,15 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans) implements C
         template.setPropagationBehavior(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
         template.setTimeout(TransactionDefinition.TIMEOUT_DEFAULT);
         String manager = transactions.getClass().getSimpleName();
+        String chooser = Tenants.ofEntityManagers(transactions);
+        requireTenantBefore(manager, chooser);
         try {
             return template.execute(status -> {
                 status.setRollbackOnly();
                 DataSource dataSource = proved(manager, application);
+                if (!tenantBeforeHandler) {
+                    requireTenantBefore(manager, Tenants.ofConnections(dataSource, new JdbcTemplate(dataSource)));
+                }
                 Seen seen = Seen.in(new JdbcTemplate(dataSource), table);
                 requireJoining(transactions, own, manager);
                 return new PostgresClaimTransaction(
@@ -56,7 +72,17 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans) implements C
         } catch (DataAccessException | TransactionException failure) {
             String problem = "transactions of %s cannot hold claims: %s"
                     .formatted(manager, failure.getMostSpecificCause().getMessage());
-            throw new UnsupportedTransactionException(problem, remedy(), failure);
+            throw new UnsupportedTransactionException(problem, chooser == null ? remedy() : ALSO_AT_STARTUP, failure);
+        }
+    }
+
+    private void requireTenantBefore(String manager, @Nullable String chooser) {
+        if (chooser != null && !tenantBeforeHandler) {
+            throw refused(
+                    ("transactions of %s belong to tenants, and %s chooses one when a transaction begins, before the handler: a"
+                                    + " tenant that the handler sets comes too late, and its writes go to another tenant")
+                            .formatted(manager, chooser),
+                    SET_BEFORE);
         }
     }
 

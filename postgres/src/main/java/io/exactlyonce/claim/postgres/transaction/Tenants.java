@@ -1,0 +1,109 @@
+package io.exactlyonce.claim.postgres.transaction;
+
+import jakarta.persistence.EntityManagerFactory;
+import jakarta.persistence.PersistenceException;
+import java.util.LinkedHashSet;
+import java.util.Objects;
+import java.util.Set;
+import javax.sql.DataSource;
+import org.hibernate.binder.internal.TenantIdBinder;
+import org.hibernate.context.spi.CurrentTenantIdentifierResolver;
+import org.hibernate.engine.spi.SessionFactoryImplementor;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.support.ResourceTransactionManager;
+import org.springframework.util.ClassUtils;
+
+/**
+ * Finds out what chooses a tenant for each transaction when it begins. A transaction that holds claims begins before the
+ * handler, so that a tenant which the handler sets comes too late.
+ */
+final class Tenants {
+
+    private static final boolean HAS_HIBERNATE =
+            ClassUtils.isPresent("org.hibernate.engine.spi.SessionFactoryImplementor", Tenants.class.getClassLoader());
+
+    /** Where a session leads, and whether it can write there: a replica is no place for tenants. */
+    private static final String PLACE = """
+            SELECT format('%s %s %s %s', current_database(), inet_server_addr(), inet_server_port(),
+                          current_setting('search_path')) AS place,
+                   current_setting('transaction_read_only') = 'on' AS read_only""";
+
+    private record Place(String place, boolean readOnly) {
+
+        static Place of(JdbcTemplate jdbc) {
+            return Objects.requireNonNull(jdbc.queryForObject(
+                    PLACE, (row, number) -> new Place(row.getString("place"), row.getBoolean("read_only"))));
+        }
+    }
+
+    private Tenants() {}
+
+    /** Returns what chooses the tenants of a manager's entity managers; {@code null} if they have none. */
+    static @Nullable String ofEntityManagers(PlatformTransactionManager manager) {
+        return HAS_HIBERNATE && manager instanceof ResourceTransactionManager resource
+                ? OfHibernate.chooser(resource.getResourceFactory())
+                : null;
+    }
+
+    /**
+     * Returns what chooses among several databases or schemas under a DataSource; {@code null} if all connections that
+     * can write lead to one. Targets that cannot be reached now are not counted.
+     *
+     * @param transaction an open one, of that DataSource
+     */
+    static @Nullable String ofConnections(DataSource dataSource, JdbcTemplate transaction) {
+        AbstractRoutingDataSource router = DataSourceUnwrapper.unwrap(dataSource, AbstractRoutingDataSource.class);
+        if (router == null) {
+            return null;
+        }
+        Place own = Place.of(transaction);
+        Set<DataSource> targets =
+                new LinkedHashSet<>(router.getResolvedDataSources().values());
+        return targets.stream().anyMatch(target -> isOfATenant(target, own))
+                ? router.getClass().getName()
+                : null;
+    }
+
+    private static boolean isOfATenant(DataSource target, Place own) {
+        try {
+            Place place = Place.of(new JdbcTemplate(target));
+            return !place.readOnly() && !place.place().equals(own.place());
+        } catch (DataAccessException unreachable) {
+            return false;
+        }
+    }
+
+    /** Loaded only with Hibernate. */
+    private static final class OfHibernate {
+
+        private OfHibernate() {}
+
+        static @Nullable String chooser(@Nullable Object resource) {
+            SessionFactoryImplementor sessions =
+                    resource instanceof EntityManagerFactory factory ? sessions(factory) : null;
+            if (sessions == null) {
+                return null;
+            }
+            CurrentTenantIdentifierResolver<?> resolver = sessions.getCurrentTenantIdentifierResolver();
+            if (resolver != null) {
+                return resolver.getClass().getName();
+            }
+            boolean hasTenants = sessions.getSessionFactoryOptions().isMultiTenancyEnabled()
+                    || sessions.getDefinedFilterNames().contains(TenantIdBinder.FILTER_NAME);
+            return hasTenants ? "Hibernate's multi-tenancy" : null;
+        }
+
+        private static @Nullable SessionFactoryImplementor sessions(EntityManagerFactory factory) {
+            try {
+                return factory.unwrap(SessionFactoryImplementor.class);
+            } catch (PersistenceException ofAnotherProvider) {
+                return null;
+            }
+        }
+    }
+}
