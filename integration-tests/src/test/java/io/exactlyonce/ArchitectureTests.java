@@ -24,7 +24,6 @@ import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
-import io.exactlyonce.claim.ClaimTransaction;
 import java.time.Clock;
 import java.time.temporal.Temporal;
 import java.util.Calendar;
@@ -69,15 +68,20 @@ class ArchitectureTests {
             entry("time", List.of()),
             entry("claim", List.of("", "time")),
             entry("claim.groupcommit", List.of("claim", "time")),
+            entry("claim.transaction", List.of("", "claim")),
             entry("property", List.of("")),
             entry("primary", List.of("", "claim")),
             entry("claim.postgres", List.of("", "claim", "primary", "time")),
-            entry("claim.postgres.transaction", List.of("claim", "claim.postgres", "primary")),
+            entry("claim.postgres.transaction", List.of("claim", "claim.postgres", "claim.transaction", "primary")),
             entry("fingerprint", List.of()),
             entry("visibility", List.of()),
             entry("renewal", List.of("claim", "visibility", "time")),
-            entry("delivery", List.of("", "claim", "fingerprint", "renewal", "visibility", "time")),
-            entry("delivery.pipeline", List.of("", "claim", "delivery", "renewal", "visibility", "time")),
+            entry(
+                    "delivery",
+                    List.of("", "claim", "claim.transaction", "fingerprint", "renewal", "visibility", "time")),
+            entry(
+                    "delivery.pipeline",
+                    List.of("", "claim", "claim.transaction", "delivery", "renewal", "visibility", "time")),
             entry(
                     "operations",
                     List.of("", "claim", "delivery", "delivery.pipeline", "fingerprint", "renewal", "time")),
@@ -89,6 +93,7 @@ class ArchitectureTests {
                     List.of(
                             "",
                             "claim",
+                            "claim.transaction",
                             "delivery",
                             "delivery.pipeline",
                             "fingerprint",
@@ -116,6 +121,7 @@ class ArchitectureTests {
                     List.of(
                             "",
                             "claim",
+                            "claim.transaction",
                             "delivery",
                             "delivery.pipeline",
                             "listener.container",
@@ -264,13 +270,10 @@ class ArchitectureTests {
             .orShould()
             .haveNameMatching(AUTOCONFIGURE + "\\.(PostgresClaimsConfiguration|ApplicationTarget)");
 
-    /** An application's transaction manager is Spring's. */
     @ArchTest
     static final ArchRule claimsKnowNeitherSpringNorSql = noClasses()
             .that()
             .resideInAnyPackage(rooms("claim", "claim.groupcommit"))
-            .and()
-            .doNotBelongToAnyOf(ClaimTransaction.class)
             .should()
             .dependOnClassesThat(resideInAPackage("org.springframework..").or(resideInAnyPackage(SQL)));
 

@@ -1,7 +1,7 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.fingerprint.Content;
 import org.jspecify.annotations.Nullable;
 

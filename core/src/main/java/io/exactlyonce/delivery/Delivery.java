@@ -5,7 +5,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
-import io.exactlyonce.claim.ClaimTransactionException;
+import io.exactlyonce.claim.transaction.ClaimTransactionException;
 import io.exactlyonce.renewal.Window;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;

@@ -21,6 +21,7 @@ import java.util.function.Supplier;
 import java.util.stream.BaseStream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * The kinds of results that stand for work which may not have ended: futures, publishers, coroutines, functions that
@@ -199,13 +200,15 @@ public final class UnfinishedWork {
         return null;
     }
 
-    private static Field[] fields(Class<?> type) {
+    private static List<Field> fields(Class<?> type) {
+        List<Field> fields = new ArrayList<>();
         try {
-            return type.getDeclaredFields();
-        } catch (LinkageError absent) {
+            ReflectionUtils.doWithLocalFields(type, fields::add);
+        } catch (IllegalStateException absent) {
             // The class path may be without the type of a field that nothing uses.
-            return new Field[0];
+            return List.of();
         }
+        return fields;
     }
 
     /**

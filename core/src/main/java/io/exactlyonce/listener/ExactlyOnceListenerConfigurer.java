@@ -2,7 +2,7 @@ package io.exactlyonce.listener;
 
 import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsListenerConfigurer;
-import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.listener.method.ClaimArgumentResolver;
 import io.exactlyonce.listener.method.DeliveryHandlerMethodFactory;
 import io.exactlyonce.listener.method.ListenerMethodReader;

@@ -262,7 +262,7 @@ class TenantsIT {
         }
         assertThat(output.getAll())
                 .containsPattern(
-                        "failed with io.exactlyonce.claim.ClaimTransactionException \\(sales/\\w{16}, not claimed\\): The"
+                        "failed with io.exactlyonce.claim.transaction.ClaimTransactionException \\(sales/\\w{16}, not claimed\\): The"
                                 + " transaction of \\[sales/\\w{16}\\] has a search_path that does not lead to table exactly_once_claim")
                 .contains("SET search_path TO tenant, public")
                 .doesNotContain("is paused");

@@ -1,6 +1,6 @@
 package io.exactlyonce.delivery.pipeline;
 
-import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.time.NanoClock;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;

@@ -6,7 +6,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;

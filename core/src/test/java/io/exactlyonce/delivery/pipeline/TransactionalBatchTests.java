@@ -12,7 +12,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;

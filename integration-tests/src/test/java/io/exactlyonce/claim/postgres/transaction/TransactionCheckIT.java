@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.ClaimTransaction;
-import io.exactlyonce.claim.ClaimTransactionException;
-import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions.Seen;
+import io.exactlyonce.claim.transaction.ClaimTransaction;
+import io.exactlyonce.claim.transaction.ClaimTransactionException;
+import io.exactlyonce.claim.transaction.UnsupportedTransactionException;
 import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.OtherDatabase;

@@ -1,8 +1,8 @@
 package io.exactlyonce.claim.postgres.transaction;
 
-import io.exactlyonce.claim.ClaimTransactionException;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.SameDatabase;
+import io.exactlyonce.claim.transaction.ClaimTransactionException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Set;

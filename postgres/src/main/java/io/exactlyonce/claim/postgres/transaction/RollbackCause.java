@@ -1,6 +1,6 @@
 package io.exactlyonce.claim.postgres.transaction;
 
-import io.exactlyonce.claim.ClaimTransactionException;
+import io.exactlyonce.claim.transaction.ClaimTransactionException;
 import org.springframework.context.ApplicationListener;
 import org.springframework.transaction.UnexpectedRollbackException;
 import org.springframework.transaction.interceptor.MethodRollbackEvent;

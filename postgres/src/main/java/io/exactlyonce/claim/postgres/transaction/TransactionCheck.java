@@ -1,11 +1,11 @@
 package io.exactlyonce.claim.postgres.transaction;
 
-import io.exactlyonce.claim.ClaimTransaction;
-import io.exactlyonce.claim.UnsupportedTransactionException;
 import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions.Seen;
+import io.exactlyonce.claim.transaction.ClaimTransaction;
+import io.exactlyonce.claim.transaction.UnsupportedTransactionException;
 import java.util.List;
 import java.util.Objects;
 import javax.sql.DataSource;

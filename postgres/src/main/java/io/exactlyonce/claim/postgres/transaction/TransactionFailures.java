@@ -1,9 +1,9 @@
 package io.exactlyonce.claim.postgres.transaction;
 
 import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.claim.ClaimTransactionException;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.SameDatabase;
+import io.exactlyonce.claim.transaction.ClaimTransactionException;
 import io.exactlyonce.primary.ClaimPool;
 import java.sql.SQLException;
 import java.util.Set;

@@ -1,4 +1,4 @@
-package io.exactlyonce.claim;
+package io.exactlyonce.claim.transaction;
 
 import io.exactlyonce.ExactlyOnceSetupException;
 import org.jspecify.annotations.Nullable;

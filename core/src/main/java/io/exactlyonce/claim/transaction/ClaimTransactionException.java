@@ -1,4 +1,4 @@
-package io.exactlyonce.claim;
+package io.exactlyonce.claim.transaction;
 
 import org.jspecify.annotations.Nullable;
 

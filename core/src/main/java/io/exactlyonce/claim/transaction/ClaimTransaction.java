@@ -1,6 +1,10 @@
-package io.exactlyonce.claim;
+package io.exactlyonce.claim.transaction;
 
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
