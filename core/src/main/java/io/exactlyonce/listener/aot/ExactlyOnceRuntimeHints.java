@@ -25,7 +25,7 @@ final class ExactlyOnceRuntimeHints implements RuntimeHintsRegistrar {
                 .registerJdkProxy(ExactlyOnceListener.class)
                 .registerJdkProxy(SqsListener.class)
                 .registerJdkProxy(SqsHandler.class);
-        // What every key expression may read: the message, its headers, and SQS's own message in one of them.
+        // Every key expression may read these: the message, its headers, and SQS's own message in one of them.
         Stream.of(
                         org.springframework.messaging.Message.class,
                         MessageHeaders.class,

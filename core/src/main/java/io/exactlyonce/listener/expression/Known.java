@@ -7,7 +7,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
- * What is known, when the application starts, of a value that an expression reads. The value may also be {@code null}.
+ * A value that an expression reads, as far as it is known when the application starts. The value may also be {@code null}.
  *
  * @param type its class or a superclass; {@code Object} if nothing is known. Of a class literal, such as {@code T(String)}, the class
  *     that it names
@@ -21,7 +21,7 @@ record Known(
         @Nullable Object constant,
         Role role) {
 
-    /** What a value of an expression depends on. Of two values, the later origin decides for what is made of both. */
+    /** The source of a value, on which it depends. Of two values, the later origin decides for what is made of both. */
     enum Origin {
         /** The value is the same for all messages. */
         CONSTANT,

@@ -20,7 +20,7 @@ import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
-/** What an expression may begin with: arguments, beans, classes and new objects. There is no root object. */
+/** The beginnings of a chain: arguments, beans, classes and new objects. There is no root object. */
 final class Sources {
 
     private final KeyExpression expression;
