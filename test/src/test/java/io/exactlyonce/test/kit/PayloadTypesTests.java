@@ -12,11 +12,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Configuration;
@@ -186,28 +188,30 @@ class PayloadTypesTests {
     private static final String ORDER = "{\"orderId\":\"A-1\"}";
     private static final String ENVELOPE = "{\"id\":\"E-1\",\"data\":" + ORDER + "}";
 
+    static Stream<Arguments> payloadHasTheTypeThatItsHandlerDeclares() {
+        return Stream.of(
+                Arguments.of("inherited", ORDER),
+                Arguments.of("inherited-message", ORDER),
+                Arguments.of("inherited-envelope", ENVELOPE),
+                Arguments.of("inherited-array", "[" + ENVELOPE + "]"),
+                Arguments.of("inherited-messages", ENVELOPE),
+                Arguments.of("envelope", ENVELOPE),
+                Arguments.of("envelopes", ENVELOPE),
+                Arguments.of("list", "[" + ORDER + "]"),
+                Arguments.of("map", "{\"a\":" + ORDER + "}"),
+                Arguments.of("optional", ORDER),
+                Arguments.of("optional-envelope", ENVELOPE),
+                Arguments.of("bean", ENVELOPE),
+                Arguments.of("deep", "{\"id\":\"P-1\",\"first\":1,\"second\":{\"x\":[" + ORDER + "]}}"),
+                Arguments.of("bounded", ENVELOPE),
+                Arguments.of("lists", "[" + ORDER + "]"),
+                Arguments.of(
+                        "sns",
+                        "{\"Type\":\"Notification\",\"Message\":\"" + ENVELOPE.replace("\"", "\\\"") + "\"}"));
+    }
+
     @ParameterizedTest
-    @CsvSource(
-            delimiter = '|',
-            quoteCharacter = '`',
-            value = {
-                "inherited          | " + ORDER,
-                "inherited-message  | " + ORDER,
-                "inherited-envelope | " + ENVELOPE,
-                "inherited-array    | [" + ENVELOPE + "]",
-                "inherited-messages | " + ENVELOPE,
-                "envelope           | " + ENVELOPE,
-                "envelopes          | " + ENVELOPE,
-                "list               | [" + ORDER + "]",
-                "map                | {\"a\":" + ORDER + "}",
-                "optional           | " + ORDER,
-                "optional-envelope  | " + ENVELOPE,
-                "bean               | " + ENVELOPE,
-                "deep               | {\"id\":\"P-1\",\"first\":1,\"second\":{\"x\":[" + ORDER + "]}}",
-                "bounded            | " + ENVELOPE,
-                "lists              | [" + ORDER + "]",
-                "sns                | {\"Type\":\"Notification\",\"Message\":\"{\\\"id\\\":\\\"E-1\\\",\\\"data\\\":{\\\"orderId\\\":\\\"A-1\\\"}}\"}",
-            })
+    @MethodSource
     void payloadHasTheTypeThatItsHandlerDeclares(String queue, String body) {
         Delivered first = driver.deliver(TestMessage.of(body).to(queue));
 
