@@ -206,8 +206,7 @@ class PayloadTypesTests {
                 Arguments.of("bounded", ENVELOPE),
                 Arguments.of("lists", "[" + ORDER + "]"),
                 Arguments.of(
-                        "sns",
-                        "{\"Type\":\"Notification\",\"Message\":\"" + ENVELOPE.replace("\"", "\\\"") + "\"}"));
+                        "sns", "{\"Type\":\"Notification\",\"Message\":\"" + ENVELOPE.replace("\"", "\\\"") + "\"}"));
     }
 
     @ParameterizedTest
