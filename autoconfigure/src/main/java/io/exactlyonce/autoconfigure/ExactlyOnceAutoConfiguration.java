@@ -33,6 +33,7 @@ import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
 import io.exactlyonce.listener.ListenerDetection;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.container.ListenerSummary;
+import io.exactlyonce.listener.container.SharedPools;
 import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.method.ListenerModes;
@@ -94,7 +95,8 @@ import tools.jackson.databind.json.JsonMapper;
     PostgresClaimsConfiguration.class,
     ExactlyOnceAutoConfiguration.AutoProxyCreator.class,
     ListenerDetection.class,
-    SharedQueues.class
+    SharedQueues.class,
+    SharedPools.class
 })
 public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
@@ -258,9 +260,15 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
             Environment environment,
             ListenerEngine engine,
             ObjectProvider<ObservedClaims> observed,
-            SharedQueues queues) {
+            SharedQueues queues,
+            SharedPools pools) {
         return new ExactlyOnceContainerFactoryConfigurer(
-                environment, Threading.VIRTUAL.isActive(environment), engine, new ObservedListeners(observed), queues);
+                environment,
+                Threading.VIRTUAL.isActive(environment),
+                engine,
+                new ObservedListeners(observed),
+                queues,
+                pools);
     }
 
     @Bean(ExactlyOnceListener.CONTAINER_FACTORY)

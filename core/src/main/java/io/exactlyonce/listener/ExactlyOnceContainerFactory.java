@@ -78,6 +78,7 @@ public final class ExactlyOnceContainerFactory
         with.queues.add(id, endpoint.getLogicalNames(), settings.listener());
         if (!settings.isObserved()) {
             claimKeys(id, container, settings);
+            with.pools.add(id, endpoint.getLogicalNames(), container.getContainerOptions(), settings.listener());
         }
         return container;
     }

@@ -3,6 +3,7 @@ package io.exactlyonce.listener;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.awspring.cloud.sqs.listener.QueueNotFoundStrategy;
 import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.container.SharedPools;
 import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.observed.ObservedListeners;
 import org.springframework.beans.factory.ListableBeanFactory;
@@ -28,6 +29,7 @@ public final class ExactlyOnceContainerFactoryConfigurer {
     final ListenerEngine engine;
     final ObservedListeners observing;
     final SharedQueues queues;
+    final SharedPools pools;
     final QueueNotFoundStrategy queueNotFound;
     final boolean virtualThreads;
 
@@ -39,17 +41,21 @@ public final class ExactlyOnceContainerFactoryConfigurer {
      * @param virtualThreads whether handlers run on virtual threads where the application names no executor
      * @param engine checks the claim store with each container; each message source awaits that before it polls
      * @param observing for listeners that are only observed, whose containers are not changed
+     * @param queues warns of listeners that share a queue or a scope with different settings
+     * @param pools warns of handlers that need more connections than there are
      */
     public ExactlyOnceContainerFactoryConfigurer(
             Environment environment,
             boolean virtualThreads,
             ListenerEngine engine,
             ObservedListeners observing,
-            SharedQueues queues) {
+            SharedQueues queues,
+            SharedPools pools) {
         this.virtualThreads = virtualThreads;
         this.engine = engine;
         this.observing = observing;
         this.queues = queues;
+        this.pools = pools;
         queueNotFound =
                 environment.getProperty(QUEUE_NOT_FOUND, QueueNotFoundStrategy.class, QueueNotFoundStrategy.FAIL);
     }

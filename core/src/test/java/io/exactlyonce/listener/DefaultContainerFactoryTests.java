@@ -11,6 +11,7 @@ import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.container.SharedPools;
 import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.listener.observed.ObservedListeners;
@@ -173,7 +174,8 @@ class DefaultContainerFactoryTests {
                 new ObservedListeners(() -> {
                     throw new AssertionError("nothing is observed");
                 }),
-                new SharedQueues());
+                new SharedQueues(),
+                new SharedPools());
     }
 
     /** An application in which plain listeners would be refused, and each listener claims keys. */

@@ -27,6 +27,7 @@ import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.container.SharedPools;
 import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerRig;
@@ -446,7 +447,8 @@ class ExactlyOnceContainerFactoryTests {
         ScriptedStore store = new ScriptedStore();
         Deliveries deliveries = ListenerRig.deliveries(ListenerRig.renewer(store, clock), Duration.ofSeconds(1), clock);
         ListenerEngine engine = ListenerRig.engine(deliveries, store, Runnable::run, check, readiness);
-        return new ExactlyOnceContainerFactoryConfigurer(environment, false, engine, observing(), queues)
+        return new ExactlyOnceContainerFactoryConfigurer(
+                        environment, false, engine, observing(), queues, new SharedPools())
                 .prepare(original);
     }
 

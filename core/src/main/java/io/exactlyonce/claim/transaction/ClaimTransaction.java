@@ -47,6 +47,14 @@ public interface ClaimTransaction {
         @Nullable String run(Acquired claim) throws Exception;
     }
 
+    /**
+     * A pool of connections, each of which one transaction occupies until it ends.
+     *
+     * @param name tells it from other pools
+     * @param connections how many there are at most
+     */
+    record Pool(String name, int connections) {}
+
     /** Makes claim transactions of the application's transaction managers. */
     @FunctionalInterface
     interface Factory {
@@ -84,6 +92,11 @@ public interface ClaimTransaction {
                     return result == null ? Map.of() : Map.of(request.id(), result);
                 })
                 .get(0);
+    }
+
+    /** Returns the pool of its connections; {@code null} if that is unknown. */
+    default @Nullable Pool pool() {
+        return null;
     }
 
     /**

@@ -3,6 +3,7 @@ package io.exactlyonce.claim.postgres.transaction;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions.Seen;
@@ -135,6 +136,24 @@ class TransactionCheckIT {
     void managerOfTheClaimsDatabaseIsTakenAndWorks(UnaryOperator<DataSource> wrapping) throws Throwable {
         assertThat(of(wrapping.apply(dataSource())).execute(TestDatabase.request(), claim -> null))
                 .isInstanceOf(Acquired.class);
+    }
+
+    /** Handlers that run occupy its connections. */
+    @ParameterizedTest
+    @MethodSource("accepted")
+    void poolOfItsConnectionsIsKnown(UnaryOperator<DataSource> wrapping) {
+        try (HikariDataSource pool = new HikariDataSource()) {
+            pool.setDataSource(dataSource());
+            pool.setPoolName("shop");
+            pool.setMaximumPoolSize(7);
+
+            assertThat(of(wrapping.apply(pool)).pool()).isEqualTo(new ClaimTransaction.Pool("shop", 7));
+            assertThat(transactions
+                            .create(new JdbcTransactionManager(dataSource()), new DefaultTransactionAttribute(), true)
+                            .pool())
+                    .as("without a pool")
+                    .isNull();
+        }
     }
 
     @Test

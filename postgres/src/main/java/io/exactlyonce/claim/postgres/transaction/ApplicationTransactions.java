@@ -1,5 +1,8 @@
 package io.exactlyonce.claim.postgres.transaction;
 
+import com.zaxxer.hikari.HikariConfigMXBean;
+import com.zaxxer.hikari.HikariDataSource;
+import io.exactlyonce.claim.ClaimTransaction.Pool;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.SameDatabase;
 import java.sql.Connection;
@@ -7,6 +10,7 @@ import java.util.Objects;
 import java.util.Set;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
+import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
@@ -97,6 +101,13 @@ public record ApplicationTransactions(
                         .isEmpty()
                 && !connection().hasTimeout()
                 && TransactionSynchronizationManager.getSynchronizations().isEmpty();
+    }
+
+    /** Returns the pool of the connections, if HikariCP makes it, also behind a proxy. */
+    @Nullable Pool pool() {
+        HikariDataSource pool =
+                DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);
+        return pool == null ? null : new Pool(String.valueOf(pool.getPoolName()), pool.getMaximumPoolSize());
     }
 
     /** @throws org.springframework.transaction.TransactionTimedOutException if the transaction's timeout is over */

@@ -140,6 +140,11 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     @Override
+    public @Nullable Pool pool() {
+        return transactions.pool();
+    }
+
+    @Override
     public boolean isAftermath(Throwable failure) {
         return TransactionFailures.isAftermath(failure);
     }
