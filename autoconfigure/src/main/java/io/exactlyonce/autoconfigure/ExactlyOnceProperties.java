@@ -5,6 +5,7 @@ import static io.exactlyonce.property.Bounds.requireOrder;
 
 import io.exactlyonce.Mode;
 import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.property.InvalidPropertyException;
@@ -196,6 +197,8 @@ public record ExactlyOnceProperties(
      *     comparing.
      * @param maxResultSize Largest result that is kept with a claim, as JSON, from 0B to 16MB. A larger result is
      *     dropped with a warning; its claim is completed.
+     * @param tableName Name of the claim table in PostgreSQL, with or without its schema, such as 'shop.claims': lower-case
+     *     letters, digits and '_', at most 50 for the table. Without a schema, the search path of the connection decides.
      * @param initializeSchema Creation of a missing claim table at startup: 'always' or 'never'. PostgreSQL is not an
      *     embedded database, so 'embedded' means 'never'.
      * @param synchronousCommit PostgreSQL's synchronous_commit for claims, whatever the server's own default: 'on',
@@ -211,10 +214,32 @@ public record ExactlyOnceProperties(
             @DefaultValue("18d") Duration retention,
             @DefaultValue("refuse") MismatchPolicy onMismatch,
             @DefaultValue("64KB") DataSize maxResultSize,
+            @DefaultValue(ClaimTable.DEFAULT_NAME) String tableName,
             @DefaultValue("never") DatabaseInitializationMode initializeSchema,
             @DefaultValue("on") SynchronousCommit synchronousCommit,
             @DefaultValue("false") boolean tenantBeforeHandler,
-            @DefaultValue Cleanup cleanup) {}
+            @DefaultValue Cleanup cleanup) {
+
+        private static final String TABLE_NAME = "exactly-once.claim.table-name";
+
+        public Claim {
+            if (!tableName.matches(ClaimTable.NAME_PATTERN)) {
+                throw new InvalidPropertyException(
+                        TABLE_NAME,
+                        ("%s (%s) must be a table, or a schema and a table such as shop.claims, out of lower-case letters, digits"
+                                        + " and '_', at most 50 for the table and 63 for the schema")
+                                .formatted(TABLE_NAME, tableName),
+                        "write it as PostgreSQL lists it, without quotation marks, and rename a table whose name needs them");
+            }
+            if (store == Store.DYNAMODB && !tableName.equals(ClaimTable.DEFAULT_NAME)) {
+                throw new InvalidPropertyException(
+                        TABLE_NAME,
+                        "%s (%s) is for claims in PostgreSQL, but exactly-once.claim.store is dynamodb"
+                                .formatted(TABLE_NAME, tableName),
+                        "set exactly-once.dynamodb.table-name instead");
+            }
+        }
+    }
 
     /** The store of claims. */
     public enum Store {

@@ -111,7 +111,8 @@ class PostgresClaimsConfiguration {
 
     @Bean
     ClaimTable exactlyOnceClaimTable(ClaimPool pool) {
-        return new ClaimTable(pool.dataSource(), properties.retention(), properties.synchronousCommit());
+        return new ClaimTable(
+                properties.tableName(), pool.dataSource(), properties.retention(), properties.synchronousCommit());
     }
 
     @Bean

@@ -1,8 +1,8 @@
 package io.exactlyonce.benchmarks;
 
+import io.exactlyonce.benchmarks.process.Postgres;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimSchema;
-import io.exactlyonce.benchmarks.process.Postgres;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.primary.ClaimPool;
 import java.io.IOException;

@@ -29,6 +29,18 @@ final class WrongValues {
                     "postgresql://db/shop",
                     "${NOWHERE}",
                     "\0"),
+            "exactly-once.claim.table-name",
+            List.of(
+                    "",
+                    "two words",
+                    "Shop.claims",
+                    "shop.claims.old",
+                    "\"claims\"",
+                    "claims; DROP TABLE claims",
+                    "1st",
+                    "x".repeat(51),
+                    "x".repeat(64) + ".claims",
+                    "${NOWHERE}"),
             "exactly-once.dynamodb.table-name",
             List.of(
                     "",

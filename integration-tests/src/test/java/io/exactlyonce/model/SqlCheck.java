@@ -66,7 +66,7 @@ enum SqlCheck {
             "io.exactlyonce.claim.postgres.FencingLockIT#zombieWhoseClaimWasTakenOverCannotCommit"),
     ADVISORY_LOCK(
             Guard.ONE_TRANSACTION_PER_KEY,
-            "pg_try_advisory_xact_lock(wanted.number) AS taken",
+            "pg_try_advisory_xact_lock(wanted.number # '\"exactly_once_claim\"'::regclass::oid::bigint) AS taken",
             "wanted.number IS NOT NULL AS taken",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse"),
@@ -176,7 +176,7 @@ enum SqlCheck {
             "WHEN claim.status = 'HELD' THEN 'HELD'",
             "io.exactlyonce.claim.postgres.KeyStateQueryIT#keyWhoseLeaseIsOverIsFree"),
     SEEN_TRANSACTION(
-            "WHEN NOT pg_try_advisory_xact_lock_shared(w.lock) THEN 'HELD'",
+            "WHEN NOT pg_try_advisory_xact_lock_shared(w.lock # '\"exactly_once_claim\"'::regclass::oid::bigint) THEN 'HELD'",
             "",
             "io.exactlyonce.claim.postgres.KeyStateQueryIT#lockedKeyIsHeldAlsoWhenAnEarlierClaimsRowIsFree"),
     SEEN_LOCK(

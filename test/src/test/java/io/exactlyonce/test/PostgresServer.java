@@ -25,16 +25,18 @@ public final class PostgresServer {
     private static final int CONNECTIONS = 16;
     private static final Duration RETENTION = Duration.ofDays(365);
 
-    /** How the claim table is laid out, each in a database of its own. */
+    /** The claim table, in each case in a database of its own. */
     public enum Layout {
-        PLAIN("", ""),
-        HASH("HASH (scope, key)", """
+        PLAIN(ClaimTable.DEFAULT_NAME, "", ""),
+        /** A key word, in a schema that is not on the search path. */
+        NAMED("shop.order", "", ""),
+        HASH(ClaimTable.DEFAULT_NAME, "HASH (scope, key)", """
                 CREATE TABLE part_0 PARTITION OF exactly_once_claim FOR VALUES WITH (MODULUS 3, REMAINDER 0);
                 CREATE TABLE part_1 PARTITION OF exactly_once_claim FOR VALUES WITH (MODULUS 3, REMAINDER 1);
                 CREATE TABLE part_2 PARTITION OF exactly_once_claim FOR VALUES WITH (MODULUS 3, REMAINDER 2)
                 """),
         /** Most keys of the contracts have one scope, so its partition has partitions in turn. */
-        LIST("LIST (scope)", """
+        LIST(ClaimTable.DEFAULT_NAME, "LIST (scope)", """
                 CREATE TABLE others PARTITION OF exactly_once_claim DEFAULT;
                 CREATE TABLE orders PARTITION OF exactly_once_claim FOR VALUES IN ('orders') PARTITION BY RANGE (key);
                 CREATE TABLE orders_0 PARTITION OF orders FOR VALUES FROM (MINVALUE) TO ('6');
@@ -42,17 +44,19 @@ public final class PostgresServer {
                 CREATE TABLE orders_b PARTITION OF orders DEFAULT
                 """);
 
+        private final String table;
         private final String partitionBy;
         private final String partitions;
 
-        Layout(String partitionBy, String partitions) {
+        Layout(String table, String partitionBy, String partitions) {
+            this.table = table;
             this.partitionBy = partitionBy;
             this.partitions = partitions;
         }
 
         /** Makes the table that the schema has created one with partitions. */
         private void apply(JdbcTemplate jdbc) {
-            if (this != PLAIN) {
+            if (!partitionBy.isEmpty()) {
                 jdbc.execute("ALTER TABLE exactly_once_claim RENAME TO plain");
                 jdbc.execute("CREATE TABLE exactly_once_claim (LIKE plain INCLUDING ALL) PARTITION BY " + partitionBy);
                 jdbc.execute("DROP TABLE plain");
@@ -61,6 +65,7 @@ public final class PostgresServer {
         }
     }
 
+    private final ClaimTable table;
     private final JdbcTemplate jdbc;
     private final ClaimStore store;
     private final ParkedClaims parked;
@@ -70,9 +75,10 @@ public final class PostgresServer {
         pool.setJdbcUrl(server.createDatabase(layout.name().toLowerCase(Locale.ROOT)));
         pool.setUsername(server.getUsername());
         pool.setMaximumPoolSize(CONNECTIONS);
-        var table = new ClaimTable(pool, RETENTION, SynchronousCommit.ON);
-        var schema = new ClaimSchema(table);
+        this.table = new ClaimTable(layout.table, pool, RETENTION, SynchronousCommit.ON);
         this.jdbc = new JdbcTemplate(pool);
+        jdbc.execute("CREATE SCHEMA shop");
+        var schema = new ClaimSchema(table);
         schema.create();
         layout.apply(jdbc);
         schema.verify();
@@ -102,19 +108,19 @@ public final class PostgresServer {
 
     /** Makes a claim's lease end now. */
     public void endLease(ClaimId claim) {
-        jdbc.update("UPDATE exactly_once_claim SET lease_until = clock_timestamp() WHERE claim_id = ?", claim.value());
+        jdbc.update(table.sql("UPDATE {table} SET lease_until = clock_timestamp() WHERE claim_id = ?"), claim.value());
     }
 
     /** Makes a scope's rows older. */
     public void age(String scope, Duration time) {
-        jdbc.update("""
-                UPDATE exactly_once_claim
+        jdbc.update(table.sql("""
+                UPDATE {table}
                 SET lease_until = lease_until - by.time, claimed_at = claimed_at - by.time,
                     first_claimed_at = first_claimed_at - by.time, completed_at = completed_at - by.time,
                     parked_at = parked_at - by.time, expires_at = expires_at - by.time
                 FROM (SELECT ? * interval '1 second' AS time) AS by
                 WHERE scope = ?
-                """, time.toSeconds(), scope);
+                """), time.toSeconds(), scope);
     }
 
     /** Returns the server's version as it reports it, for example {@code 14.22}. */

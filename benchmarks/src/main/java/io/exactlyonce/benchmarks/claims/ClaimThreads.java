@@ -33,7 +33,6 @@ import java.util.stream.Stream;
 public record ClaimThreads(ClaimPool pool, int threads, int keys) {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
-    static final Duration RETENTION = Duration.ofDays(14);
 
     /**
      * What they did.

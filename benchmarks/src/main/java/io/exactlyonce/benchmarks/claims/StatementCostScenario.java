@@ -67,8 +67,7 @@ public final class StatementCostScenario implements Scenario {
                     "`SELECT 1`",
                     number -> nothing.executeQuery().close()));
         }
-        PostgresClaimStore store =
-                new PostgresClaimStore(BenchmarkDatabase.table(database.pool()));
+        PostgresClaimStore store = new PostgresClaimStore(BenchmarkDatabase.table(database.pool()));
         for (int keys : KEYS) {
             List<List<ClaimRequest>> requests = Stream.generate(() -> ClaimThreads.newKeys(keys))
                     .limit(calls)
@@ -119,8 +118,7 @@ public final class StatementCostScenario implements Scenario {
         @Override
         public Reading run(Turn turn) throws Exception {
             database.reset();
-            PostgresClaimStore store =
-                    new PostgresClaimStore(BenchmarkDatabase.table(database.pool()));
+            PostgresClaimStore store = new PostgresClaimStore(BenchmarkDatabase.table(database.pool()));
             Duration before = database.processorTime();
             long startNanos = System.nanoTime();
             long pairs = ClaimThreads.claimAndComplete(

@@ -1,12 +1,12 @@
 package io.exactlyonce.benchmarks.volume;
 
-import io.exactlyonce.claim.postgres.ClaimSchema;
+import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.benchmarks.Contestant;
 import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.claims.ClaimThreads;
 import io.exactlyonce.benchmarks.process.Postgres;
-import io.exactlyonce.benchmarks.BenchmarkDatabase;
+import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.Retention;
 import io.exactlyonce.primary.ClaimPool;
 import java.sql.SQLException;
@@ -103,7 +103,12 @@ final class FullTable implements Contestant, AutoCloseable {
     }
 
     private void deleteExpired() {
-        Retention retention = new Retention(BenchmarkDatabase.table(pool), DELETED_AT_A_TIME, List.of(), System::nanoTime, length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
+        Retention retention = new Retention(
+                BenchmarkDatabase.table(pool),
+                DELETED_AT_A_TIME,
+                List.of(),
+                System::nanoTime,
+                length -> TimeUnit.NANOSECONDS.sleep(length.toNanos()));
         try {
             while (!Thread.currentThread().isInterrupted()) {
                 retention.sweep();

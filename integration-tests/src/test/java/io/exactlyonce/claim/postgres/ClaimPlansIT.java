@@ -290,7 +290,7 @@ class ClaimPlansIT {
                     "SELECT name, statement, array_to_string(array("
                             + "SELECT CASE WHEN type IN ('text'::regtype, 'varchar'::regtype) THEN '''x''' ELSE 'NULL' END"
                             + " FROM unnest(parameter_types) AS type), ', ') AS arguments FROM pg_prepared_statements"
-                            + " WHERE statement LIKE '%exactly_once_claim%' AND statement NOT LIKE 'SELECT pg_try_advisory%'"
+                            + " WHERE statement LIKE '%exactly_once_claim%' AND statement NOT LIKE 'SELECT wanted.position, pg_try%'"
                             // These read no rows.
                             + " AND statement NOT LIKE 'INSERT INTO%VALUES (%'"
                             + " AND statement NOT LIKE '%pg_prepared_statements%'",

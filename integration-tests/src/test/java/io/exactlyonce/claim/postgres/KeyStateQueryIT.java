@@ -65,8 +65,7 @@ class KeyStateQueryIT {
     }
 
     private boolean tryLock(String function) {
-        return other().queryForObject(
-                        "SELECT %s(?)".formatted(function), Boolean.class, SameDatabase.number(claim.key()));
+        return other().queryForObject("SELECT %s(?)".formatted(function), Boolean.class, DATABASE.lockOf(claim.key()));
     }
 
     @Test

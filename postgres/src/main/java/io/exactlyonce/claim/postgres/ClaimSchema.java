@@ -23,7 +23,8 @@ public final class ClaimSchema {
 
     /**
      * Instances that start at the same moment on an empty database take turns: CREATE TABLE IF NOT EXISTS alone fails
-     * with a unique violation in the catalog when another transaction creates the same table. The number is arbitrary.
+     * with a unique violation in the catalog when another transaction creates the same table. The number is arbitrary, and the same for
+     * all names, because two names may mean one table.
      */
     private static final String TAKE_TURNS = "SELECT pg_advisory_xact_lock(7317441206845101);";
 
@@ -40,6 +41,8 @@ public final class ClaimSchema {
     private static final String HIDES_ROWS = "SELECT row_security_active('{table}')";
 
     private static final String MISSING = "42P01";
+
+    private static final String SCHEMA_MISSING = "3F000";
 
     /** A column, or the primary key, is not there. */
     private static final Set<String> OF_ANOTHER_VERSION = Set.of("42703", "42P10");
@@ -62,14 +65,27 @@ public final class ClaimSchema {
 
     /**
      * Creates the table if it is missing. An existing table stays unchanged, without a lock or the right to create it.
+     *
+     * @throws ClaimDatabaseException if its schema is missing
      */
     public void create() {
         if (Boolean.TRUE.equals(jdbc.queryForObject(table.sql(FIND), Boolean.class))) {
             return;
         }
-        // All in one round trip, which is one transaction.
-        jdbc.execute(TAKE_TURNS + script());
+        try {
+            // All in one round trip, which is one transaction.
+            jdbc.execute(TAKE_TURNS + table.script(script()));
+        } catch (DataAccessException failure) {
+            throw ClaimPool.sqlState(failure).equals(SCHEMA_MISSING) ? schemaMissing(failure) : failure;
+        }
         log.info("Created table {}", table.name());
+    }
+
+    private ClaimDatabaseException schemaMissing(DataAccessException failure) {
+        return new ClaimDatabaseException(
+                "The schema of table %s is missing from %s".formatted(table.name(), SameDatabase.describe(jdbc)),
+                "create it with CREATE SCHEMA, or correct exactly-once.claim.table-name",
+                failure);
     }
 
     private static String script() {
@@ -109,7 +125,8 @@ public final class ClaimSchema {
                 throw failure;
             }
             String remedy = isMissing
-                    ? "set exactly-once.claim.initialize-schema=always, or apply with Flyway or Liquibase: "
+                    ? "set exactly-once.claim.initialize-schema=always, correct exactly-once.claim.table-name, or apply with Flyway"
+                            + " or Liquibase: "
                     : "an existing table is never changed: drop it if its claims are not needed, or alter it to match: ";
             String problem = isMissing ? "missing from" : "of another version in";
             throw new ClaimDatabaseException(

@@ -11,14 +11,21 @@ import org.postgresql.util.ServerErrorMessage;
  * The claim table: where it is, and what the statements of the store, the transactions, the retention and the checks have
  * in common. A statement is a text block beside its caller, names the table {@code {table}}, and becomes SQL here.
  *
+ * @param name of the table, with or without its schema; without one, the search path of a connection decides
  * @param dataSource reaches only the primary, in autocommit, with READ COMMITTED as its connections' isolation level
  * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later; a
  *     request may override it
  * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may give it any session
  */
-public record ClaimTable(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
+public record ClaimTable(String name, DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
 
-    public static final String NAME = "exactly_once_claim";
+    public static final String DEFAULT_NAME = "exactly_once_claim";
+
+    /**
+     * Names that PostgreSQL leaves as they are, whether quoted or not. The names of the indexes and of the check end in up to
+     * 13 more characters, of 63.
+     */
+    public static final String NAME_PATTERN = "([a-z_][a-z0-9_]{0,62}\\.)?[a-z_][a-z0-9_]{0,49}";
 
     /** Stands for the table in a statement. */
     private static final String PLACEHOLDER = "{table}";
@@ -41,14 +48,30 @@ public record ClaimTable(DataSource dataSource, Duration retention, SynchronousC
             SELECT coalesce((SELECT coalesce(pg_partition_root(relation.oid), relation.oid) = to_regclass('{table}')
                              FROM (SELECT to_regclass(format('%I.%I', ?::text, ?::text)) AS oid) AS relation), false)""";
 
-    /** Returns the table's name, as messages and statements have it. */
-    public String name() {
-        return NAME;
+    public ClaimTable {
+        if (!name.matches(NAME_PATTERN)) {
+            throw new IllegalArgumentException("A claim table cannot be named " + name);
+        }
     }
 
-    /** Returns the SQL of a statement. */
+    /** The table that has no name of its own. */
+    public ClaimTable(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
+        this(DEFAULT_NAME, dataSource, retention, synchronousCommit);
+    }
+
+    /** Returns the SQL of a statement. Quoted, because a name may be a key word. */
     public String sql(String statement) {
-        return statement.replace(PLACEHOLDER, NAME);
+        return statement.replace(PLACEHOLDER, quoted());
+    }
+
+    /** Returns the script that creates the default table, for this one. Its indexes and constraints begin with its name. */
+    String script(String script) {
+        String relation = name.substring(name.indexOf('.') + 1);
+        return script.replaceAll("\\b" + DEFAULT_NAME + "\\b", quoted()).replace(DEFAULT_NAME + "_", relation + "_");
+    }
+
+    private String quoted() {
+        return '"' + name.replace(".", "\".\"") + '"';
     }
 
     /** Returns the SQL of a statement that is a transaction of its own, behind the settings that it needs. */

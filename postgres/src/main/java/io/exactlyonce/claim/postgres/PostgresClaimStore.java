@@ -123,7 +123,7 @@ public final class PostgresClaimStore implements ClaimStore {
                    CASE
                        WHEN claim.status IN ('COMPLETED', 'PARKED') THEN claim.status
                        WHEN claim.status = 'HELD' AND claim.lease_until > clock_timestamp() THEN 'HELD'
-                       WHEN NOT pg_try_advisory_xact_lock_shared(w.lock) THEN 'HELD'
+                       WHEN NOT pg_try_advisory_xact_lock_shared(w.lock # '{table}'::regclass::oid::bigint) THEN 'HELD'
                        WHEN claim.status IS NULL OR EXISTS (
                            SELECT 1 FROM {table} AS c
                            WHERE c.scope = w.scope AND c.key = w.key FOR UPDATE SKIP LOCKED) THEN 'FREE'

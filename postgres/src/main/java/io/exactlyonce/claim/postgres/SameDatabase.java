@@ -37,19 +37,22 @@ public final class SameDatabase {
     /** In autocommit: otherwise the caller's transaction would keep a connection of the claims' pool to its end. */
     private final Statements claims;
 
+    private final String tableName;
     private final String tableNumber;
     private final String tableSchema;
 
     /** @param table where the claims are kept */
     public SameDatabase(ClaimTable table) {
         this.claims = table.statements();
+        this.tableName = table.name();
         this.tableNumber = table.sql(TABLE);
         this.tableSchema = table.sql(SCHEMA);
     }
 
     /**
-     * Returns the number of the advisory lock that a transaction takes on a key whose row no other transaction can see
-     * until it commits. If two keys share one, that costs a wait, never correctness, because the key's row decides.
+     * Returns the key's part of the number of the advisory lock that a transaction takes on a key whose row no other
+     * transaction can see until it commits; the table's number is the other part. If two keys share a lock, that costs a
+     * wait, never correctness, because the key's row decides.
      *
      * @return the first 8 bytes of the SHA-256 of scope and key: the same for all versions that may run side by side
      */
@@ -84,6 +87,16 @@ public final class SameDatabase {
     /** Returns whether the claim table's name means the same table in both. */
     public boolean isSameTable(JdbcTemplate transaction) {
         return Objects.equals(table(), transaction.queryForObject(tableNumber, Long.class));
+    }
+
+    /** Returns the name of the claims' table, as it is configured. */
+    public String tableName() {
+        return tableName;
+    }
+
+    /** Returns the schema and the name of the claims' table. */
+    public String qualifiedTable() {
+        return schema() + "." + tableName.substring(tableName.indexOf('.') + 1);
     }
 
     /** Returns the OID of the claims' table. */

@@ -56,7 +56,9 @@ final class TableShape {
 
     private enum Fault {
         NOT_A_TABLE("is not a table", "keep claims in a table that the script creates"),
-        ONE_PARTITION("is one partition of another table, so it does not take all keys", "name the partitioned table"),
+        ONE_PARTITION(
+                "is one partition of another table, so it does not take all keys",
+                "set exactly-once.claim.table-name to the partitioned table"),
         TEMPORARY("is temporary, so other sessions do not see it", "drop it, and create the table with the script"),
         UNLOGGED(
                 "is unlogged, so a crash of the server empties it, and completed keys run again",

@@ -8,6 +8,7 @@ import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.testing.DocumentedCode;
 import io.exactlyonce.testing.EmbeddedDatabase;
@@ -139,6 +140,12 @@ public final class TestDatabase implements AutoCloseable {
             }
         }
         throw new IllegalStateException("No other row got the place " + place);
+    }
+
+    /** Returns the number of the advisory lock that transactions take on a key. */
+    public long lockOf(ClaimKey key) {
+        return SameDatabase.number(key)
+                ^ jdbc.queryForObject("SELECT 'exactly_once_claim'::regclass::oid::bigint", Long.class);
     }
 
     public void endLease(ClaimId claim) {

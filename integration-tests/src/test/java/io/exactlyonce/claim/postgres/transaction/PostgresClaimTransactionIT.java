@@ -20,7 +20,6 @@ import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.postgres.CommitLosingDataSource;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
-import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions.Seen;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
@@ -336,7 +335,7 @@ class PostgresClaimTransactionIT {
     void otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse() throws Throwable {
         try (Connection other = DATABASE.application().getConnection()) {
             other.setAutoCommit(false);
-            other.createStatement().execute("SELECT pg_advisory_xact_lock(" + SameDatabase.number(key) + ")");
+            other.createStatement().execute("SELECT pg_advisory_xact_lock(" + DATABASE.lockOf(key) + ")");
             assertThat(again(NOT_TO_BE_CALLED)).isInstanceOf(HeldElsewhere.class);
             other.rollback();
         }

@@ -1,6 +1,5 @@
 package io.exactlyonce.claim.postgres.transaction;
 
-import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.claim.transaction.ClaimTransactionException;
 import java.sql.Connection;
@@ -67,7 +66,7 @@ final class ClaimWhereabouts {
             throw new ClaimTransactionException(
                     ("%s sees table %s through row-level security, which could hide completed keys; ALTER TABLE %s DISABLE ROW"
                                     + " LEVEL SECURITY, or give its role BYPASSRLS")
-                            .formatted(description, ClaimTable.NAME, ClaimTable.NAME),
+                            .formatted(description, database.tableName(), database.tableName()),
                     null);
         }
         if (found == table) {
@@ -88,7 +87,7 @@ final class ClaimWhereabouts {
         return new ClaimTransactionException(
                 ("%s has a search_path that %s; add the table's schema wherever the search_path is set, for example SET"
                                 + " search_path TO tenant, %s")
-                        .formatted(description, how.formatted(ClaimTable.NAME), schema),
+                        .formatted(description, how.formatted(database.tableName()), schema),
                 cause);
     }
 }

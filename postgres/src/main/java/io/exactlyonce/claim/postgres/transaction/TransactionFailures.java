@@ -1,7 +1,6 @@
 package io.exactlyonce.claim.postgres.transaction;
 
 import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.claim.transaction.ClaimTransactionException;
 import io.exactlyonce.primary.ClaimPool;
@@ -107,13 +106,12 @@ final class TransactionFailures {
     private ClaimTransactionException session(Object transaction, String state, Exception failure) {
         if (state.equals(NO_PRIVILEGE)) {
             return new ClaimTransactionException(
-                    "%s has a role without privileges on table %s (SQLSTATE %s); GRANT SELECT, INSERT, UPDATE ON %s.%s, and USAGE ON SCHEMA %s, to each role that transactions use"
+                    "%s has a role without privileges on table %s (SQLSTATE %s); GRANT SELECT, INSERT, UPDATE ON %s, and USAGE ON SCHEMA %s, to each role that transactions use"
                             .formatted(
                                     transaction,
-                                    ClaimTable.NAME,
+                                    database.tableName(),
                                     state,
-                                    database.schema(),
-                                    ClaimTable.NAME,
+                                    database.qualifiedTable(),
                                     database.schema()),
                     failure);
         }
@@ -140,7 +138,7 @@ final class TransactionFailures {
         }
         boolean isOfClaims = String.valueOf(
                         NestedExceptionUtils.getMostSpecificCause(failure).getMessage())
-                .contains(ClaimTable.NAME);
+                .contains(database.tableName());
         return isOfClaims && failure instanceof BadSqlGrammarException ? session(transaction, state, failure) : null;
     }
 

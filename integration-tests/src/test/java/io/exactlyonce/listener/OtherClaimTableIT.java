@@ -14,12 +14,16 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Listeners whose claim table is partitioned: keys that complete and keys that fail share places of different partitions. */
+/**
+ * Listeners whose claim table is not the script's: it has partitions, and then keys that complete and keys that fail share
+ * places of different partitions; or it has another name.
+ */
 @UsesSqs
-class PartitionedClaimsIT {
+class OtherClaimTableIT {
 
     private static final int WINDOW_SECONDS = 3;
     private static final int KEYS = 40;
@@ -59,20 +63,45 @@ class PartitionedClaimsIT {
         }
     }
 
+    private final String url = EmbeddedDatabase.shared().createDatabase();
+    private final DataSource database = EmbeddedDatabase.shared().dataSource(url);
+    private final JdbcTemplate jdbc = new JdbcTemplate(database);
+
     @Test
-    void eachKeyHasItsEffectOnceAlthoughSomeHandlersFail() {
-        EmbeddedDatabase server = EmbeddedDatabase.shared();
-        String url = server.createDatabase();
-        JdbcTemplate jdbc = new JdbcTemplate(server.dataSource(url));
-        jdbc.execute("CREATE TABLE sale (effects text, number int)");
-        new ClaimSchema(TestDatabase.table(server.dataSource(url))).create();
+    void eachKeyOfAPartitionedTableHasItsEffectOnce() {
+        new ClaimSchema(TestDatabase.table(database)).create();
         TestDatabase.partition(jdbc);
+
+        sellAll("exactly_once_claim");
+
+        assertThat(jdbc.queryForList("SELECT DISTINCT tableoid FROM exactly_once_claim"))
+                .as("partitions")
+                .hasSize(4);
+    }
+
+    @Test
+    void eachKeyOfATableOfAnotherNameHasItsEffectOnce() {
+        jdbc.execute("CREATE SCHEMA shop");
+
+        sellAll("shop.claims");
+
+        assertThat(jdbc.queryForList("SELECT 1 WHERE to_regclass('exactly_once_claim') IS NOT NULL"))
+                .isEmpty();
+    }
+
+    private void sellAll(String table) {
+        jdbc.execute("CREATE TABLE sale (effects text, number int)");
         Map<String, String> queues =
                 Map.of("external", SQS.createQueue(WINDOW_SECONDS), "database", SQS.createQueue(WINDOW_SECONDS));
         Map<String, String> properties = Map.of(
-                "test.external", queues.get("external"),
-                "test.database", queues.get("database"),
-                "exactly-once.audit.mode", "off");
+                "test.external",
+                queues.get("external"),
+                "test.database",
+                queues.get("database"),
+                "exactly-once.claim.table-name",
+                table,
+                "exactly-once.audit.mode",
+                "off");
         try (TestApplication application = TestApplication.start(url, properties, Shop.class)) {
             queues.values()
                     .forEach(queue -> IntStream.rangeClosed(1, KEYS)
@@ -86,10 +115,8 @@ class PartitionedClaimsIT {
                                 .mapToObj(String::valueOf)
                                 .toList());
             });
-            assertThat(application.claims("COMPLETED")).isEqualTo(2 * KEYS);
-            assertThat(application.texts("SELECT DISTINCT tableoid::regclass::text FROM exactly_once_claim"))
-                    .as("partitions")
-                    .hasSize(4);
+            assertThat(application.texts("SELECT count(*)::text FROM %s WHERE status = 'COMPLETED'".formatted(table)))
+                    .containsExactly(String.valueOf(2 * KEYS));
         }
     }
 }

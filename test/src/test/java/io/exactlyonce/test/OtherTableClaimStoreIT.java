@@ -1,0 +1,24 @@
+package io.exactlyonce.test;
+
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.test.PostgresServer.Layout;
+import io.exactlyonce.test.contract.ClaimStoreContract;
+import org.junit.jupiter.api.Tag;
+
+/** The contract, on a table of PostgreSQL with another name, in another schema. */
+@Tag("postgres")
+class OtherTableClaimStoreIT extends ClaimStoreContract {
+
+    private static final PostgresServer SERVER = PostgresServer.shared(Layout.NAMED);
+
+    @Override
+    public ClaimStore store() {
+        return SERVER.store();
+    }
+
+    @Override
+    public void endLease(ClaimId claim) {
+        SERVER.endLease(claim);
+    }
+}
