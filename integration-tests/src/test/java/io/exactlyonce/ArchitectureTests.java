@@ -106,6 +106,7 @@ class ArchitectureTests {
                     List.of(
                             "",
                             "claim",
+                            "claim.transaction",
                             "delivery",
                             "delivery.pipeline",
                             "listener.message",

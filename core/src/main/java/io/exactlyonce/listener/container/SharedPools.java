@@ -2,8 +2,8 @@ package io.exactlyonce.listener.container;
 
 import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
-import io.exactlyonce.claim.ClaimTransaction;
-import io.exactlyonce.claim.ClaimTransaction.Pool;
+import io.exactlyonce.claim.transaction.ClaimTransaction;
+import io.exactlyonce.claim.transaction.ClaimTransaction.Pool;
 import io.exactlyonce.listener.method.ListenerMethod;
 import java.util.Collection;
 import java.util.List;

@@ -8,7 +8,7 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimTransaction;
+import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.method.ListenerMethod;
@@ -55,7 +55,7 @@ class SharedPoolsTests {
         add(
                 id,
                 List.of("orders"),
-                options(most, 10, FifoBatchGroupingStrategy.PROCESS_MULTIPLE_GROUPS_IN_SAME_BATCH),
+                options(most, Math.min(most, 10), FifoBatchGroupingStrategy.PROCESS_MULTIPLE_GROUPS_IN_SAME_BATCH),
                 false,
                 transaction);
     }
@@ -118,7 +118,7 @@ class SharedPoolsTests {
         add(
                 "orders",
                 List.of("a", "b"),
-                options(6, 10, FifoBatchGroupingStrategy.PROCESS_MULTIPLE_GROUPS_IN_SAME_BATCH),
+                options(6, 6, FifoBatchGroupingStrategy.PROCESS_MULTIPLE_GROUPS_IN_SAME_BATCH),
                 false,
                 of("pool", 10));
 

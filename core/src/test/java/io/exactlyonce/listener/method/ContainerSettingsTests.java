@@ -58,7 +58,7 @@ class ContainerSettingsTests {
 
     record Moved(String orderId) implements Change {}
 
-    @ExactlyOnceListener(queueNames = "events", key = "#payload.orderId")
+    @ExactlyOnceListener(queueNames = "events", key = "#headers['orderId']")
     static class Unreachable {
 
         @SqsHandler

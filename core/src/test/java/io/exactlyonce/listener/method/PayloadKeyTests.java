@@ -10,7 +10,6 @@ import io.exactlyonce.listener.expression.KeyExpression;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -118,11 +117,8 @@ class PayloadKeyTests {
     private static KeyExpression key(String name) {
         Class<?> declaring =
                 name.startsWith("inherited") || name.startsWith("misspelt") ? Handlers.class : Orders.class;
-        @Nullable KeyExpression key = ((DeliveryHandlerMethod) ListenerRig.handlerMethods(Mode.ENFORCE)
-                        .createInvocableHandlerMethod(
-                                ListenerRig.advised(new Orders()), ListenerRig.method(declaring, name)))
-                .method()
-                .key();
-        return Objects.requireNonNull(key);
+        ContainerSettings settings = ContainerSettings.of(() -> ListenerRig.handlerMethods(Mode.ENFORCE)
+                .createInvocableHandlerMethod(ListenerRig.advised(new Orders()), ListenerRig.method(declaring, name)));
+        return Objects.requireNonNull(settings.listener().key());
     }
 }

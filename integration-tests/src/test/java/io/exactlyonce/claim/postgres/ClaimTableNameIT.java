@@ -11,11 +11,11 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
-import io.exactlyonce.claim.ClaimTransaction;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
+import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.primary.ClaimDatabaseException;
 import java.sql.Connection;
 import java.util.List;
@@ -26,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
 /** Claim tables with names of their own: several of them in one database do not know of each other. */
 class ClaimTableNameIT {
@@ -44,8 +45,8 @@ class ClaimTableNameIT {
     }
 
     private static ClaimTransaction transaction(ClaimTable table) {
-        return new TransactionCheck(table, new StaticListableBeanFactory())
-                .create(new JdbcTransactionManager(DATABASE.application()), true);
+        return new TransactionCheck(table, new StaticListableBeanFactory(), false)
+                .create(new JdbcTransactionManager(DATABASE.application()), new DefaultTransactionAttribute(), true);
     }
 
     @BeforeAll

@@ -2,9 +2,9 @@ package io.exactlyonce.claim.postgres.transaction;
 
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
-import io.exactlyonce.claim.ClaimTransaction.Pool;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.SameDatabase;
+import io.exactlyonce.claim.transaction.ClaimTransaction.Pool;
 import java.sql.Connection;
 import java.util.Objects;
 import java.util.Set;
