@@ -84,7 +84,15 @@ class ArchitectureTests {
                     List.of("", "claim", "claim.transaction", "delivery", "renewal", "visibility", "time")),
             entry(
                     "operations",
-                    List.of("", "claim", "delivery", "delivery.pipeline", "fingerprint", "renewal", "time")),
+                    List.of(
+                            "",
+                            "claim",
+                            "claim.transaction",
+                            "delivery",
+                            "delivery.pipeline",
+                            "fingerprint",
+                            "renewal",
+                            "time")),
             entry("observed", List.of("", "claim", "delivery", "fingerprint", "visibility", "time")),
             entry("listener.message", List.of("delivery", "visibility")),
             entry("listener.expression", List.of("", "claim", "listener.message")),

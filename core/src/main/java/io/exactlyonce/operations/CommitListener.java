@@ -1,7 +1,7 @@
 package io.exactlyonce.operations;
 
+import io.exactlyonce.claim.transaction.PassiveTransactionListener;
 import org.springframework.transaction.TransactionExecution;
-import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
@@ -13,7 +13,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * Spring ends the synchronization. Before {@code afterCommit} it changes nothing: a mark, which is the first to be called
  * there, makes the difference. Without this listener, {@code afterCommit} passes for a part of the transaction.
  */
-public final class CommitListener implements TransactionExecutionListener {
+public final class CommitListener implements PassiveTransactionListener {
 
     private static final Object COMMITTED = CommitListener.class;
 

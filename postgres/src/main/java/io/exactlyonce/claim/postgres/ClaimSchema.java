@@ -38,8 +38,6 @@ public final class ClaimSchema {
             UPDATE {table} SET status = status WHERE false
             """;
 
-    private static final String HIDES_ROWS = "SELECT row_security_active('{table}')";
-
     private static final String MISSING = "42P01";
 
     private static final String SCHEMA_MISSING = "3F000";
@@ -133,13 +131,6 @@ public final class ClaimSchema {
                     "Table %s is %s %s".formatted(table.name(), problem, SameDatabase.describe(jdbc)),
                     remedy + "classpath:" + SCRIPT,
                     failure);
-        }
-        if (Boolean.TRUE.equals(jdbc.queryForObject(table.sql(HIDES_ROWS), Boolean.class))) {
-            throw new ClaimDatabaseException(
-                    "Table %s is behind row-level security in %s, which could hide completed keys"
-                            .formatted(table.name(), SameDatabase.describe(jdbc)),
-                    "ALTER TABLE %s DISABLE ROW LEVEL SECURITY, or give this user BYPASSRLS".formatted(table.name()),
-                    null);
         }
     }
 }

@@ -27,6 +27,7 @@ final class TableShape {
                        CASE
                            WHEN c.relkind NOT IN ('r', 'p') THEN 'NOT_A_TABLE'
                            WHEN relation.is_root AND c.relispartition THEN 'ONE_PARTITION'
+                           WHEN relation.is_root AND row_security_active(c.oid) THEN 'HIDES_ROWS'
                            WHEN c.relpersistence = 't' THEN 'TEMPORARY'
                            WHEN c.relkind = 'r' AND c.relpersistence = 'u' THEN 'UNLOGGED'
                            WHEN c.relkind = 'r' AND EXISTS (SELECT 1 FROM pg_inherits WHERE inhparent = c.oid) THEN 'INHERITED'
@@ -59,6 +60,9 @@ final class TableShape {
         ONE_PARTITION(
                 "is one partition of another table, so it does not take all keys",
                 "set exactly-once.claim.table-name to the partitioned table"),
+        HIDES_ROWS(
+                "is behind row-level security, which could hide completed keys",
+                "ALTER TABLE %s DISABLE ROW LEVEL SECURITY, or give this user BYPASSRLS"),
         TEMPORARY("is temporary, so other sessions do not see it", "drop it, and create the table with the script"),
         UNLOGGED(
                 "is unlogged, so a crash of the server empties it, and completed keys run again",

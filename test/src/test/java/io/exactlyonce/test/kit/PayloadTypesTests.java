@@ -108,12 +108,12 @@ class PayloadTypesTests {
             GOT.add(orders.get("a"));
         }
 
-        @ExactlyOnceListener(queueNames = "optional", key = "#payload.orderId")
+        @ExactlyOnceListener(queueNames = "optional", key = "#payload?.orderId")
         public void optional(Optional<Order> order) {
             GOT.add(order.orElseThrow());
         }
 
-        @ExactlyOnceListener(queueNames = "optional-envelope", key = "#payload.data.orderId")
+        @ExactlyOnceListener(queueNames = "optional-envelope", key = "#payload?.data.orderId")
         public void optionalEnvelope(Optional<Envelope<Order>> order) {
             GOT.add(order.orElseThrow().data());
         }

@@ -5,6 +5,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.claim.transaction.ClaimTransaction.Pool;
+import io.exactlyonce.claim.transaction.PassiveTransactionListener;
 import java.sql.Connection;
 import java.util.Objects;
 import java.util.Set;
@@ -18,6 +19,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
+import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.interceptor.DelegatingTransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAttribute;
@@ -96,9 +98,7 @@ public record ApplicationTransactions(
      */
     boolean mayCommitByStatement() {
         return PLAIN.contains(manager.getClass())
-                && ((ConfigurableTransactionManager) manager)
-                        .getTransactionExecutionListeners()
-                        .isEmpty()
+                && areAllPassive(((ConfigurableTransactionManager) manager).getTransactionExecutionListeners())
                 && !connection().hasTimeout()
                 && TransactionSynchronizationManager.getSynchronizations().isEmpty();
     }
@@ -108,6 +108,15 @@ public record ApplicationTransactions(
         HikariDataSource pool =
                 DataSourceUnwrapper.unwrap(dataSource, HikariConfigMXBean.class, HikariDataSource.class);
         return pool == null ? null : new Pool(String.valueOf(pool.getPoolName()), pool.getMaximumPoolSize());
+    }
+
+    private static boolean areAllPassive(Iterable<TransactionExecutionListener> listeners) {
+        for (TransactionExecutionListener listener : listeners) {
+            if (!(listener instanceof PassiveTransactionListener)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** @throws org.springframework.transaction.TransactionTimedOutException if the transaction's timeout is over */
