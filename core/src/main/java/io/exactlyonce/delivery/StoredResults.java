@@ -31,7 +31,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     /** A JSON text, which distinguishes a null result from a result that is not stored. */
     private static final String NULL = "null";
 
-    /** What is read as these depends on the text: a number of 7 L as an {@code Integer}, a record as a map. */
+    /** Types that a stored result is not read back as: the text of {@code 7L} becomes an {@code Integer}, a record a map. */
     private static final Set<Class<?>> OF_ANY_KIND = Set.of(Object.class, Number.class, Serializable.class);
 
     /**

@@ -25,7 +25,7 @@ class SentencesTests {
     private static final Pattern MONTH = Pattern.compile(
             "\\b\\d{1,2} (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\\b|\\b20\\d\\d-\\d\\d-\\d\\d\\b");
     private static final Pattern RUN = Pattern.compile("(?i)\\bseed[= ]\\d{3}|\\bcommit `?[0-9a-f]{7}|\\bload average");
-    private static final Pattern TEST = Pattern.compile("`[A-Z]\\w+(?:Tests|IT)(?:#\\w+)?`");
+    private static final Pattern TEST = Pattern.compile("`[A-Z]\\w*[a-z0-9](?:Tests|IT)(?:#\\w+)?`");
     private static final Pattern COMMENT = Pattern.compile("^\\s*(?://|/\\*\\*|\\*) ?(.*)$");
 
     /** The page that has one date, because its figures come from one run. */

@@ -48,7 +48,7 @@ final class KeyDecisions {
     record Details(ClaimDetails claim) implements OperationResponseBody {}
 
     /**
-     * What came of a request for a decision.
+     * The outcome of a request for a decision.
      *
      * @param decided whether this request decided
      * @param reason why it did not; {@code null} if it did

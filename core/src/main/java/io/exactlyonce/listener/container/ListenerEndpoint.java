@@ -32,7 +32,7 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
     private final Map<MessageListenerContainer<?>, SetUp> containers =
             Collections.synchronizedMap(new IdentityHashMap<>());
 
-    /** What a container got when it was set up. */
+    /** The settings and the listener that a container got when it was set up. */
     private record SetUp(
             ContainerSettings settings, @Nullable Object listener) {}
 
