@@ -105,7 +105,7 @@ public final class UnfinishedWork {
     private static final ClassValue<Boolean> KNOWN = new ClassValue<>() {
         @Override
         protected Boolean computeValue(Class<?> type) {
-            return is(type, UnfinishedWork::isKind);
+            return is(type, UnfinishedWork::isBegunKind) || isNotBegun(type);
         }
     };
 
@@ -123,11 +123,12 @@ public final class UnfinishedWork {
 
     /** Returns whether objects of a class stand for work that begins when they are used. */
     public static boolean isNotBegun(Class<?> type) {
-        return is(type, UnfinishedWork::isNotBegunKind) && !is(type, UnfinishedWork::isBegunKind);
+        return is(type, UnfinishedWork::isNotBegunKind) && !is(type, UnfinishedWork::isBegunKind) && !isValue(type);
     }
 
-    private static boolean isKind(Class<?> kind) {
-        return isBegunKind(kind) || isNotBegunKind(kind);
+    /** A collection that also supplies its elements, such as a page of Spring Data, and an enum's constant are values. */
+    private static boolean isValue(Class<?> type) {
+        return Iterable.class.isAssignableFrom(type) || Enum.class.isAssignableFrom(type);
     }
 
     private static boolean isBegunKind(Class<?> kind) {
@@ -172,7 +173,11 @@ public final class UnfinishedWork {
             return in(type.getComponentType(), seen, level + 1);
         }
         List<ResolvableType> parts = new ArrayList<>(List.of(type.getGenerics()));
-        parts.addAll(List.of(type.getInterfaces()));
+        for (ResolvableType parent : type.getInterfaces()) {
+            if (!isValue(raw) || !isNotBegun(parent.toClass())) {
+                parts.add(parent);
+            }
+        }
         parts.add(type.getSuperType());
         for (ResolvableType part : parts) {
             Class<?> found = in(part, seen, level + 1);

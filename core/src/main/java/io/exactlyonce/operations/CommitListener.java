@@ -1,6 +1,7 @@
 package io.exactlyonce.operations;
 
 import io.exactlyonce.claim.transaction.PassiveTransactionListener;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.transaction.TransactionExecution;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -33,8 +34,8 @@ public final class CommitListener implements PassiveTransactionListener {
         }
     }
 
-    /** While another transaction suspends this one, the mark is taken away. */
-    private static final class Mark implements TransactionSynchronization {
+    /** The first callback of all. While another transaction suspends this one, the mark is taken away. */
+    private static final class Mark implements TransactionSynchronization, PriorityOrdered {
 
         private boolean isCommitted;
 

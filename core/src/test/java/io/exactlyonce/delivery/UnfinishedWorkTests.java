@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.ConcurrentModificationException;
 import java.util.HashMap;
 import java.util.Iterator;
@@ -137,6 +138,43 @@ class UnfinishedWorkTests {
         <T extends Comparable<T>> T comparable();
 
         Class<?> type();
+
+        Page<String> page();
+
+        Map<String, Page<String>> pages();
+
+        Strategy strategy();
+    }
+
+    /** A loaded collection that also supplies its elements, like a page of Spring Data. */
+    static final class Page<T> implements Iterable<T>, Supplier<Stream<T>> {
+        @Override
+        public Iterator<T> iterator() {
+            return Collections.emptyIterator();
+        }
+
+        @Override
+        public Stream<T> get() {
+            return Stream.empty();
+        }
+    }
+
+    enum Strategy implements Supplier<String>, Runnable {
+        PLAIN,
+        SPECIAL {
+            @Override
+            public String get() {
+                return "special";
+            }
+        };
+
+        @Override
+        public String get() {
+            return "plain";
+        }
+
+        @Override
+        public void run() {}
     }
 
     static Stream<String> unfinished() {
@@ -203,6 +241,14 @@ class UnfinishedWorkTests {
         return type.make()
                 .load(parent.getClassLoader(), ClassLoadingStrategy.Default.WRAPPER)
                 .getLoaded();
+    }
+
+    @Test
+    void valueThatAlsoSuppliesItselfHasEnded() {
+        for (Object result :
+                List.of(new Page<String>(), Strategy.PLAIN, Strategy.SPECIAL, List.of(new Page<String>()))) {
+            assertThat(UnfinishedWork.in(result)).isNull();
+        }
     }
 
     @Test

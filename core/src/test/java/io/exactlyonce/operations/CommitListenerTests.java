@@ -96,6 +96,24 @@ class CommitListenerTests {
                         "outside over");
     }
 
+    /** Its callback is registered before the mark, and has the same order. */
+    @Test
+    void transactionIsOverAlsoForTheFirstCallbackAfterItsCommit() {
+        inTransaction(() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+            @Override
+            public int getOrder() {
+                return HIGHEST_PRECEDENCE;
+            }
+
+            @Override
+            public void afterCommit() {
+                look("after commit");
+            }
+        }));
+
+        assertThat(seen).containsExactly("after commit over");
+    }
+
     @Test
     void transactionThatIsRolledBackIsOverAfterCompletion() {
         new TransactionTemplate(transactions).executeWithoutResult(status -> {

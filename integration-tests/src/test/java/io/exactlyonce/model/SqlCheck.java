@@ -66,7 +66,7 @@ enum SqlCheck {
             "io.exactlyonce.claim.postgres.FencingLockIT#zombieWhoseClaimWasTakenOverCannotCommit"),
     ADVISORY_LOCK(
             Guard.ONE_TRANSACTION_PER_KEY,
-            "pg_try_advisory_xact_lock(wanted.number # '\"exactly_once_claim\"'::regclass::oid::bigint) AS taken",
+            "pg_try_advisory_xact_lock(wanted.number # coalesce(to_regclass('\"exactly_once_claim\"')::oid::bigint, 0)) AS taken",
             "wanted.number IS NOT NULL AS taken",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse"),

@@ -27,7 +27,7 @@ public final class SharedPools implements ApplicationListener<ContextRefreshedEv
     private final List<Demand> demands = new CopyOnWriteArrayList<>();
     private final Set<Pool> told = ConcurrentHashMap.newKeySet();
 
-    /** What a listener may use of its transactions' pool. */
+    /** The connections that a listener may use of its transactions' pool. */
     private record Demand(String listener, Pool pool, int handlers) {}
 
     /** Notes a listener whose container is made. */

@@ -9,6 +9,7 @@ import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ResolvableType;
 import org.springframework.expression.spel.SpelNode;
@@ -21,6 +22,9 @@ import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 final class ChainReading {
 
     private static final String ALL = "?[";
+
+    private static final Set<String> JSON_NODES =
+            Set.of("tools.jackson.databind.JsonNode", "com.fasterxml.jackson.databind.JsonNode");
 
     private final Members members;
     private final MessageParts parts;
@@ -45,7 +49,7 @@ final class ChainReading {
             throw refusal.of(
                     "reads the property '%s', which %s does not have"
                             .formatted(name, receiver.raw().getTypeName()),
-                    Suggestions.properties(receiver));
+                    isJsonNode(receiver.raw()) ? Suggestions.jsonField(name) : Suggestions.properties(receiver));
         }
         return found;
     }
@@ -71,11 +75,21 @@ final class ChainReading {
             return receiver.read(Integer.class);
         }
         if (member == null) {
-            return receiver.isExact() ? null : receiver.readUnknown();
+            return receiver.isExact() || isJsonNode(type) ? null : receiver.readUnknown();
         }
         return receiver.isExact() || Members.isInherited(member, name)
                 ? value(receiver, member)
                 : receiver.readUnknown();
+    }
+
+    /** Known by name: an application may have either Jackson, both, or none. A node's fields are not its properties. */
+    private static boolean isJsonNode(Class<?> type) {
+        for (Class<?> each = type; each != null; each = each.getSuperclass()) {
+            if (JSON_NODES.contains(each.getName())) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static Known staticValue(Known receiver, Member member) {
@@ -167,6 +181,9 @@ final class ChainReading {
             throw refusal.of(
                     "names '%s' without an argument".formatted(name.getName()),
                     "write ['%s'] for a property, or an argument such as [#order.index]".formatted(name.getName()));
+        }
+        if (isJsonNode(type) && index.constant() instanceof String field) {
+            return property(receiver, field, false);
         }
         Known element = isIndexed ? element(receiver) : null;
         if (element != null) {

@@ -24,6 +24,11 @@ final class Suggestions {
                 .formatted(type.getSimpleName(), names.isEmpty() ? "" : ", such as " + String.join(", ", names));
     }
 
+    /** Returns the remedy for a field of Jackson's trees. */
+    static String jsonField(String name) {
+        return "read the field with .get('%s').asString(), or .asText() of Jackson 2".formatted(name);
+    }
+
     /** Returns paths to a value's properties that can be a key, such as {@code #order.orderId.value}. */
     static List<String> usable(String path, Class<?> type) {
         List<Property> all = of(type).toList();

@@ -32,6 +32,8 @@ import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.messaging.support.MessageHeaderAccessor;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /** Expressions that are refused when the application starts, and those that are not. */
 class ExpressionReadingTests {
@@ -112,6 +114,8 @@ class ExpressionReadingTests {
         void queue(QueueAttributes queue, Order order);
 
         void batch(List<Order> orders);
+
+        void json(JsonNode order);
     }
 
     @ParameterizedTest
@@ -594,6 +598,22 @@ class ExpressionReadingTests {
                             .contains("fingerprint expression ''x'' does not depend on the message");
                     assertThat(invalid.remedy()).contains("#order.amount", "on-mismatch: off");
                 });
+    }
+
+    /** SpEL reads neither fields nor elements by name of a node. */
+    @ParameterizedTest
+    @ValueSource(strings = {"#order.id", "#order['id']", "#order['id'].asString()", "#payload.id"})
+    void fieldOfAJsonNodeIsRefusedAndTheRemedyWorks(String expression) {
+        refused(
+                "json",
+                expression,
+                "reads the property 'id', which tools.jackson.databind.JsonNode does not have",
+                ".get('id').asString()");
+
+        JsonNode node = JsonMapper.shared().readTree("{\"id\":\"A-1\"}");
+        assertThat(ListenerRig.key("#order.get('id').asString()", ListenerRig.method(Handlers.class, "json"))
+                        .evaluate(new GenericMessage<>(node)))
+                .isEqualTo("A-1");
     }
 
     private static void refused(String method, String expression, String problem, String remedy) {

@@ -293,6 +293,7 @@ class ClaimPlansIT {
                             + " WHERE statement LIKE '%exactly_once_claim%' AND statement NOT LIKE 'SELECT wanted.position, pg_try%'"
                             // These read no rows.
                             + " AND statement NOT LIKE 'INSERT INTO%VALUES (%'"
+                            + " AND statement NOT LIKE 'SELECT current_setting(%'"
                             + " AND statement NOT LIKE '%pg_prepared_statements%'",
                     row -> {
                         String values = row.getString("arguments");

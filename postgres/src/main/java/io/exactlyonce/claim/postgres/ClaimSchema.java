@@ -38,6 +38,8 @@ public final class ClaimSchema {
             UPDATE {table} SET status = status WHERE false
             """;
 
+    private static final String HIDES_ROWS = "SELECT row_security_active('{table}')";
+
     private static final String MISSING = "42P01";
 
     private static final String SCHEMA_MISSING = "3F000";
@@ -108,12 +110,24 @@ public final class ClaimSchema {
     }
 
     /**
-     * Checks that the table exists with its columns and primary key, and that this user may write it. Changes nothing.
+     * Checks that the table exists with its columns and primary key, and that this user may write it and sees all of it.
+     * Changes nothing.
      *
-     * @throws ClaimDatabaseException if it is missing or of another version
+     * @throws ClaimDatabaseException if it is missing, of another version or behind row-level security
      * @throws DataAccessException if it cannot be used as it is
      */
-    public void requireWritable() {
+    public void requireUsable() {
+        requireWritable();
+        if (Boolean.TRUE.equals(jdbc.queryForObject(table.sql(HIDES_ROWS), Boolean.class))) {
+            throw new ClaimDatabaseException(
+                    "Table %s is behind row-level security in %s, which could hide completed keys"
+                            .formatted(table.name(), SameDatabase.describe(jdbc)),
+                    "ALTER TABLE %s DISABLE ROW LEVEL SECURITY, or give this user BYPASSRLS".formatted(table.name()),
+                    null);
+        }
+    }
+
+    private void requireWritable() {
         try {
             jdbc.execute(table.sql(WRITE_NOTHING));
         } catch (DataAccessException failure) {

@@ -269,7 +269,8 @@ class OtherSessionIT {
 
     static Stream<String> failureOfTheServerIsAnOutage() {
         return Stream.of(
-                "08006", "28000", "53300", "55P03", "57014", "57P03", "58030", "XX000", "25006", "0A000", "26000");
+                "08006", "25P03", "25P04", "28000", "53300", "55P03", "57014", "57P03", "58030", "XX000", "25006",
+                "0A000", "26000");
     }
 
     @ParameterizedTest

@@ -65,7 +65,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
      * entries: it would plan each execution anew.
      */
     private static final String LOCKS = """
-            SELECT wanted.position, pg_try_advisory_xact_lock(wanted.number # '{table}'::regclass::oid::bigint) AS taken,
+            SELECT wanted.position, pg_try_advisory_xact_lock(wanted.number # coalesce(to_regclass('{table}')::oid::bigint, 0)) AS taken,
                    pg_current_xact_id()::text AS transaction,
                    (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS token,
                    CASE WHEN current_setting('synchronous_commit') IN ('%s')

@@ -121,7 +121,7 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
                                     database.describeClaims()),
                     remedy());
         }
-        new ClaimSchema(table, dataSource).requireWritable();
+        new ClaimSchema(table, dataSource).requireUsable();
         // Two DataSource objects for one database, a proxy and its target for example, have transactions of their own.
         if (application != null
                 && !Objects.equals(

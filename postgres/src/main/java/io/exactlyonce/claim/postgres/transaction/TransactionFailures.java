@@ -34,6 +34,9 @@ final class TransactionFailures {
      */
     private static final Set<String> OF_THE_SERVER = Set.of("0A", "26", "28", "55", "XX");
 
+    /** A transaction that stood still for too long, or took too long: the server ended it as it would end a statement. */
+    private static final Set<String> TIMED_OUT = Set.of("25P03", "25P04");
+
     private static final SQLExceptionTranslator TRANSLATOR = new SQLExceptionSubclassTranslator();
 
     private final SameDatabase database;
@@ -59,6 +62,7 @@ final class TransactionFailures {
                 || kind instanceof NonTransientDataAccessResourceException
                 || kind instanceof RecoverableDataAccessException
                 || ClaimPool.isStale(failure)
+                || TIMED_OUT.contains(state)
                 || (state.isEmpty() ? sql(failure) != null : OF_THE_SERVER.contains(state.substring(0, 2)));
     }
 
