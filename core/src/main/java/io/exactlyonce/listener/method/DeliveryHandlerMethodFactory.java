@@ -3,6 +3,7 @@ package io.exactlyonce.listener.method;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
@@ -62,10 +63,16 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         if (declared == null) {
             return handler;
         }
+        ListenerMethod listener = methods.read(bean, declared, handler, resolvers);
         DeliveryHandlerMethod read =
-                new DeliveryHandlerMethod(handler, methods.read(bean, declared, handler, resolvers));
+                new DeliveryHandlerMethod(handler, listener, isClaimed ? enclose(bean) : List.of());
         ContainerSettings.add(read);
         boolean takesClaim = Arrays.stream(handler.getMethodParameters()).anyMatch(ClaimArgumentResolver::isClaim);
         return isClaimed || takesClaim ? read : handler;
+    }
+
+    private static List<Object> enclose(Object bean) {
+        ListenerProxies proxies = ListenerProxies.of(bean);
+        return Objects.requireNonNull(proxies.claiming()).enclose(proxies);
     }
 }

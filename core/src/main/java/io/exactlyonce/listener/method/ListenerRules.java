@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.aop.Advisor;
-import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
@@ -56,8 +55,7 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
 
     private static final Logger log = LoggerFactory.getLogger(ListenerRules.class);
 
-    private static final String RETURN_THE_WORK =
-            "return a CompletableFuture of the work, or return when the work is done";
+    static final String RETURN_THE_WORK = "return a CompletableFuture of the work, or return when the work is done";
 
     private static final String TAKE_A_LIST = "take a List<T> or a List<Message<T>>";
 
@@ -85,13 +83,9 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
     void requireFit(Object bean) {
         requireSupportedShape();
         requireNoAcknowledgement();
-        refuseIf(
-                !(bean instanceof Advised advised)
-                        || Arrays.stream(advised.getAdvisors()).noneMatch(ExactlyOnceAdvisor.class::isInstance),
-                "its bean has no proxy that could claim keys, so the handler would run unclaimed",
-                "make the class non-final and the bean an ordinary Spring bean");
+        AdviceRules advice = AdviceRules.of(declared, ListenerProxies.of(bean));
         requireInterceptable();
-        transactionWithin(bean);
+        advice.requireFit();
     }
 
     /**
@@ -270,12 +264,12 @@ public record ListenerRules(ListenerDeclaration declared, Class<?> returned, Pro
     }
 
     /**
-     * Returns the transaction that the application's own advice begins within the claim, whatever annotation or configuration it
-     * comes from; {@code null} if there is none. Begun before the claim, it would be committed after the claim is completed.
+     * Returns the transaction that the application's own advice begins within that of the claim, whatever annotation or configuration
+     * it comes from; {@code null} if there is none. Begun before the claim's, it would be committed after that.
      */
     private @Nullable TransactionAttribute transactionWithin(Object bean) {
         boolean isWithin = false;
-        for (Advisor advisor : ((Advised) bean).getAdvisors()) {
+        for (Advisor advisor : ListenerProxies.of(bean).around(method())) {
             isWithin |= advisor instanceof ExactlyOnceAdvisor;
             TransactionAttribute attribute = attribute(advisor.getAdvice(), AopUtils.getTargetClass(bean));
             refuseIf(
