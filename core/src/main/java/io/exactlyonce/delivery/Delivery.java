@@ -52,6 +52,8 @@ public final class Delivery {
     private volatile boolean heldBack;
     private volatile boolean stopRequested;
     private volatile boolean abandoned;
+    private volatile @Nullable Thread thread;
+    private volatile boolean outlivesStop;
     private volatile @Nullable String failure;
     private @Nullable CompletableFuture<Boolean> finished;
 
@@ -201,6 +203,25 @@ public final class Delivery {
             }
         }
         return begun;
+    }
+
+    /** Sets the thread that its container handles it on; {@code null} when it has left that. */
+    public void handledOn(@Nullable Thread handling) {
+        thread = handling;
+    }
+
+    /** Returns the thread that its container handles it on; {@code null} if there is none. */
+    public @Nullable Thread thread() {
+        return thread;
+    }
+
+    /** Its listener's stop neither waits for it nor stops it. */
+    public void outliveStop() {
+        outlivesStop = true;
+    }
+
+    public boolean outlivesStop() {
+        return outlivesStop;
     }
 
     /** Has been processed, and its outcome is recorded if that was possible. */

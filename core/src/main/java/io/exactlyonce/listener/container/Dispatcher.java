@@ -17,6 +17,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Processes a queue's messages from their arrival: renewed, claimed, handed to handlers, recorded, and then deleted, in
@@ -37,6 +39,11 @@ import java.util.stream.Collectors;
  * take none.
  */
 final class Dispatcher {
+
+    private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
+
+    /** How often a stop looks for handlers that wait for it. */
+    private static final Duration SELF_STOP_LOOK_UP = Duration.ofMillis(100);
 
     private final ListenerEngine engine;
     private final ContainerSettings settings;
@@ -259,13 +266,36 @@ final class Dispatcher {
 
     /**
      * Waits until no message is in flight, polls are answered, and outcomes are recorded; returns whether that is so.
+     * Messages whose handlers wait for this stop themselves do not count.
      */
     boolean awaitEnd(Duration timeout) throws InterruptedException {
+        for (Duration left = timeout; ; left = left.minus(SELF_STOP_LOOK_UP)) {
+            leaveThoseThatWaitForAStop();
+            boolean isLast = left.compareTo(SELF_STOP_LOOK_UP) <= 0;
+            boolean isEnded = drain(isLast ? left : SELF_STOP_LOOK_UP);
+            if (isEnded || isLast) {
+                return isEnded;
+            }
+        }
+    }
+
+    private boolean drain(Duration timeout) throws InterruptedException {
         long end = engine.clock().nanoTime() + timeout.toNanos();
         return prefetch.drain(timeout)
                 && permits.drain(
                         Duration.ofNanos(Math.max(0, end - engine.clock().nanoTime())))
                 && records.awaitAtMost(0, Duration.ofNanos(end - engine.clock().nanoTime()));
+    }
+
+    /** Neither could end before the other. The handlers' deliveries are recorded and settled when they end by themselves. */
+    private void leaveThoseThatWaitForAStop() {
+        for (Object each : prefetch.inFlight()) {
+            if (each instanceof ReceivedMessage message && StopCallers.isStopping(message.delivery())) {
+                log.info("{} is not awaited by the stop of its listener, which its own handler has called", message);
+                message.delivery().outliveStop();
+                free(message);
+            }
+        }
     }
 
     /** Handlers are no longer awaited. */

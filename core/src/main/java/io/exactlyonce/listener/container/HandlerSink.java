@@ -17,7 +17,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.task.TaskExecutor;
 import org.springframework.messaging.Message;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 
 /**
  * Runs the container's own pipeline, of interceptors, listener and error handler, on its executor and with its
@@ -30,9 +32,12 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     private static final Logger log = LoggerFactory.getLogger(AbstractMessageProcessingPipelineSink.class);
 
     private final ListenerEngine engine;
+    private final boolean hasOwnExecutor;
 
-    HandlerSink(ListenerEngine engine) {
+    /** @param hasOwnExecutor whether the executor is the application's, which the container does not shut down */
+    HandlerSink(ListenerEngine engine, boolean hasOwnExecutor) {
         this.engine = engine;
+        this.hasOwnExecutor = hasOwnExecutor;
     }
 
     @Override
@@ -41,20 +46,49 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
             @Override
             public CompletableFuture<Message<Object>> process(
                     Message<Object> message, MessageProcessingContext<Object> context) {
-                return admitted(List.of(message)).isEmpty()
-                        ? CompletableFuture.completedFuture(message)
-                        : containers.process(message, context);
+                List<Message<Object>> one = List.of(message);
+                handledOn(Thread.currentThread(), one);
+                try {
+                    return admitted(one).isEmpty()
+                            ? CompletableFuture.completedFuture(message)
+                            : containers.process(message, context);
+                } finally {
+                    handledOn(null, one);
+                }
             }
 
             @Override
             public CompletableFuture<Collection<Message<Object>>> process(
                     Collection<Message<Object>> messages, MessageProcessingContext<Object> context) {
-                Collection<Message<Object>> admitted = admitted(messages);
-                return admitted.isEmpty()
-                        ? CompletableFuture.completedFuture(messages)
-                        : containers.process(admitted, context);
+                handledOn(Thread.currentThread(), messages);
+                try {
+                    Collection<Message<Object>> admitted = admitted(messages);
+                    return admitted.isEmpty()
+                            ? CompletableFuture.completedFuture(messages)
+                            : containers.process(admitted, context);
+                } finally {
+                    handledOn(null, messages);
+                }
             }
         });
+    }
+
+    private static void handledOn(@Nullable Thread thread, Collection<Message<Object>> messages) {
+        for (Message<Object> message : messages) {
+            ReceivedMessage.require(message).delivery().handledOn(thread);
+        }
+    }
+
+    /**
+     * The container shuts its executor down when its message sources have stopped. They have interrupted the handlers
+     * that are to be interrupted; the others end by themselves.
+     */
+    @Override
+    public void setTaskExecutor(TaskExecutor executor) {
+        if (!hasOwnExecutor && executor instanceof ExecutorConfigurationSupport containers) {
+            containers.setWaitForTasksToCompleteOnShutdown(true);
+        }
+        super.setTaskExecutor(executor);
     }
 
     /**

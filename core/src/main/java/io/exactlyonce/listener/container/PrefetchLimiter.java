@@ -166,6 +166,11 @@ final class PrefetchLimiter {
         return null;
     }
 
+    /** Returns the messages in flight. */
+    synchronized List<Object> inFlight() {
+        return List.copyOf(messages.keySet());
+    }
+
     /** Stops lending, and waits until no message is in flight; returns whether none is. */
     boolean drain(Duration timeout) throws InterruptedException {
         synchronized (this) {
