@@ -9,10 +9,15 @@ import io.exactlyonce.listener.method.DeliveryHandlerMethodFactory;
 import io.exactlyonce.listener.method.ListenerMethodReader;
 import io.exactlyonce.listener.method.ListenerModes;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
-/** Adds our argument resolver and our handler methods to those that the application has configured. */
+/**
+ * Adds our argument resolver and our handler methods to those that the application has configured. Before, it has all
+ * listeners' beans created.
+ */
 public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigurer {
 
+    private final BeanFactory beans;
     private final ListenerMethodReader methods;
 
     /**
@@ -25,11 +30,15 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
      */
     public ExactlyOnceListenerConfigurer(
             BeanFactory beans, ListenerModes modes, ResultSerializer results, ClaimTransaction.Factory transactions) {
+        this.beans = beans;
         this.methods = new ListenerMethodReader(beans, ExactlyOnceContainerFactory.class, modes, results, transactions);
     }
 
     @Override
     public void configure(EndpointRegistrar registrar) {
+        if (beans instanceof ConfigurableListableBeanFactory all) {
+            new ListenerBeans(all).createAll();
+        }
         // First in the list: Spring Cloud AWS's last resolver treats every parameter as the payload.
         registrar.manageMethodArgumentResolvers(registrar
                 .getMethodArgumentResolversConsumer()
