@@ -249,14 +249,14 @@ class ArchitectureTests {
             .should()
             .resideInAnyPackage(rooms("metrics", "observe", "autoconfigure"));
 
-    /** The wiring of claims hands a DataSource on. */
+    /** The wiring of claims finds a DataSource and hands it on. */
     @ArchTest
     static final ArchRule onlyStoreAndPrimaryKnowSql = classes()
             .that(use(SQL))
             .should()
             .resideInAnyPackage(rooms("claim.postgres..", "primary.."))
             .orShould()
-            .haveNameMatching(AUTOCONFIGURE + "\\.PostgresClaimsConfiguration");
+            .haveNameMatching(AUTOCONFIGURE + "\\.(PostgresClaimsConfiguration|ApplicationTarget)");
 
     /** An application's transaction manager is Spring's. */
     @ArchTest

@@ -247,9 +247,11 @@ public record ExactlyOnceProperties(
     /**
      * Connection pool for claims.
      *
-     * @param url JDBC URL of the primary that stores the claims. Default: the application's own connection.
+     * @param url JDBC URL of the primary that stores the claims. Default: address, user and password of the application's
+     *     primary DataSource, read for each new connection.
      * @param username User for 'exactly-once.datasource.url'. Default: the user in the URL.
-     * @param password Password for 'exactly-once.datasource.url'. Default: the password in the URL.
+     * @param password Password for 'exactly-once.datasource.url', read at startup. A HikariCredentialsProvider bean marked
+     *     '@ExactlyOnceDataSource' overrides user and password for each new connection. Default: the password in the URL.
      * @param maximumPoolSize Largest number of connections for claims, from 2 to 1000. Deletion of expired claims opens
      *     one more.
      * @param connectionTimeout Longest wait for a connection, and for opening one, from 1s to 1m. Set at least ten
@@ -267,6 +269,10 @@ public record ExactlyOnceProperties(
 
         private static final String URL = "exactly-once.datasource.url";
 
+        private static final String STATIC =
+                "exactly-once.datasource.username and .password are read at startup; to rotate them, mark a"
+                        + " HikariCredentialsProvider bean with @ExactlyOnceDataSource";
+
         public Datasource {
             if (url == null && (username != null || password != null)) {
                 throw new InvalidPropertyException(
@@ -275,8 +281,7 @@ public record ExactlyOnceProperties(
                                 + ", which is missing",
                         "set it as well, or remove them to use the application's connection details");
             }
-            // Also URLs of drivers around PostgreSQL's, such as jdbc:aws-wrapper:postgresql:.
-            if (url != null && !url.matches("(?s)jdbc:([\\w-]+:)*postgresql:.*")) {
+            if (url != null && !ClaimPool.Target.isPostgresql(url)) {
                 // It may hold a password: only the part before the host is quoted.
                 String shown = url.isBlank() ? "which is empty" : url.substring(0, url.indexOf("//") + 1) + "...";
                 throw new InvalidPropertyException(
@@ -284,6 +289,13 @@ public record ExactlyOnceProperties(
                         "%s (%s) must begin with jdbc:postgresql:: claims need PostgreSQL".formatted(URL, shown),
                         "set it to jdbc:postgresql://host:port/database, or remove it to use the application's database");
             }
+        }
+
+        /** Returns what the URL, the user and the password lead to; {@code null} without a URL. */
+        ClaimPool.@Nullable Target target() {
+            return url == null
+                    ? null
+                    : new ClaimPool.Target(URL, url, username, password).as(username, password, STATIC);
         }
 
         /** Without URL and password. */

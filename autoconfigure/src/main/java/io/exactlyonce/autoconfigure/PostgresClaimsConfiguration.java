@@ -1,5 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
+import com.zaxxer.hikari.HikariCredentialsProvider;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties.Store;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
@@ -10,6 +11,7 @@ import io.exactlyonce.claim.postgres.PostgresParkedClaims;
 import io.exactlyonce.claim.postgres.Retention;
 import io.exactlyonce.claim.postgres.RetentionObserver;
 import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
+import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.ReplicaMonitor;
@@ -19,21 +21,18 @@ import io.exactlyonce.time.EngineScheduler;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
-import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.bind.Bindable;
-import org.springframework.boot.context.properties.bind.Binder;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.sql.init.dependency.DependsOnDatabaseInitialization;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.Environment;
 
 /** Keeps claims in PostgreSQL, unless the application has its own store. Then no database is needed. */
 @Configuration(proxyBeanMethods = false)
@@ -46,7 +45,9 @@ class PostgresClaimsConfiguration {
     /** Rows that one transaction deletes: it ends in milliseconds, and the next one follows while there are more. */
     private static final int CLEANUP_BATCH = 500;
 
-    private static final String APPLICATIONS_POOL = "spring.datasource.hikari.";
+    private static final String TWO_MARKED =
+            "a DataSource and a HikariCredentialsProvider are both marked @ExactlyOnceDataSource, but that DataSource has"
+                    + " its own user and password";
 
     private final ExactlyOnceProperties.Claim properties;
     private final ExactlyOnceProperties.Datasource datasource;
@@ -66,23 +67,29 @@ class PostgresClaimsConfiguration {
     @Bean
     ClaimPool exactlyOnceClaimPool(
             @ExactlyOnceDataSource ObjectProvider<DataSource> marked,
-            ObjectProvider<JdbcConnectionDetails> connectionDetails,
-            ObjectProvider<DataSourceProperties> applicationProperties,
-            Environment environment) {
+            @ExactlyOnceDataSource ObjectProvider<HikariCredentialsProvider> credentials,
+            ObjectProvider<DataSource> application,
+            ObjectProvider<JdbcConnectionDetails> details,
+            ConfigurableListableBeanFactory beans) {
         if (properties.store() == Store.DYNAMODB) {
             throw properties.store().isMissing();
         }
         DataSource bean = marked.getIfAvailable();
+        HikariCredentialsProvider provider = credentials.getIfAvailable();
         if (bean != null) {
+            if (provider != null) {
+                throw new ClaimDatabaseException(TWO_MARKED, "set the credentialsProvider of that pool instead", null);
+            }
             return requireShorterWait(ClaimPool.around(bean, datasource.maximumPoolSize()));
         }
-        String url = datasource.url();
-        ClaimPool.Target target = url == null
-                ? application(connectionDetails.getIfAvailable(), applicationProperties, environment)
-                : new ClaimPool.Target(
-                        "exactly-once.datasource.url", url, datasource.username(), datasource.password());
+        ClaimPool.Target own = datasource.target();
+        Supplier<ClaimPool.Target> targets =
+                own == null ? new ApplicationTarget(application, details, beans) : () -> own;
         int size = datasource.maximumPoolSize() + forCleanup;
-        return requireShorterWait(new ClaimPool(target, size, datasource.connectionTimeout()));
+        return requireShorterWait(new ClaimPool(
+                provider == null ? targets : new ProvidedCredentials(provider, targets),
+                size,
+                datasource.connectionTimeout()));
     }
 
     /** If the visibility timeout is the lease, the audit checks it. */
@@ -98,35 +105,6 @@ class PostgresClaimsConfiguration {
             }
         });
         return pool;
-    }
-
-    /**
-     * A service connection's details override properties, as for the application's own pool. They include that pool's
-     * settings of driver and connections: TLS, and the schema.
-     */
-    static ClaimPool.Target application(
-            @Nullable JdbcConnectionDetails details,
-            ObjectProvider<DataSourceProperties> properties,
-            Environment environment) {
-        Binder binder = Binder.get(environment);
-        String driversOwn = APPLICATIONS_POOL + "data-source-class-name";
-        binder.bind(driversOwn, String.class).ifBound(type -> {
-            throw new InvalidPropertyException(
-                    driversOwn,
-                    "%s (%s) has no JDBC URL for claims".formatted(driversOwn, type),
-                    "set exactly-once.datasource.url, .username and .password for claims");
-        });
-        DataSourceProperties named = properties.getIfAvailable(DataSourceProperties::new);
-        return new ClaimPool.Target(
-                "spring.datasource.url",
-                details == null ? named.determineUrl() : details.getJdbcUrl(),
-                details == null ? named.determineUsername() : details.getUsername(),
-                details == null ? named.determinePassword() : details.getPassword(),
-                binder.bind(APPLICATIONS_POOL + "data-source-properties", Bindable.mapOf(String.class, String.class))
-                        .orElse(Map.of()),
-                binder.bind(APPLICATIONS_POOL + "schema", String.class).orElse(null),
-                binder.bind(APPLICATIONS_POOL + "connection-init-sql", String.class)
-                        .orElse(null));
     }
 
     @Bean

@@ -1,7 +1,6 @@
 package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.entry;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.audit.Finding;
@@ -12,7 +11,6 @@ import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryCheck;
-import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -21,18 +19,14 @@ import java.util.List;
 import javax.sql.DataSource;
 import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
-import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
-import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.boot.jdbc.autoconfigure.JdbcConnectionDetails;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.mock.env.MockEnvironment;
 
 /** Which database is asked, told by the failure to reach it. */
 class ClaimTargetTests {
@@ -98,45 +92,14 @@ class ClaimTargetTests {
     }
 
     @Test
-    void whatTheApplicationsPoolDemandsOfItsDriverIsDemandedForClaims() {
-        String prefix = "spring.datasource.hikari.data-source-properties.";
-        var environment = new MockEnvironment()
-                .withProperty(prefix + "sslmode", "verify-full")
-                .withProperty(prefix + "sslrootcert", "/etc/our authority.crt")
-                .withProperty(prefix + "currentSchema", "shop");
-
-        ClaimPool.Target target =
-                PostgresClaimsConfiguration.application(detailsOf(NOWHERE + "service?a=b"), none(), environment);
-        assertThat(target.url()).isEqualTo(NOWHERE + "service?a=b");
-        assertThat(target.settings())
-                .containsOnly(
-                        entry("sslmode", "verify-full"),
-                        entry("sslrootcert", "/etc/our authority.crt"),
-                        entry("currentSchema", "shop"));
-        assertThat(PostgresClaimsConfiguration.application(
-                                detailsOf(NOWHERE + "service"), none(), new MockEnvironment())
-                        .settings())
-                .isEmpty();
-    }
-
-    private static ObjectProvider<DataSourceProperties> none() {
-        return new StaticListableBeanFactory().getBeanProvider(DataSourceProperties.class);
-    }
-
-    @Test
-    void driversOwnDataSourceHasNoUrlForClaims() {
+    void settingsOfTheDriversOwnDataSourceAreThoseOfClaims() {
         String setting = "spring.datasource.hikari.data-source-class-name";
-        ApplicationContextRunner ofDriver =
-                runner.withPropertyValues(setting + "=org.postgresql.ds.PGSimpleDataSource");
-
-        ofDriver.run(context -> assertThat(context)
-                .getFailure()
-                .rootCause()
-                .isInstanceOf(InvalidPropertyException.class)
-                .hasMessage(setting + " (org.postgresql.ds.PGSimpleDataSource) has no JDBC URL for claims; set"
-                        + " exactly-once.datasource.url, .username and .password for claims"));
-        ofDriver.withPropertyValues("exactly-once.datasource.url=" + NOWHERE + "own")
-                .run(context -> assertThat(whatIsAsked(context)).contains("127.0.0.1:1/own"));
+        String property = "spring.datasource.hikari.data-source-properties.";
+        runner.withPropertyValues(
+                        setting + "=org.postgresql.ds.PGSimpleDataSource",
+                        property + "url=" + NOWHERE + "drivers?socketTimeout=9",
+                        property + "currentSchema=shop")
+                .run(context -> assertThat(whatIsAsked(context)).contains("127.0.0.1:1/drivers"));
     }
 
     @Test

@@ -81,7 +81,7 @@ class ClaimPoolTests {
                 "jdbc:postgresql://a/shop?options=-c%20targetServerType=any | jdbc:postgresql://a/shop?options=-c%20targetServerType=any"
             })
     void driverIsToldToFindThePrimaryWhateverTheUrlSays(String url, String without) {
-        var driver = new ClaimPool.Driver(ImpatientPool.target(url, null, null), ClaimPool.TIMEOUT);
+        var driver = new PrimaryDriver.OneTarget(ImpatientPool.target(url, null, null), ClaimPool.TIMEOUT);
 
         assertThat(driver.getUrl()).isEqualTo(without);
         assertThat(driver.getConnectionProperties()).containsEntry("targetServerType", "primary");
@@ -101,6 +101,8 @@ class ClaimPoolTests {
                 "spring.datasource.url",
                 URL,
                 null,
+                null,
+                "",
                 null,
                 Map.of("socketTimeout", "9", "sslmode", "verify-full", "targetServerType", "any"),
                 null,
@@ -143,6 +145,7 @@ class ClaimPoolTests {
                 "jdbc:postgresql:shop | shop",
                 "jdbc:aws-wrapper:postgresql://db/shop | db/shop",
                 "jdbc:otel:postgresql://db/shop | db/shop",
+                "jdbc-secretsmanager:postgresql://db/shop | db/shop",
                 "nonsense | nonsense",
             })
     void hostsAndDatabaseAreTold(String url, String target) {
@@ -152,7 +155,7 @@ class ClaimPoolTests {
     }
 
     private static Properties driver(ClaimPool.Target target) {
-        return new ClaimPool.Driver(target, ClaimPool.TIMEOUT).getConnectionProperties();
+        return new PrimaryDriver.OneTarget(target, ClaimPool.TIMEOUT).getConnectionProperties();
     }
 
     private static ClaimPool.Target target() {

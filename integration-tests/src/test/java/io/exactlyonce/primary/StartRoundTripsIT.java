@@ -12,6 +12,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -28,7 +29,8 @@ class StartRoundTripsIT {
 
     /** Opens connections as our pool does, and counts. */
     private ClaimPool pool() {
-        return ImpatientPool.of(target, new DelegatingDataSource(new ClaimPool.Driver(target, ClaimPool.TIMEOUT)) {
+        DataSource driver = new PrimaryDriver(() -> target, ClaimPool.TIMEOUT);
+        return ImpatientPool.of(target, new DelegatingDataSource(driver) {
             @Override
             public Connection getConnection() throws SQLException {
                 connections.incrementAndGet();

@@ -9,13 +9,13 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Properties;
 import java.util.Set;
+import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
 import org.springframework.core.NestedExceptionUtils;
-import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
  * A small connection pool for claims alone. Slow handlers cannot exhaust it, so leases are renewed in time.
@@ -46,20 +46,24 @@ public final class ClaimPool implements AutoCloseable {
     /** The server ends the session (57P01 to 57P03), or no longer accepts writes. */
     private static final Set<String> SERVER_GONE = Set.of("57P01", "57P02", "57P03", "25006");
 
-    private final String setting;
-    private final String target;
+    private final @Nullable Supplier<Target> targets;
     private final DataSource dataSource;
     private final @Nullable HikariDataSource hikari;
     private final @Nullable DataSource driver;
     private final int maximumPoolSize;
 
+    /** The first target: the address of a pool stays the same, and a token is not made for a text. */
+    private volatile @Nullable Target known;
+
     /**
      * The claim database, and its credentials.
      *
-     * @param setting the property that names the URL, for remedies
+     * @param setting names the URL, for remedies
      * @param url its JDBC URL; a {@code targetServerType} in it is overruled
      * @param username user, or {@code null} if the URL or the driver has it
      * @param password password, or {@code null} if there is none
+     * @param credentials where user and password come from, and what a rotation needs: a clause for failures
+     * @param driver class of the driver, or {@code null} if the URL alone finds it
      * @param settings for the driver, unless the URL has them
      * @param schema the tables' schema, or {@code null} if the URL or the server sets it
      * @param initSql first statement of each new connection, or {@code null}
@@ -69,39 +73,73 @@ public final class ClaimPool implements AutoCloseable {
             String url,
             @Nullable String username,
             @Nullable String password,
+            String credentials,
+            @Nullable String driver,
             Map<String, String> settings,
             @Nullable String schema,
             @Nullable String initSql) {
 
-        /** A target without settings beyond its URL. */
+        private static final Pattern POSTGRESQL = Pattern.compile("(?s)jdbc[\\w-]*:([\\w-]+:)*postgresql:.*");
+
+        private static final String STATIC = "user and password are read at startup";
+
+        /** A target without settings beyond its URL, whose user and password stay the same. */
         public Target(String setting, String url, @Nullable String username, @Nullable String password) {
-            this(setting, url, username, password, Map.of(), null, null);
+            this(setting, url, username, password, STATIC, null, Map.of(), null, null);
+        }
+
+        /**
+         * Returns whether a URL leads to PostgreSQL, by its own driver or by one around it, such as {@code
+         * jdbc:aws-wrapper:postgresql:}.
+         */
+        public static boolean isPostgresql(String url) {
+            return POSTGRESQL.matcher(url).matches();
+        }
+
+        /** Returns this target with another user and password. */
+        public Target as(@Nullable String user, @Nullable String secret, String origin) {
+            return new Target(setting, url, user, secret, origin, driver, settings, schema, initSql);
+        }
+
+        /** Returns hosts, ports and database, without credentials and parameters. */
+        String address() {
+            return withoutSecrets(url);
         }
 
         /** Without secrets. */
         @Override
         public String toString() {
-            return "%s of %s".formatted(withoutSecrets(url), setting);
+            return "%s of %s".formatted(address(), setting);
         }
     }
 
     /**
      * Makes a pool.
      *
+     * @param targets returns the target of each new connection, or throws a {@link ClaimDatabaseException}
      * @param maximumPoolSize most connections at any time
      * @param timeout longest wait for a connection, and for the driver to open one, of a second at least
      */
+    public ClaimPool(Supplier<Target> targets, int maximumPoolSize, Duration timeout) {
+        this(targets, new PrimaryDriver(targets, timeout), maximumPoolSize, timeout);
+    }
+
+    /** Makes a pool for a target that stays the same. */
     public ClaimPool(Target target, int maximumPoolSize, Duration timeout) {
-        this(target, new Driver(target, timeout), maximumPoolSize, timeout);
+        this(() -> target, maximumPoolSize, timeout);
     }
 
     ClaimPool(Target target, DataSource driver, int size, Duration timeout) {
-        this(target.setting(), withoutSecrets(target.url()), pool(driver, target, size, timeout), driver, size);
+        this(() -> target, driver, size, timeout);
     }
 
-    private ClaimPool(String setting, String target, DataSource dataSource, @Nullable DataSource driver, int size) {
-        this.setting = setting;
-        this.target = target;
+    private ClaimPool(Supplier<Target> targets, DataSource driver, int size, Duration timeout) {
+        this(targets, pool(driver, size, timeout), driver, size);
+    }
+
+    private ClaimPool(
+            @Nullable Supplier<Target> targets, DataSource dataSource, @Nullable DataSource driver, int size) {
+        this.targets = targets;
         this.dataSource = dataSource;
         this.hikari = hikari(dataSource);
         this.driver = driver;
@@ -115,16 +153,14 @@ public final class ClaimPool implements AutoCloseable {
      * @param maximumPoolSize most connections that it gives at any time; a HikariCP pool has its own value
      */
     public static ClaimPool around(DataSource marked, int maximumPoolSize) {
-        return new ClaimPool(MARKED, MARKED, marked, null, maximumPoolSize);
+        return new ClaimPool(null, marked, null, maximumPoolSize);
     }
 
     /** Made without a configuration object, which would start it: this way its first connection does. */
-    private static HikariDataSource pool(DataSource driver, Target target, int maximumPoolSize, Duration timeout) {
+    private static HikariDataSource pool(DataSource driver, int maximumPoolSize, Duration timeout) {
         var pool = new HikariDataSource();
         pool.setPoolName(NAME);
         pool.setDataSource(driver);
-        pool.setSchema(target.schema());
-        pool.setConnectionInitSql(target.initSql());
         pool.setMaximumPoolSize(maximumPoolSize);
         pool.setMinimumIdle(1);
         pool.setIdleTimeout(Duration.ofMinutes(1).toMillis());
@@ -180,32 +216,49 @@ public final class ClaimPool implements AutoCloseable {
 
     /** Returns the setting that limits the wait for a connection. */
     public String timeoutSetting() {
-        return isMarked() ? "the connectionTimeout of " + setting : TIMEOUT_PROPERTY;
+        return isMarked() ? "the connectionTimeout of " + MARKED : TIMEOUT_PROPERTY;
     }
 
     /** Returns how long the driver took to open the connection that took least; empty before the first, and of a marked pool. */
     public Optional<Duration> openingTime() {
-        return driver instanceof Driver ours ? Optional.ofNullable(ours.shortest) : Optional.empty();
+        return driver instanceof PrimaryDriver ours ? ours.openingTime() : Optional.empty();
     }
 
     /** Returns the setting that names the database. */
     public String setting() {
-        return setting;
+        return targets == null ? MARKED : known(targets).setting();
     }
 
     /** Returns the settings that a connection depends on. */
     String demands() {
         if (isMarked()) {
-            return "the settings of %s are right".formatted(setting);
+            return "the settings of %s are right".formatted(MARKED);
         }
+        String url = setting();
         long seconds = chosenTimeout().orElse(TIMEOUT).toSeconds();
-        return "%s, .username and .password are right; of one that is far away, that a connection opens within %s (%ds)"
-                .formatted(setting, TIMEOUT_PROPERTY, seconds);
+        return "%s are right; of one that is far away, that a connection opens within %s (%ds)"
+                .formatted(
+                        url.endsWith(".url") ? url + ", .username and .password" : url + ", its user and its password",
+                        TIMEOUT_PROPERTY,
+                        seconds);
     }
 
-    /** Returns known hosts, ports and database, without credentials and parameters. */
+    /**
+     * Returns known hosts, ports and database, without credentials and parameters.
+     *
+     * @throws ClaimDatabaseException if claims cannot connect as the application does
+     */
     public String target() {
-        return target;
+        return targets == null ? MARKED : known(targets).address();
+    }
+
+    private Target known(Supplier<Target> targets) {
+        Target first = known;
+        if (first == null) {
+            first = targets.get();
+            known = first.as(null, null, "");
+        }
+        return first;
     }
 
     @Override
@@ -260,76 +313,7 @@ public final class ClaimPool implements AutoCloseable {
         return DataSourceUnwrapper.unwrap(pool, HikariConfigMXBean.class, HikariDataSource.class);
     }
 
-    private static String withoutSecrets(String url) {
-        return url.replaceFirst("(?s)[?;].*", "").replaceFirst("^.*@|^jdbc:([\\w:-]*//|\\w+:)", "");
-    }
-
-    /** The JDBC driver, with timeouts: without them it waits forever for a dead server. */
-    static final class Driver extends DriverManagerDataSource {
-
-        private volatile @Nullable Duration shortest;
-        private final Duration timeout;
-
-        /** Parameters of the URL override settings. */
-        Driver(Target target, Duration timeout) {
-            this.timeout = timeout;
-            setUrl(target.url().replaceAll("(?<=[?&])targetServerType=[^&]*", ""));
-            setUsername(target.username());
-            setPassword(target.password());
-            var settings = new Properties();
-            settings.setProperty("ApplicationName", NAME);
-            settings.setProperty("loginTimeout", String.valueOf(timeout.toSeconds()));
-            // Claims take milliseconds: a reply this late means that the server or the network is down. With a lease of
-            // 30 s, renewed at half of it, a renewal that hangs for this long and then waits for a new connection has
-            // used 8 of its 15 s, and can still be retried.
-            settings.setProperty("socketTimeout", "5");
-            settings.setProperty("tcpKeepAlive", "true");
-            // The driver's messages would quote keys and results, which may be personal data.
-            settings.setProperty("logServerErrorDetail", "false");
-            if (withoutSecrets(target.url()).contains(",")) {
-                // A host that drops packets must leave time for the next one.
-                settings.setProperty("connectTimeout", "1");
-                // For this long the driver remembers which one was a replica: after a failover it is the one to ask.
-                settings.setProperty("hostRecheckSeconds", "1");
-            }
-            settings.putAll(target.settings());
-            settings.setProperty("targetServerType", "primary");
-            setConnectionProperties(settings);
-        }
-
-        /**
-         * A driver that cannot parse a URL reports or logs parts of it, and a manager without a driver reports all of
-         * it.
-         */
-        @Override
-        protected Connection getConnectionFromDriverManager(String url, Properties settings) throws SQLException {
-            if (url.replaceFirst("(?s)[?;].*", "").contains("@")) {
-                throw new SQLException("the driver takes no user and password in front of a host");
-            }
-            long begun = System.nanoTime();
-            try {
-                Connection connection = super.getConnectionFromDriverManager(url, settings);
-                Duration took = Duration.ofNanos(System.nanoTime() - begun);
-                Duration before = shortest;
-                shortest = before == null || took.compareTo(before) < 0 ? took : before;
-                return connection;
-            } catch (SQLException failure) {
-                String message = String.valueOf(failure.getMessage());
-                if (!message.contains(url)) {
-                    throw failure;
-                }
-                throw new SQLException(message.replace(url, withoutSecrets(url)), failure.getSQLState());
-            }
-        }
-
-        /** The limit that counts is among the driver's properties. */
-        @Override
-        public void setLoginTimeout(int seconds) {}
-
-        /** The pool waits for as long as this when it closes. */
-        @Override
-        public int getLoginTimeout() {
-            return (int) timeout.toSeconds();
-        }
+    static String withoutSecrets(String url) {
+        return url.replaceFirst("(?s)[?;].*", "").replaceFirst("^.*@|^jdbc[\\w-]*:([\\w:-]*//|\\w+:)", "");
     }
 }

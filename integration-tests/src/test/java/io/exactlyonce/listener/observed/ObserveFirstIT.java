@@ -10,8 +10,10 @@ import io.awspring.cloud.sqs.listener.interceptor.MessageInterceptor;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.observed.ObservedCounts;
+import io.exactlyonce.primary.ApplicationConnection;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.OtherDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
@@ -24,6 +26,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -31,6 +34,8 @@ import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.messaging.Message;
 
 /** Listeners that are only observed, beside plain ones; and what is known of them afterwards. */
@@ -258,6 +263,26 @@ class ObserveFirstIT {
             await().atMost(Duration.ofSeconds(60)).until(() -> unobserved(application, "store") == 1);
             assertThat(warnings(output)).isOne();
             assertThat(output).doesNotContain("No listener can start");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Elsewhere {
+        @Bean
+        DataSource elsewhere() {
+            return new OtherDatabase();
+        }
+    }
+
+    @Test
+    void applicationStartsAndHandlesBesideADatabaseThatClaimsCannotUse(CapturedOutput output) {
+        try (TestApplication application = observing(Journal.class, Listeners.class, Elsewhere.class)) {
+            sendToBoth(application, "order-01", 1);
+            assertBothSawTheSame(application, 1);
+
+            await().atMost(Duration.ofSeconds(60)).until(() -> unobserved(application, "store") == 1);
+            assertThat(warnings(output)).isOne();
+            assertThat(output).contains("DataSource 'elsewhere'", ApplicationConnection.REMEDY);
         }
     }
 

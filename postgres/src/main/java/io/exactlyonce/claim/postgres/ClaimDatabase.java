@@ -61,8 +61,18 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
             return;
         }
         latest = thread.isActive()
-                ? thread.submit(this::check)
+                ? begun()
                 : CompletableFuture.failedFuture(new IllegalStateException("The application is closed"));
+    }
+
+    /** Looks for the database on the caller's thread, because that may create the application's DataSource. */
+    private Future<?> begun() {
+        try {
+            pool.target();
+        } catch (RuntimeException impossible) {
+            return CompletableFuture.failedFuture(reported(impossible));
+        }
+        return thread.submit(this::check);
     }
 
     @Override
@@ -89,12 +99,16 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
             whenReady.run();
             ready = true;
         } catch (RuntimeException failure) {
-            // Containers that start by hand may be hours away.
-            if (!awaited && thread.isActive()) {
-                log.error("No listener can start: {}", failure.getMessage());
-            }
-            throw failure;
+            throw reported(failure);
         }
+    }
+
+    /** Containers that start by hand may be hours away. */
+    private RuntimeException reported(RuntimeException failure) {
+        if (!awaited && thread.isActive()) {
+            log.error("No listener can start: {}", failure.getMessage());
+        }
+        return failure;
     }
 
     @Override

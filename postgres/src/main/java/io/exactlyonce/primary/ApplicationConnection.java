@@ -1,0 +1,137 @@
+package io.exactlyonce.primary;
+
+import io.exactlyonce.primary.ClaimPool.Target;
+import java.util.Objects;
+import java.util.function.Supplier;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connects claims as the application connects: with address, user and password of its DataSource, which each new
+ * connection reads anew. A password that the application sets on its pool while it runs is therefore enough.
+ *
+ * <p>The application's connection details may have more recent credentials than its pool, which has read them once. They
+ * count if they have changed, and those of the pool have not.
+ */
+public final class ApplicationConnection implements Supplier<Target> {
+
+    /** The only ways out, where claims cannot connect as the application does. */
+    public static final String REMEDY =
+            "mark the DataSource bean for claims with @ExactlyOnceDataSource, or set exactly-once.datasource.url,"
+                    + " .username and .password";
+
+    private static final String EACH = "each new connection reads user and password from ";
+
+    private final Named application;
+    private final @Nullable Supplier<Target> details;
+    private volatile @Nullable First first;
+
+    /**
+     * A DataSource of the application.
+     *
+     * @param name for failures, such as {@code DataSource 'shop'}
+     * @param setting names its URL, for remedies
+     */
+    public record Named(String name, String setting, DataSource dataSource) {
+
+        /** Returns the failure of claims that cannot use it. */
+        ClaimDatabaseException unusable(String reason, @Nullable Throwable cause) {
+            return impossible(name + " " + reason, cause);
+        }
+
+        String origin(String part) {
+            return EACH + part + name;
+        }
+    }
+
+    /** The pool as first read, and the connection details that it seems to be made from. */
+    private record First(Target pool, @Nullable Target details) {}
+
+    /**
+     * @param application the DataSource of the application
+     * @param details its connection details, with user and password as they are now; {@code null} if it has none
+     */
+    public ApplicationConnection(Named application, @Nullable Supplier<Target> details) {
+        this.application = application;
+        this.details = details;
+    }
+
+    /** Returns the failure of an application whose way to connect claims cannot use. */
+    public static ClaimDatabaseException impossible(String reason, @Nullable Throwable cause) {
+        return new ClaimDatabaseException("Claims cannot connect as the application does: " + reason, REMEDY, cause);
+    }
+
+    /** Requires PostgreSQL, before a driver is asked that has no words for claims. */
+    public static Target requirePostgresql(String name, Target target) {
+        String url = target.url();
+        if (!Target.isPostgresql(url)) {
+            // The rest may hold a password.
+            String kind = url.startsWith("jdbc:") ? url.substring(0, url.indexOf(':', 5) + 1) : "";
+            throw impossible("%s leads to %s..., and claims need PostgreSQL".formatted(name, kind), null);
+        }
+        return target;
+    }
+
+    /**
+     * Asks code of the application, which may call a service for a token.
+     *
+     * @param origin where the credentials come from
+     * @throws ClaimDatabaseException if that code fails
+     */
+    public static <T> T ask(String origin, Supplier<@Nullable T> credentials) {
+        try {
+            return Objects.requireNonNull(credentials.get(), "no credentials");
+        } catch (RuntimeException failure) {
+            throw new ClaimDatabaseException(
+                    "User and password of claims cannot be read from %s (%s)".formatted(origin, failure),
+                    "correct it: each new connection of claims asks it",
+                    failure);
+        }
+    }
+
+    @Override
+    public Target get() {
+        PoolDetails pool = new DataSourceReader(application).read(application.dataSource());
+        Target now = requirePostgresql(
+                application.name(),
+                pool.target(application.setting(), application.origin(pool.isProvided() ? PoolDetails.PROVIDER : "")));
+        if (pool.isProvided() || details == null) {
+            return requireKnown(pool, now);
+        }
+        First before = first(now, details);
+        boolean isPoolChanged = !hasSameCredentials(now, before.pool());
+        if (before.details() == null || (isPoolChanged && !pool.isPasswordHidden())) {
+            return requireKnown(pool, now);
+        }
+        Target current = details.get();
+        return pool.isPasswordHidden() || !hasSameCredentials(current, before.details())
+                ? now.as(current.username(), current.password(), application.origin("the JdbcConnectionDetails of "))
+                : now;
+    }
+
+    private Target requireKnown(PoolDetails pool, Target target) {
+        if (pool.isPasswordHidden()) {
+            throw application.unusable("(%s) keeps its password to itself".formatted(pool.type()), null);
+        }
+        return target;
+    }
+
+    private First first(Target pool, Supplier<Target> details) {
+        First before = first;
+        if (before == null) {
+            Target given = details.get();
+            boolean isMadeFrom = given.address().equals(pool.address()) && isSame(given.username(), pool.username());
+            before = new First(pool, isMadeFrom ? given : null);
+            first = before;
+        }
+        return before;
+    }
+
+    private static boolean hasSameCredentials(Target one, Target other) {
+        return isSame(one.username(), other.username()) && isSame(one.password(), other.password());
+    }
+
+    private static boolean isSame(@Nullable String one, @Nullable String other) {
+        return one == null ? other == null : one.equals(other);
+    }
+}

@@ -1,0 +1,133 @@
+package io.exactlyonce.primary;
+
+import io.exactlyonce.primary.PoolDetails.Login;
+import io.exactlyonce.primary.PoolDetails.Password;
+import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
+
+/** The getters of connection details that pools have in common, and the driver's own DataSources. */
+final class PoolGetters {
+
+    /** Tomcat's own, where its DataSource returns a text in place of the password. */
+    private static final List<String> POOL_SETTINGS = List.of("getPoolProperties");
+
+    private static final List<String> URL = List.of("getJdbcUrl", "getUrl", "getURL");
+    private static final List<String> USER = List.of("getUsername", "getUserName", "getUser");
+    private static final List<String> PASSWORD = List.of("getPassword");
+    private static final List<String> DRIVER = List.of("getDriverClassName", "getDriverClass");
+    private static final List<String> SCHEMA = List.of("getSchema", "getDefaultSchema");
+    private static final List<String> INIT_SQL = List.of("getInitSQL", "getConnectionInitSqls");
+    private static final List<String> WRAPPED = List.of("getTargetDataSource", "getDataSource", "getDelegate");
+
+    /** Tomcat's parsed form comes before its text. */
+    private static final List<String> SETTINGS = List.of(
+            "getDbProperties",
+            "getConnectionProperties",
+            "getConnectProperties",
+            "getDriverProperties",
+            "getTargetDataSourceProperties",
+            "getProperties");
+
+    private PoolGetters() {}
+
+    /** Returns the details of a pool, or {@code null} if it has no URL. */
+    static @Nullable PoolDetails details(DataSource dataSource) {
+        Object pool = pool(dataSource);
+        String url = text(pool, URL);
+        if (url == null) {
+            return null;
+        }
+        Answer password = answer(pool, getter(pool, PASSWORD));
+        Login login = new Login(
+                text(pool, USER), text(password.value()), password.isGiven() ? Password.OWN : Password.HIDDEN);
+        Class<?> type = dataSource.getClass();
+        boolean isOfDriver = DriverUrl.isWrittenBy(type);
+        return new PoolDetails(
+                type.getSimpleName(),
+                isOfDriver ? DriverUrl.withoutSettings(url) : url,
+                login,
+                text(pool, DRIVER),
+                isOfDriver ? DriverUrl.settings(url) : settings(pool),
+                text(pool, SCHEMA),
+                text(pool, INIT_SQL));
+    }
+
+    /** Returns the DataSource in a wrapper, or {@code null} if the wrapper does not return it. */
+    static @Nullable DataSource wrapped(DataSource wrapper) {
+        return value(wrapper, WRAPPED) instanceof DataSource target ? target : null;
+    }
+
+    static Map<String, String> texts(Map<?, ?> settings) {
+        Map<String, String> texts = new HashMap<>();
+        settings.forEach((name, value) -> texts.put(String.valueOf(name), String.valueOf(value)));
+        return texts;
+    }
+
+    private static Object pool(DataSource dataSource) {
+        Object settings = value(dataSource, POOL_SETTINGS);
+        return settings == null || text(settings, URL) == null ? dataSource : settings;
+    }
+
+    private static @Nullable String text(Object pool, List<String> getters) {
+        return text(value(pool, getters));
+    }
+
+    private static @Nullable String text(@Nullable Object value) {
+        return value instanceof Iterable<?> statements ? joined(statements) : value == null ? null : value.toString();
+    }
+
+    private static @Nullable String joined(Iterable<?> statements) {
+        List<String> all = new ArrayList<>();
+        statements.forEach(statement -> all.add(String.valueOf(statement)));
+        return all.isEmpty() ? null : String.join("; ", all);
+    }
+
+    /** Reads also getters that are not public: without settings such as TLS, claims would ask less of the server. */
+    private static Map<String, String> settings(Object pool) {
+        for (String name : SETTINGS) {
+            Method getter = ReflectionUtils.findMethod(pool.getClass(), name);
+            if (answer(pool, getter).value() instanceof Map<?, ?> settings) {
+                return texts(settings);
+            }
+        }
+        return Map.of();
+    }
+
+    private static @Nullable Object value(Object pool, List<String> getters) {
+        return answer(pool, getter(pool, getters)).value();
+    }
+
+    private static @Nullable Method getter(Object pool, List<String> names) {
+        return names.stream()
+                .map(name -> ClassUtils.getMethodIfAvailable(pool.getClass(), name))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Counts a getter that throws as one without an answer: Oracle's getter of the password throws an Error. */
+    private static Answer answer(Object pool, @Nullable Method getter) {
+        try {
+            if (getter != null) {
+                ReflectionUtils.makeAccessible(getter);
+                return new Answer(true, getter.invoke(pool));
+            }
+        } catch (ReflectiveOperationException unanswered) {
+            return Answer.NONE;
+        }
+        return Answer.NONE;
+    }
+
+    private record Answer(boolean isGiven, @Nullable Object value) {
+
+        private static final Answer NONE = new Answer(false, null);
+    }
+}

@@ -1,0 +1,171 @@
+package io.exactlyonce.primary;
+
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.springframework.jdbc.datasource.AbstractDataSource;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+
+/**
+ * Opens connections to the primary. Each asks for the target anew, so that a rotated password needs no restart; sessions
+ * that are open keep the password that they began with.
+ */
+final class PrimaryDriver extends AbstractDataSource {
+
+    /** SQLSTATEs for a password that is wrong, and for a user that may not connect. */
+    private static final Set<String> REFUSED = Set.of("28P01", "28000");
+
+    /** The SQLSTATE of the driver if it has no password to send, and of others of its refusals. */
+    private static final String NO_PASSWORD = "08004";
+
+    private static final String UNREACHABLE = "08001";
+
+    private final Supplier<ClaimPool.Target> targets;
+    private final Duration timeout;
+    private volatile @Nullable Duration shortest;
+
+    PrimaryDriver(Supplier<ClaimPool.Target> targets, Duration timeout) {
+        this.targets = targets;
+        this.timeout = timeout;
+    }
+
+    @Override
+    public Connection getConnection() throws SQLException {
+        ClaimPool.Target target = target();
+        long begun = System.nanoTime();
+        Connection connection = open(target);
+        Duration took = Duration.ofNanos(System.nanoTime() - begun);
+        Duration before = shortest;
+        shortest = before == null || took.compareTo(before) < 0 ? took : before;
+        return connection;
+    }
+
+    /** A pool reports exceptions of a driver, and only logs others at DEBUG. */
+    private ClaimPool.Target target() throws SQLException {
+        try {
+            return targets.get();
+        } catch (RuntimeException failure) {
+            throw new SQLException(failure.getMessage(), UNREACHABLE, failure);
+        }
+    }
+
+    private Connection open(ClaimPool.Target target) throws SQLException {
+        Connection connection;
+        try {
+            connection = new OneTarget(target, timeout).getConnection();
+        } catch (SQLException failure) {
+            throw explained(failure, target);
+        }
+        try {
+            prepare(connection, target);
+        } catch (SQLException failure) {
+            connection.close();
+            throw failure;
+        }
+        return connection;
+    }
+
+    private static void prepare(Connection connection, ClaimPool.Target target) throws SQLException {
+        if (target.schema() != null) {
+            connection.setSchema(target.schema());
+        }
+        if (target.initSql() != null) {
+            try (Statement first = connection.createStatement()) {
+                first.execute(target.initSql());
+            }
+        }
+    }
+
+    /** Leaves the cause out, because lines at WARN quote the innermost message only. */
+    private static SQLException explained(SQLException failure, ClaimPool.Target target) {
+        String state = ClaimPool.sqlState(failure);
+        String told = String.valueOf(failure.getMessage());
+        if (!REFUSED.contains(state) && !(NO_PASSWORD.equals(state) && told.contains("password"))) {
+            return failure;
+        }
+        String user = target.username() == null ? "the user of the URL" : "user '%s'".formatted(target.username());
+        return new SQLException(
+                "%s refuses %s (SQLSTATE %s, %s); %s"
+                        .formatted(target.address(), user, state, told, target.credentials()),
+                state);
+    }
+
+    /** Returns how long the connection took that opened in the least time; empty before the first. */
+    Optional<Duration> openingTime() {
+        return Optional.ofNullable(shortest);
+    }
+
+    @Override
+    public Connection getConnection(String username, String password) throws SQLException {
+        return getConnection();
+    }
+
+    /** The limit that counts is among the driver's properties. */
+    @Override
+    public void setLoginTimeout(int seconds) {}
+
+    /** The pool waits for as long as this when it closes. */
+    @Override
+    public int getLoginTimeout() {
+        return (int) timeout.toSeconds();
+    }
+
+    /** The JDBC driver, with timeouts: without them it waits forever for a dead server. */
+    static final class OneTarget extends DriverManagerDataSource {
+
+        /** Parameters of the URL override settings. */
+        OneTarget(ClaimPool.Target target, Duration timeout) {
+            setUrl(target.url().replaceAll("(?<=[?&])targetServerType=[^&]*", ""));
+            setUsername(target.username());
+            setPassword(target.password());
+            if (target.driver() != null) {
+                setDriverClassName(target.driver());
+            }
+            var settings = new Properties();
+            settings.setProperty("ApplicationName", ClaimPool.NAME);
+            settings.setProperty("loginTimeout", String.valueOf(timeout.toSeconds()));
+            // Claims take milliseconds: a reply this late means that the server or the network is down. With a lease of
+            // 30 s, renewed at half of it, a renewal that hangs for this long and then waits for a new connection has
+            // used 8 of its 15 s, and can still be retried.
+            settings.setProperty("socketTimeout", "5");
+            settings.setProperty("tcpKeepAlive", "true");
+            // The driver's messages would quote keys and results, which may be personal data.
+            settings.setProperty("logServerErrorDetail", "false");
+            if (target.address().contains(",")) {
+                // A host that drops packets must leave time for the next one.
+                settings.setProperty("connectTimeout", "1");
+                // For this long the driver remembers which one was a replica: after a failover it is the one to ask.
+                settings.setProperty("hostRecheckSeconds", "1");
+            }
+            settings.putAll(target.settings());
+            settings.setProperty("targetServerType", "primary");
+            setConnectionProperties(settings);
+        }
+
+        /**
+         * A driver that cannot parse a URL reports or logs parts of it, and a manager without a driver reports all of
+         * it.
+         */
+        @Override
+        protected Connection getConnectionFromDriverManager(String url, Properties settings) throws SQLException {
+            if (url.replaceFirst("(?s)[?;].*", "").contains("@")) {
+                throw new SQLException("the driver takes no user and password in front of a host");
+            }
+            try {
+                return super.getConnectionFromDriverManager(url, settings);
+            } catch (SQLException failure) {
+                String message = String.valueOf(failure.getMessage());
+                if (!message.contains(url)) {
+                    throw failure;
+                }
+                throw new SQLException(message.replace(url, ClaimPool.withoutSecrets(url)), failure.getSQLState());
+            }
+        }
+    }
+}
