@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ParkedClaims {
 
+    /** Claims that {@link #findByHash} reads at a time. */
+    int PAGE = 1_000;
+
     /**
      * Lists parked claims by the time at which they were parked, oldest first; then by scope and key.
      *
@@ -26,12 +29,37 @@ public interface ParkedClaims {
     Optional<ParkedClaim> find(ClaimKey key);
 
     /**
-     * Returns any key's claim, parked or not; empty if there is none, or the store does not show it. A store that can
-     * find a key by the hash in the logs, {@link ClaimKey#shortHash()}, accepts that instead of the key, if no key is
-     * equal to it.
+     * Returns a parked key by the hash that logs show; empty if no such key is parked. Reads the list of parked keys,
+     * unless the store has a faster way.
+     *
+     * @param hash {@link ClaimKey#shortHash()} of the key
      */
+    default Optional<ParkedClaim> findByHash(String scope, String hash) {
+        List<ParkedClaim> page = list(null, PAGE);
+        while (!page.isEmpty()) {
+            for (ParkedClaim parked : page) {
+                if (parked.scope().equals(scope)
+                        && new ClaimKey(scope, parked.key()).shortHash().equals(hash)) {
+                    return Optional.of(parked);
+                }
+            }
+            page = list(page.get(page.size() - 1), PAGE);
+        }
+        return Optional.empty();
+    }
+
+    /** Returns any key's claim, parked or not; empty if there is none, or the store does not show it. */
     default Optional<ClaimDetails> details(ClaimKey key) {
         return Optional.empty();
+    }
+
+    /**
+     * Returns a key's claim by the hash that logs show. Every store finds a parked key, and may find others.
+     *
+     * @param hash {@link ClaimKey#shortHash()} of the key
+     */
+    default Optional<ClaimDetails> detailsByHash(String scope, String hash) {
+        return findByHash(scope, hash).flatMap(parked -> details(new ClaimKey(scope, parked.key())));
     }
 
     /**

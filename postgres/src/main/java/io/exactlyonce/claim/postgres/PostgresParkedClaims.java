@@ -11,7 +11,6 @@ import java.sql.PreparedStatement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.DataClassRowMapper;
@@ -61,8 +60,6 @@ public final class PostgresParkedClaims implements ParkedClaims {
             left(encode(sha256(convert_to(scope, 'UTF8') || '\\x00'::bytea || convert_to(key, 'UTF8')), 'hex'), 16) = ?
             """;
 
-    private static final Pattern SHORT_HASH = Pattern.compile("[0-9a-f]{16}");
-
     private final Statements statements;
     private final String settings;
     private final long retentionMicros;
@@ -92,11 +89,16 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     @Override
     public Optional<ClaimDetails> details(ClaimKey key) {
-        List<ClaimDetails> found = query(DETAILS + BY_KEY, ClaimDetails.class, key.scope(), key.key());
-        return (found.isEmpty() && SHORT_HASH.matcher(key.key()).matches()
-                        ? query(DETAILS + BY_SHORT_HASH, ClaimDetails.class, key.scope(), key.key())
-                        : found)
-                .stream().findFirst();
+        return query(DETAILS + BY_KEY, ClaimDetails.class, key.scope(), key.key()).stream()
+                .findFirst();
+    }
+
+    @Override
+    public Optional<ClaimDetails> detailsByHash(String scope, String hash) {
+        return ParkedClaims.super
+                .detailsByHash(scope, hash)
+                .or(() -> query(DETAILS + BY_SHORT_HASH, ClaimDetails.class, scope, hash).stream()
+                        .findFirst());
     }
 
     private <T> List<T> query(String sql, Class<T> type, Object... parameters) {

@@ -98,6 +98,21 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     }
 
     @Test
+    void parkedKeyIsFoundByTheHashThatLogsShow() {
+        ClaimRequest other = parkedClaim(false);
+        ClaimRequest parked = parkedClaim(false);
+        ClaimKey key = parked.key();
+
+        assertThat(parked().findByHash(key.scope(), key.shortHash()))
+                .hasValueSatisfying(found -> assertThat(found.claimId()).isEqualTo(parked.claimId()));
+        assertThat(parked().findByHash(key.scope() + "-other", key.shortHash())).isEmpty();
+
+        parked().release(parked.id());
+        assertThat(parked().findByHash(key.scope(), key.shortHash())).isEmpty();
+        assertThat(parked().find(other.key())).isPresent();
+    }
+
+    @Test
     void listBeginsWithTheLongestParkedAndGoesOnAfterAnyOfThem() {
         List<ClaimKey> keys = List.of(
                 parkedClaim(false).key(),
