@@ -4,7 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.ClaimBackend;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.testing.DeviatesOn;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsProduct;
@@ -12,19 +18,31 @@ import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
 import java.net.URI;
+import java.net.URLEncoder;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.security.web.FilterChainProxy;
+import tools.jackson.databind.json.JsonMapper;
 
 /** {@code /actuator/exactlyonce}, as an operator sees it. */
 @UsesSqs
@@ -32,6 +50,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 class ExactlyOnceEndpointIT {
 
     private static final SqsServer SQS = SqsServer.shared();
+
+    private static final JsonMapper JSON = new JsonMapper();
 
     private static final Pattern ELASTICMQS_RECEIPT_HANDLE = Pattern.compile("[0-9a-f-]{36}#[0-9a-f-]{36}");
 
@@ -58,7 +78,12 @@ class ExactlyOnceEndpointIT {
                 queue, access, "exactlyonce,health", EmbeddedDatabase.shared().createDatabase());
     }
 
-    private static TestApplication start(String queue, String access, String endpoints, String databaseUrl) {
+    private static TestApplication start(String queue, String access, Class<?> configuration) {
+        return start(queue, access, "exactlyonce", EmbeddedDatabase.shared().createDatabase(), configuration);
+    }
+
+    private static TestApplication start(
+            String queue, String access, String endpoints, String databaseUrl, Class<?>... more) {
         return TestApplication.start(
                 WebApplicationType.SERVLET,
                 databaseUrl,
@@ -68,7 +93,9 @@ class ExactlyOnceEndpointIT {
                         "management.endpoint.exactlyonce.access", access,
                         "management.endpoint.health.show-details", "always",
                         "management.endpoint.health.group.claims.include", "exactlyOnce"),
-                Listener.class);
+                Stream.concat(Stream.of(Listener.class), Stream.of(more))
+                        .distinct()
+                        .toArray(Class<?>[]::new));
     }
 
     private static String ask(TestApplication application, String path, String... body) throws Exception {
@@ -80,6 +107,92 @@ class ExactlyOnceEndpointIT {
         }
         var answer = HttpClient.newHttpClient().send(request.build(), BodyHandlers.ofString());
         return answer.statusCode() + " " + answer.body();
+    }
+
+    private static String decision(String scope, String key, String decision) {
+        return JSON.createObjectNode()
+                .put("scope", scope)
+                .put("key", key)
+                .put("decision", decision)
+                .toString();
+    }
+
+    /** Spring Security's, which rejects paths with much that a key may have. */
+    @Configuration(proxyBeanMethods = false)
+    static class Firewall {
+        @Bean
+        FilterRegistrationBean<FilterChainProxy> firewall() {
+            return new FilterRegistrationBean<>(new FilterChainProxy(List.of()));
+        }
+    }
+
+    /** A scope as the pages recommend it, and keys that a path of a URL cannot have. */
+    @ParameterizedTest
+    @ValueSource(classes = {Listener.class, Firewall.class})
+    void eachScopeAndKeyIsShownAndDecidedByItselfAndByItsHash(Class<?> configuration) throws Exception {
+        String scope = "POST /payments";
+        List<String> keys = List.of(
+                "2026/11/27/in.csv",
+                "a\\b",
+                "%",
+                "%2F",
+                ";",
+                "a;b=c",
+                "..",
+                "../..",
+                ".",
+                " A 1 ",
+                "a+b",
+                "a,b",
+                "?a&b=c#d",
+                "\"{}",
+                "a\nb",
+                "\u007F\u0085\u202E",
+                "\u00fcberweisung \u2713 \uD835\uDD18",
+                "\uD835\uDD18".repeat(256),
+                "x".repeat(512));
+        try (TestApplication application = start(SQS.createQueue(30), "unrestricted", configuration)) {
+            application.bean(ClaimBackend.class).requireReady();
+            for (String key : keys) {
+                ClaimKey parked = park(application.bean(ClaimStore.class), new ClaimKey(scope, key));
+                String path = "/exactlyonce?scope=" + encoded(scope);
+                for (String named : List.of("&key=" + encoded(key), "&hash=" + parked.shortHash())) {
+                    assertThat(ask(application, path + named))
+                            .as(named)
+                            .startsWith("200 {\"claim\":{\"status\":\"PARKED\"");
+                }
+                assertThat(ask(application, "/exactlyonce", decision(scope, key, "release")))
+                        .as(key)
+                        .isEqualTo("200 {\"decided\":true}");
+                assertThat(ask(application, "/exactlyonce", decision(scope, key, "release")))
+                        .as(key)
+                        .startsWith(
+                                "409 {\"decided\":false,\"reason\":\"the key is not parked; it is RELEASED\",\"claim\":{");
+                park(application.bean(ClaimStore.class), parked);
+                String byHash = "{\"scope\":\"%s\",\"hash\":\"%s\",\"attempt\":2,\"decision\":\"complete\"}";
+                assertThat(ask(application, "/exactlyonce", byHash.formatted(scope, parked.shortHash())))
+                        .as(key)
+                        .isEqualTo("200 {\"decided\":true}");
+            }
+            assertThat(application.claims("COMPLETED")).isEqualTo(keys.size());
+            assertThat(ask(application, "/exactlyonce", decision(scope, "a\0", "release")))
+                    .startsWith("400 {\"reason\":\"")
+                    .contains("NUL");
+            assertThat(ask(application, "/exactlyonce?scope=orders&key=a%00")).startsWith("400 {\"reason\":\"");
+        }
+    }
+
+    private static ClaimKey park(ClaimStore store, ClaimKey key) {
+        ClaimRequest request = new ClaimRequest(
+                new ClaimId(key, UUID.randomUUID()), "worker", Duration.ofSeconds(30), ClaimRequest.InDoubt.PARK, null);
+        assertThat(store.claim(List.of(request))).first().isInstanceOf(ClaimOutcome.Acquired.class);
+        assertThat(store.resolve(List.of(new ClaimResolution.Parked(request.id(), "card expired", true))))
+                .hasSize(1);
+        return key;
+    }
+
+    private static String encoded(String text) {
+        return URLEncoder.encode(text, StandardCharsets.UTF_8);
     }
 
     @Test
@@ -100,25 +213,29 @@ class ExactlyOnceEndpointIT {
                     .contains("\"recommendedSeconds\":30.0,\"rule\":\"as it is, or p95\"")
                     .contains("\"audit\":[")
                     .doesNotContain(":null", ":[]", ":{}", ":\"\""));
-            for (String named : List.of("o1", new ClaimKey("orders", "o1").shortHash())) {
-                assertThat(ask(application, "/exactlyonce/orders/" + named))
+            String hash = "hash=" + new ClaimKey("orders", "o1").shortHash();
+            for (String named : List.of("key=o1", hash)) {
+                assertThat(ask(application, "/exactlyonce?scope=orders&" + named))
                         .as(named)
                         .startsWith("200")
                         .contains("\"status\":\"COMPLETED\"")
                         .contains("\"attempt\":1")
                         .doesNotContain("receipt-of-a-card", ":null");
             }
-            for (String unknown : List.of("o2", new ClaimKey("other", "o1").shortHash())) {
-                assertThat(ask(application, "/exactlyonce/orders/" + unknown))
+            for (String unknown : List.of("key=o2", "hash=" + new ClaimKey("other", "o1").shortHash())) {
+                assertThat(ask(application, "/exactlyonce?scope=orders&" + unknown))
                         .as(unknown)
-                        .startsWith("404");
+                        .startsWith("404 {\"reason\":");
             }
+            assertThat(ask(application, "/exactlyonce?scope=orders")).startsWith("400 {\"reason\":");
+            assertThat(ask(application, "/exactlyonce?scope=orders&key=o1&key=o2"))
+                    .isEqualTo("400 {\"reason\":\"key must be one text\"}");
             assertThat(ask(application, "/health/claims"))
                     .startsWith("200")
                     .contains("\"status\":\"UP\"")
                     .contains("\"pausedListeners\":[]")
                     .contains("\"primary\":");
-            assertThat(ask(application, "/exactlyonce/orders/o1", "{\"decision\":\"release\"}"))
+            assertThat(ask(application, "/exactlyonce", decision("orders", "o1", "release")))
                     .startsWith("405");
             application.database().sql("DROP TABLE exactly_once_claim").update();
             assertThat(ask(application, "/health/claims")).startsWith("503").contains("exactly_once_claim");
@@ -137,11 +254,12 @@ class ExactlyOnceEndpointIT {
             await().until(() -> application.claims("PARKED") == 1 && SQS.size(deadLetters) == 1);
 
             IS_HOPELESS.set(false);
-            assertThat(ask(application, "/exactlyonce/orders/o1", "{\"decision\":\"release\"}"))
-                    .contains("\"decided\":true");
+            assertThat(ask(application, "/exactlyonce", decision("orders", "o1", "release")))
+                    .isEqualTo("200 {\"decided\":true}");
             await().untilAsserted(
                             () -> assertThat(ask(application, "/exactlyonce")).contains("max-receive-count"));
-            assertThat(ask(application, "/exactlyonce/orders", "{\"action\":\"redrive\"}"))
+            String redrive = "{\"listener\":\"orders\",\"action\":\"redrive\"}";
+            assertThat(ask(application, "/exactlyonce", redrive))
                     .startsWith("200")
                     .contains("\"redriven\":[\"arn:aws:sqs:")
                     .contains(deadLetters);
@@ -199,10 +317,10 @@ class ExactlyOnceEndpointIT {
     void otherSitesPagesCanDecideNothing() throws Exception {
         try (TestApplication application = start(SQS.createQueue(30), "unrestricted")) {
             for (String type : List.of("", "text/plain", "application/x-www-form-urlencoded")) {
-                assertThat(statusOf(type, application, "/exactlyonce/orders/o1?decision=release"))
+                assertThat(statusOf(type, application, "/exactlyonce?scope=orders&key=o1&decision=release"))
                         .as(type)
                         .isEqualTo(415);
-                assertThat(statusOf(type, application, "/exactlyonce/orders?action=redrive"))
+                assertThat(statusOf(type, application, "/exactlyonce?listener=orders&action=redrive"))
                         .as(type)
                         .isEqualTo(415);
             }

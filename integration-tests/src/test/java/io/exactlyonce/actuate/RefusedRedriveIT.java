@@ -45,12 +45,11 @@ class RefusedRedriveIT {
                 "AccessDenied;Sender");
     }
 
-    private static HttpResponse<String> ask(TestApplication application, String path) throws Exception {
+    private static HttpResponse<String> redrive(TestApplication application, String listener) throws Exception {
         String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
-        HttpRequest request = HttpRequest.newBuilder(
-                        URI.create("http://127.0.0.1:" + port + "/actuator/exactlyonce" + path))
+        HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/actuator/exactlyonce"))
                 .header("Content-Type", "application/json")
-                .POST(BodyPublishers.ofString("{\"action\":\"redrive\"}"))
+                .POST(BodyPublishers.ofString("{\"listener\":\"%s\",\"action\":\"redrive\"}".formatted(listener)))
                 .build();
         return HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
     }
@@ -70,7 +69,7 @@ class RefusedRedriveIT {
         String queue = SQS.createQueue(30, deadLetters, 5);
         try (TestApplication application = start(queue, "unrestricted")) {
             await().untilAsserted(() -> {
-                HttpResponse<String> answer = ask(application, "/orders");
+                HttpResponse<String> answer = redrive(application, "orders");
 
                 assertThat(answer.statusCode()).isEqualTo(502);
                 assertThat(answer.body())
@@ -79,9 +78,11 @@ class RefusedRedriveIT {
                         .contains("User shop may not perform sqs:startmessagemovetask")
                         .contains("\"remedy\":\"allow sqs:StartMessageMoveTask, ");
             });
-            HttpResponse<String> unknown = ask(application, "/unknown");
-            assertThat(unknown.statusCode()).isEqualTo(200);
-            assertThat(unknown.body()).isEqualTo("{\"redriven\":[],\"refused\":[]}");
+            HttpResponse<String> unknown = redrive(application, "order");
+            assertThat(unknown.statusCode()).isEqualTo(404);
+            assertThat(unknown.body())
+                    .isEqualTo(
+                            "{\"reason\":\"no listener of this name claims keys on this instance; running: orders\"}");
         } finally {
             SQS.deleteQueue(queue);
             SQS.deleteQueue(deadLetters);

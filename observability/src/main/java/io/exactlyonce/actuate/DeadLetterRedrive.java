@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import software.amazon.awssdk.awscore.exception.AwsErrorDetails;
 import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.services.sqs.model.SqsException;
@@ -40,7 +41,7 @@ public final class DeadLetterRedrive {
      * @param redriven ARNs of the dead-letter queues whose messages SQS moves
      * @param refused queues whose messages SQS is not known to move
      */
-    public record Redrives(List<String> redriven, List<Refusal> refused) {}
+    public record Redrives(List<String> redriven, List<Refusal> refused) implements OperationResponseBody {}
 
     /**
      * The reason why a redrive has not started.

@@ -1,13 +1,12 @@
 package io.exactlyonce.actuate;
 
-import io.exactlyonce.ClaimDetails;
+import static io.exactlyonce.actuate.KeyDecisions.BAD_REQUEST;
+import static io.exactlyonce.actuate.KeyDecisions.CONFLICT;
+import static org.springframework.boot.actuate.endpoint.web.WebEndpointResponse.STATUS_NOT_FOUND;
+
 import io.exactlyonce.ExactlyOnceOperations;
-import io.exactlyonce.InvalidKeyException;
-import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
 import io.exactlyonce.audit.QueueAudit;
-import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.observe.Prevented;
 import io.exactlyonce.observed.ObservedCounts;
@@ -15,19 +14,15 @@ import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.WindowWatch;
 import java.security.Principal;
 import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectFactory;
 import org.springframework.boot.actuate.endpoint.Access;
-import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
-import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
@@ -43,8 +38,6 @@ public final class ExactlyOnceEndpoint {
     private static final Logger log = LoggerFactory.getLogger(ExactlyOnceEndpoint.class);
 
     private static final int BAD_GATEWAY = 502;
-    private static final String RELEASE = "release";
-    private static final Set<String> DECISIONS = Set.of(RELEASE, "complete");
 
     private final ListenerStates listeners;
     private final Prevented prevented;
@@ -52,8 +45,7 @@ public final class ExactlyOnceEndpoint {
     private final QueueAudit audit;
     private final ObjectFactory<ObservedCounts> observed;
     private final DeadLetterRedrive redrives = new DeadLetterRedrive();
-    private final @Nullable ParkedClaims claims;
-    private final @Nullable ExactlyOnceOperations operations;
+    private final KeyDecisions keys;
 
     /**
      * Creates the endpoint.
@@ -75,8 +67,7 @@ public final class ExactlyOnceEndpoint {
         this.windows = windows;
         this.audit = audit;
         this.observed = observed;
-        this.claims = claims;
-        this.operations = operations;
+        this.keys = new KeyDecisions(claims, operations);
     }
 
     /**
@@ -93,14 +84,26 @@ public final class ExactlyOnceEndpoint {
             implements OperationResponseBody {}
 
     /**
-     * The life of a key's claim.
+     * Returns prevented repeats and running listeners; or the claim of a key, if the request names one.
      *
-     * @param claim until now
+     * @param scope of the key
+     * @param key the key
+     * @param hash in place of the key: its hash, as logs show it
      */
-    public record Details(ClaimDetails claim) implements OperationResponseBody {}
+    @ReadOperation
+    public WebEndpointResponse<OperationResponseBody> read(
+            @Nullable Object scope, @Nullable Object key, @Nullable Object hash) {
+        if (scope == null && key == null && hash == null) {
+            return new WebEndpointResponse<>(listeners());
+        }
+        try {
+            return keys.show(NamedKey.of(scope, key, hash));
+        } catch (IllegalArgumentException unclear) {
+            return Refused.of(BAD_REQUEST, String.valueOf(unclear.getMessage()));
+        }
+    }
 
     /** Returns prevented repeats and running listeners. */
-    @ReadOperation
     public Listeners listeners() {
         return new Listeners(
                 prevented.all(),
@@ -122,80 +125,76 @@ public final class ExactlyOnceEndpoint {
     }
 
     /**
-     * Returns the life of a key's claim; {@code null}, which is 404, if there is none.
+     * Decides on a parked key, or redrives the dead letters of a listener.
      *
-     * @param key the key, or its hash as logs show it
-     */
-    @ReadOperation
-    public @Nullable Details claim(@Selector String scope, @Selector String key) {
-        return claims == null
-                ? null
-                : claims.details(keyOf(scope, key)).map(Details::new).orElse(null);
-    }
-
-    private static ClaimKey keyOf(String scope, String key) {
-        try {
-            return KeyRules.key(scope, key);
-        } catch (IllegalArgumentException | InvalidKeyException invalid) {
-            String reason = String.valueOf(invalid.getMessage());
-            throw new InvalidEndpointRequestException(reason, reason);
-        }
-    }
-
-    /**
-     * Decides on a parked key.
-     *
-     * @param decision {@code release}: it may run again; {@code complete}: its effect has happened
-     * @return under {@code decided}, whether this decided it: not if the key is not parked, or another decision came first
-     */
-    @WriteOperation
-    public Map<String, Object> decide(
-            SecurityContext security, @Selector String scope, @Selector String key, String decision) {
-        ExactlyOnceOperations deciding = operations;
-        ClaimKey named = keyOf(scope, key);
-        ParkedClaim parked =
-                deciding == null ? null : deciding.findParked(scope, key).orElse(null);
-        if (deciding == null || parked == null) {
-            return Map.of("decided", false);
-        }
-        String asked = decision.toLowerCase(Locale.ROOT);
-        if (!DECISIONS.contains(asked)) {
-            throw new InvalidEndpointRequestException(
-                    "decision '%s' must be 'release' or 'complete'".formatted(decision),
-                    "decision must be 'release' or 'complete'");
-        }
-        String outcome = "it failed, but the decision may have been stored";
-        try {
-            boolean decided =
-                    RELEASE.equals(asked) ? deciding.releaseParked(parked) : deciding.completeParked(parked, null);
-            outcome = decided ? "done" : "another decision came first";
-            return Map.of("decided", decided);
-        } finally {
-            log.warn("{} asked to {} the parked claim of {}: {}", asking(security), asked, named, outcome);
-        }
-    }
-
-    /**
-     * Starts to move the messages of a listener's dead-letter queues back to its queues.
-     *
+     * @param scope of the key
+     * @param key the key
+     * @param hash in place of the key: its hash, as logs show it
+     * @param attempt the attempt that the caller saw parked; without it, the decision is on the one that is parked now
+     * @param decision {@code release}: the key may run again; {@code complete}: its effect has happened
+     * @param listener whose dead letters are redriven
      * @param action {@code redrive}
-     * @return the results; empty if there is no such listener, or it has no known dead-letter queue. The status is 502
-     *     if SQS refuses to redrive any of the queues
      */
     @WriteOperation
-    public WebEndpointResponse<Redrives> redrive(SecurityContext security, @Selector String listener, String action) {
+    public WebEndpointResponse<OperationResponseBody> write(
+            SecurityContext security,
+            @Nullable Object scope,
+            @Nullable Object key,
+            @Nullable Object hash,
+            @Nullable Object attempt,
+            @Nullable Object decision,
+            @Nullable Object listener,
+            @Nullable Object action) {
+        try {
+            if ((decision == null) == (action == null)) {
+                throw new IllegalArgumentException(
+                        "a request needs either a decision with scope and key, or an action with listener");
+            }
+            return decision == null
+                    ? redrive(security, NamedKey.text("listener", listener), NamedKey.text("action", action))
+                    : keys.decide(
+                            asking(security),
+                            NamedKey.of(scope, key, hash),
+                            attempt == null ? null : number(NamedKey.text("attempt", attempt)),
+                            NamedKey.text("decision", decision));
+        } catch (IllegalArgumentException unclear) {
+            return Refused.of(BAD_REQUEST, String.valueOf(unclear.getMessage()));
+        }
+    }
+
+    private static Integer number(String attempt) {
+        try {
+            return Integer.valueOf(attempt);
+        } catch (NumberFormatException text) {
+            throw new IllegalArgumentException("attempt must be a number", text);
+        }
+    }
+
+    /** Starts to move the messages of a listener's dead-letter queues back to its queues. */
+    private WebEndpointResponse<OperationResponseBody> redrive(
+            SecurityContext security, String listener, String action) {
         if (!"redrive".equals(action)) {
-            throw new InvalidEndpointRequestException(
-                    "action '%s' must be 'redrive'".formatted(action), "action must be 'redrive'");
+            throw new IllegalArgumentException("action must be 'redrive'");
         }
         List<Subscription> named = listeners.all().stream()
                 .filter(subscription -> subscription.listener().equals(listener))
                 .toList();
         // A name that no listener has is any text of the caller's: it makes no line.
-        if (!named.isEmpty()) {
-            log.warn("{} asked to redrive the dead letters of listener '{}'", asking(security), listener);
+        if (named.isEmpty()) {
+            String running = listeners.all().stream()
+                    .map(Subscription::listener)
+                    .distinct()
+                    .collect(Collectors.joining(", "));
+            return Refused.of(
+                    STATUS_NOT_FOUND,
+                    "no listener of this name claims keys on this instance; running: "
+                            + (running.isEmpty() ? "none" : running));
         }
+        log.warn("{} asked to redrive the dead letters of listener '{}'", asking(security), listener);
         Redrives begun = redrives.start(named);
+        if (begun.redriven().isEmpty() && begun.refused().isEmpty()) {
+            return Refused.of(CONFLICT, "no queue of this listener has a dead-letter queue that this instance knows");
+        }
         return new WebEndpointResponse<>(
                 begun, begun.refused().isEmpty() ? WebEndpointResponse.STATUS_OK : BAD_GATEWAY);
     }

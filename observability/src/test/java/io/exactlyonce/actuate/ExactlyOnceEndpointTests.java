@@ -1,17 +1,18 @@
 package io.exactlyonce.actuate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
+import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedClaim;
-import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.OutcomePolicy;
@@ -35,8 +36,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -180,51 +182,169 @@ class ExactlyOnceEndpointTests {
                 .containsExactly("fulfilment");
     }
 
-    @Test
-    void storeThatShowsNoClaimsHasNoneToShowOrToDecideOn() {
-        assertThat(endpoint.claim("orders", "o1")).isNull();
-        assertThat(endpoint.decide(OPERATOR, "orders", "o1", "release")).containsEntry("decided", false);
+    /** A request as its answer shows it: status and reason. */
+    private record Answer(int status, @Nullable String reason, OperationResponseBody body) {
+
+        static Answer of(WebEndpointResponse<OperationResponseBody> response) {
+            OperationResponseBody body = response.getBody();
+            String reason = body instanceof Refused refused
+                    ? refused.reason()
+                    : body instanceof KeyDecisions.Decision decision ? decision.reason() : null;
+            return new Answer(response.getStatus(), reason, body);
+        }
+    }
+
+    private static Answer decide(ExactlyOnceEndpoint endpoint, String scope, String key, String decision) {
+        return decide(endpoint, scope, key, null, null, decision);
+    }
+
+    private static Answer decide(
+            ExactlyOnceEndpoint endpoint,
+            @Nullable Object scope,
+            @Nullable Object key,
+            @Nullable Object hash,
+            @Nullable Object attempt,
+            @Nullable Object decision) {
+        return Answer.of(endpoint.write(OPERATOR, scope, key, hash, attempt, decision, null, null));
+    }
+
+    private Answer redrive(SecurityContext security, @Nullable String listener, @Nullable String action) {
+        return Answer.of(endpoint.write(security, null, null, null, null, null, listener, action));
+    }
+
+    private ExactlyOnceEndpoint on(ParkedClaims claims, ExactlyOnceOperations operations) {
+        return new ExactlyOnceEndpoint(listeners, prevented, windows, audit, () -> counts, claims, operations);
     }
 
     @Test
-    void keysAndScopesThatCannotBeOnesAreAMistakeOfTheCaller() {
-        for (ClaimKey named : List.of(new ClaimKey("orders", "a\0"), new ClaimKey("a\uD83D", "o1"))) {
-            assertThatThrownBy(() -> endpoint.decide(OPERATOR, named.scope(), named.key(), "release"))
-                    .isInstanceOf(InvalidEndpointRequestException.class)
-                    .hasMessageContaining(" contains ");
+    void storeThatShowsNoClaimsHasNoneToShowOrToDecideOn() {
+        assertThat(Answer.of(endpoint.read("orders", "o1", null)).status()).isEqualTo(501);
+        assertThat(decide(endpoint, "orders", "o1", "release").status()).isEqualTo(501);
+    }
+
+    @Test
+    void requestWithoutOneMeaningIsRefusedWithAReason() {
+        ExactlyOnceEndpoint claims = on(mock(), mock());
+        String hash = "6c1a57d2f08b94e3";
+
+        assertThat(decide(claims, "orders", "a\0", "release").reason()).contains(" contains a NUL character");
+        assertThat(decide(claims, "a\uD83D", "o1", "release").reason()).contains(" contains half of a surrogate pair");
+        assertThat(decide(claims, " ", "o1", "release").reason()).contains("scope must not be blank");
+        assertThat(decide(claims, "orders", " ", "release").reason()).contains("is blank");
+        assertThat(decide(claims, "orders", List.of("a", "b"), null, null, "release")
+                        .reason())
+                .isEqualTo("key must be one text");
+        assertThat(decide(claims, null, "o1", null, null, "release").reason()).isEqualTo("scope is missing");
+        assertThat(decide(claims, "orders", null, null, null, "release").reason())
+                .contains("one of key and hash");
+        assertThat(decide(claims, "orders", "o1", hash, null, "release").reason())
+                .contains("one of key and hash");
+        assertThat(decide(claims, "orders", null, "orders/" + hash, null, "release")
+                        .reason())
+                .contains("16 hexadecimal digits");
+        assertThat(decide(claims, "orders", "o1", null, "second", "release").reason())
+                .isEqualTo("attempt must be a number");
+        assertThat(decide(claims, "orders", "o1", "relaese").reason())
+                .isEqualTo("decision must be 'release' or 'complete'");
+        assertThat(decide(claims, "orders", "o1", null, null, null).reason()).contains("either a decision");
+        assertThat(Answer.of(claims.write(OPERATOR, "orders", "o1", null, null, "release", "fulfilment", "redrive"))
+                        .reason())
+                .contains("either a decision");
+        assertThat(Answer.of(claims.read("orders", null, null)).reason()).contains("one of key and hash");
+        for (Answer refused : List.of(
+                decide(claims, "orders", "a\0", "release"),
+                decide(claims, "orders", "o1", "relaese"),
+                decide(claims, "orders", "o1", null, null, null),
+                Answer.of(claims.read("orders", null, null)))) {
+            assertThat(refused.status()).isEqualTo(400);
         }
-        assertThat(endpoint.decide(OPERATOR, "orders", "x".repeat(600), "release"))
-                .as("a key that is kept by its hash")
-                .containsEntry("decided", false);
+    }
+
+    @Test
+    void keyThatIsNotParkedIsAConflictWithWhatIsThereAndNoClaimIsNotFound() {
+        ParkedClaims claims = mock();
+        ClaimDetails completed =
+                new ClaimDetails("COMPLETED", 2, 7, false, "worker", null, null, null, true, null, null, null, null);
+        when(claims.details(new ClaimKey("orders", "done"))).thenReturn(Optional.of(completed));
+        when(claims.details(new ClaimKey("orders", "none"))).thenReturn(Optional.empty());
+        ExactlyOnceOperations operations = mock();
+        when(operations.findParked(any(), any())).thenReturn(Optional.empty());
+        ExactlyOnceEndpoint deciding = on(claims, operations);
+
+        Answer done = decide(deciding, "orders", "done", "release");
+        assertThat(done.status()).isEqualTo(409);
+        assertThat(done.body())
+                .isEqualTo(new KeyDecisions.Decision(false, "the key is not parked; it is COMPLETED", completed));
+        Answer none = decide(deciding, "orders", "none", "release");
+        assertThat(none.status()).isEqualTo(404);
+        assertThat(none.reason()).isEqualTo("this scope has no claim of this key");
+        assertThat(Answer.of(deciding.read("orders", "none", null)).status()).isEqualTo(404);
+        assertThat(Answer.of(deciding.read("orders", "done", null)).status()).isEqualTo(200);
+    }
+
+    @Test
+    void decisionOnAnAttemptThatSomebodyElseDecidedIsAConflict() {
+        ParkedClaim second = new ParkedClaim("orders", "o1", UUID.randomUUID(), 2, true, "timeout", 1);
+        ClaimDetails parked =
+                new ClaimDetails("PARKED", 2, 7, false, "worker", null, null, null, true, null, null, null, null);
+        ParkedClaims claims = mock();
+        when(claims.details(new ClaimKey("orders", "o1"))).thenReturn(Optional.of(parked));
+        ExactlyOnceOperations operations = mock();
+        when(operations.findParked("orders", "o1")).thenReturn(Optional.of(second));
+        when(operations.completeParked(second, null)).thenReturn(true, false);
+        ExactlyOnceEndpoint deciding = on(claims, operations);
+
+        assertThat(decide(deciding, "orders", "o1", null, "1", "complete").reason())
+                .isEqualTo("the key has attempt 2 parked, not 1; it is PARKED");
+        assertThat(decide(deciding, "orders", "o1", null, "2", "complete").body())
+                .isEqualTo(new KeyDecisions.Decision(true, null, null));
+        Answer late = decide(deciding, "orders", "o1", null, "2", "Complete");
+        assertThat(late.status()).isEqualTo(409);
+        assertThat(late.reason()).startsWith("the key was decided by another request first");
+    }
+
+    @Test
+    void parkedKeyIsDecidedByTheHashThatLogsShow() {
+        ParkedClaim parked = new ParkedClaim("orders", "o1", UUID.randomUUID(), 1, true, "timeout", 1);
+        String hash = new ClaimKey("orders", "o1").shortHash();
+        ParkedClaims claims = mock();
+        when(claims.findByHash("orders", hash)).thenReturn(Optional.of(parked));
+        ExactlyOnceOperations operations = mock();
+        when(operations.releaseParked(parked)).thenReturn(true);
+
+        assertThat(decide(on(claims, operations), "orders", null, hash, null, "release")
+                        .body())
+                .isEqualTo(new KeyDecisions.Decision(true, null, null));
     }
 
     /** It may have been decided, so that the record must not depend on the reply. */
     @Test
     void whoAskedForADecisionIsOnRecordAlthoughItsReplyIsLost(CapturedOutput output) {
         ParkedClaim parked = new ParkedClaim("orders", "o1", UUID.randomUUID(), 1, true, "timeout", 1);
-        ExactlyOnceOperations operations = mock(ExactlyOnceOperations.class);
+        ExactlyOnceOperations operations = mock();
         when(operations.findParked("orders", "o1")).thenReturn(Optional.of(parked));
         when(operations.releaseParked(parked)).thenThrow(new IllegalStateException("connection reset"));
-        ExactlyOnceEndpoint deciding =
-                new ExactlyOnceEndpoint(listeners, prevented, windows, audit, () -> counts, null, operations);
 
-        assertThatThrownBy(() -> deciding.decide(OPERATOR, "orders", "o1", "release"))
-                .hasMessage("connection reset");
+        Answer lost = decide(on(mock(), operations), "orders", "o1", "release");
 
-        assertThat(output).contains("'operator' asked to release the parked claim of ");
+        assertThat(lost.status()).isEqualTo(503);
+        assertThat(lost.reason()).contains("IllegalStateException", "repeat the decision");
+        assertThat(output)
+                .contains("'operator' asked to release the parked claim of ", "it failed, but", "connection reset");
     }
 
     @Test
-    void redriveNamesAListenerThatRuns() {
-        Redrives none = new Redrives(List.of(), List.of());
-        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive").getBody())
-                .isEqualTo(none);
-        assertThatThrownBy(() -> endpoint.redrive(OPERATOR, "fulfilment", "purge"))
-                .isInstanceOf(InvalidEndpointRequestException.class)
-                .hasMessageContaining("'purge' must be 'redrive'");
+    void redriveNamesAListenerThatRunsAndWhatIsInItsWay() {
+        Answer unknown = redrive(OPERATOR, "fulfilment", "redrive");
+        assertThat(unknown.status()).isEqualTo(404);
+        assertThat(unknown.reason()).endsWith("running: none");
         listeners.subscribed(orders);
-        assertThat(endpoint.redrive(OPERATOR, "fulfilment", "redrive").getBody())
-                .isEqualTo(none);
+        assertThat(redrive(OPERATOR, "fulfillment", "redrive").reason()).endsWith("running: fulfilment");
+        assertThat(redrive(OPERATOR, "fulfilment", "purge").reason()).isEqualTo("action must be 'redrive'");
+        assertThat(redrive(OPERATOR, null, "redrive").reason()).isEqualTo("listener is missing");
+        Answer alone = redrive(OPERATOR, "fulfilment", "redrive");
+        assertThat(alone.status()).isEqualTo(409);
+        assertThat(alone.reason()).contains("has a dead-letter queue");
     }
 
     /** Neither the name that is asked for nor the name of who asks is more than a part of a line. */
@@ -232,8 +352,8 @@ class ExactlyOnceEndpointTests {
     void redriveLetsNoCallerWriteLinesOfTheLog(CapturedOutput output) {
         listeners.subscribed(orders);
 
-        endpoint.redrive(OPERATOR, "other\nforged by its name", "redrive");
-        endpoint.redrive(named("operator\nforged by a name"), "fulfilment", "redrive");
+        redrive(OPERATOR, "other\nforged by its name", "redrive");
+        redrive(named("operator\nforged by a name"), "fulfilment", "redrive");
 
         assertThat(output)
                 .contains("'operator?forged by a name' asked to redrive the dead letters of listener 'fulfilment'")

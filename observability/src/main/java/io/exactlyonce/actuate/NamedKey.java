@@ -1,0 +1,62 @@
+package io.exactlyonce.actuate;
+
+import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.KeyRules;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A key as a request names it: by scope and key, or by scope and the hash that logs show.
+ *
+ * @param key {@code null} if the hash names it
+ * @param hash {@code null} if the key is given
+ */
+record NamedKey(
+        String scope, @Nullable ClaimKey key, @Nullable String hash) {
+
+    private static final Pattern HASH = Pattern.compile("[0-9a-f]{16}");
+
+    /**
+     * Returns the key of a request.
+     *
+     * @throws IllegalArgumentException if its parameters name none, with the reason
+     */
+    static NamedKey of(@Nullable Object scope, @Nullable Object key, @Nullable Object hash) {
+        String its = text("scope", scope);
+        if ((key == null) == (hash == null)) {
+            throw new IllegalArgumentException(
+                    "one of key and hash is needed beside scope; hash is the one that logs show");
+        }
+        if (key != null) {
+            return new NamedKey(its, key(its, text("key", key)), null);
+        }
+        String digits = text("hash", hash);
+        if (!HASH.matcher(digits).matches()) {
+            throw new IllegalArgumentException("hash must be the 16 hexadecimal digits that logs show after the scope");
+        }
+        return new NamedKey(its, null, digits);
+    }
+
+    private static ClaimKey key(String scope, String key) {
+        try {
+            return KeyRules.key(scope, key);
+        } catch (InvalidKeyException unusable) {
+            throw new IllegalArgumentException(unusable.getMessage(), unusable);
+        }
+    }
+
+    /** Rejects a parameter that is given twice, which arrives as a list. */
+    static String text(String name, @Nullable Object value) {
+        if (value instanceof String text) {
+            return text;
+        }
+        throw new IllegalArgumentException(value == null ? name + " is missing" : name + " must be one text");
+    }
+
+    /** Contains only the hash of the key, which may be personal data. */
+    @Override
+    public String toString() {
+        return key == null ? scope + "/" + hash : key.toString();
+    }
+}
