@@ -7,7 +7,7 @@ import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.transaction.ConfigurableTransactionManager;
 import org.springframework.transaction.TransactionExecutionListener;
 
-/** Has each transaction manager tell of its commits, also those that Spring Boot does not customize. */
+/** Adds the listener of commits to each transaction manager, including managers that Spring Boot does not customize. */
 final class CommitListenerPostProcessor implements BeanPostProcessor {
 
     private final CommitListener listener = new CommitListener();

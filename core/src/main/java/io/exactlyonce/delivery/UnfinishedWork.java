@@ -25,7 +25,7 @@ import org.springframework.util.ReflectionUtils;
 
 /**
  * The kinds of results that stand for work which may not have ended: futures, publishers, coroutines, functions that
- * nobody has called yet, and handles of work that runs. A claim that is completed with such a result is completed before
+ * have not been called, and handles of work that runs. A claim that is completed with such a result is completed before
  * the work is done.
  *
  * <p>Libraries' kinds are known by their names, because they are on the application's class path and not on this one's.

@@ -26,7 +26,7 @@ record PoolDetails(
 
     /** How a DataSource comes by its password. */
     enum Password {
-        /** Its own, which somebody may change. */
+        /** The password of the pool, which the application may change. */
         OWN,
         /** Of a credentials provider, which is right by definition. */
         PROVIDED,

@@ -48,7 +48,7 @@ final class TransactionFailures {
     }
 
     /**
-     * Returns whether a claim got no answer: the database is away, slow or a replica, or lets nobody in; or the
+     * Returns whether a claim got no answer: the database is away, slow or a replica, or refuses all logins; or the
      * transaction's time was over. A failure without an {@code SQLException} is of the application's own code, such as
      * a resolver of tenants.
      */
