@@ -50,6 +50,9 @@ public final class JavaProgram {
                 sharing,
                 "-Xlog:disable",
                 "-Djava.io.tmpdir=" + directory,
+                // Without a limit the JDK's client keeps as many connections as were ever in use at a time.
+                // Their number then tells of the highest peak so far, and a leak looks the same.
+                "-Djdk.httpclient.connectionPoolSize=4",
                 "-cp",
                 classPath,
                 main.getName()));
