@@ -19,6 +19,7 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.delivery.ParkedKeys;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.SubscriptionCheck;
@@ -139,12 +140,14 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     private static OutcomePolicy policy(ExactlyOnceProperties properties) {
         ClaimIdGenerator ids = new ClaimIdGenerator(System::nanoTime);
+        ParkedKeys parked = new ParkedKeys(System::nanoTime);
         Map<String, OutcomePolicy> own = new HashMap<>();
-        properties.listeners().forEach((id, listener) -> own.put(id, policy(listener, ids, Map.of())));
-        return policy(Listener.of(properties.claim(), properties.retry()), ids, own);
+        properties.listeners().forEach((id, listener) -> own.put(id, policy(listener, ids, Map.of(), parked)));
+        return policy(Listener.of(properties.claim(), properties.retry()), ids, own, parked);
     }
 
-    private static OutcomePolicy policy(Listener settings, ClaimIdGenerator ids, Map<String, OutcomePolicy> own) {
+    private static OutcomePolicy policy(
+            Listener settings, ClaimIdGenerator ids, Map<String, OutcomePolicy> own, ParkedKeys parked) {
         return new OutcomePolicy(
                 new ClaimSettings(
                         ManagementFactory.getRuntimeMXBean().getName(),
@@ -155,7 +158,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 new RetryBackoff(
                         requireNonNull(settings.retry().initialDelay()),
                         requireNonNull(settings.retry().maxDelay())),
-                own);
+                own,
+                parked);
     }
 
     /** Closes the store's front after all of its callers and before the store. */

@@ -13,8 +13,10 @@ import org.slf4j.LoggerFactory;
  * @param terms have the policy for a key that is completed for another payload
  * @param backoff the delay of a returned delivery
  * @param own the policies of listeners that have their own settings, by the listener's id
+ * @param parkedKeys parked keys that were logged lately
  */
-public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<String, OutcomePolicy> own) {
+public record OutcomePolicy(
+        ClaimSettings terms, RetryBackoff backoff, Map<String, OutcomePolicy> own, ParkedKeys parkedKeys) {
 
     private static final Logger log = LoggerFactory.getLogger(OutcomePolicy.class);
 
@@ -23,6 +25,11 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
     /** The same for all listeners. */
     public OutcomePolicy(ClaimSettings terms, RetryBackoff backoff) {
         this(terms, backoff, Map.of());
+    }
+
+    /** A parked key is logged once. */
+    public OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<String, OutcomePolicy> own) {
+        this(terms, backoff, own, new ParkedKeys(() -> 0));
     }
 
     /** Returns the policy of a listener. */
@@ -42,10 +49,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
                 completed -> duplicate(delivery),
                 mismatch -> of(delivery).mismatch(delivery),
                 held -> heldElsewhere(delivery, held),
-                parked -> {
-                    parked(delivery);
-                    return retry(delivery);
-                });
+                parked -> foundParked(delivery));
     }
 
     private Disposition retry(Delivery delivery) {
@@ -84,8 +88,37 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return new Disposition.Wait(lease.isNegative() ? Duration.ZERO : lease);
     }
 
-    /** Logs a key on which only an operator can decide. */
-    public static void parked(Delivery delivery) {
-        log.warn("{} is returned: {} is parked until an operator decides", delivery, delivery.spec());
+    /**
+     * Decides on a delivery whose key is parked: no receive can succeed before an operator decides. The first one is
+     * logged at WARN, and those that follow, until the message is in the dead-letter queue, at DEBUG.
+     */
+    public Disposition.Return foundParked(Delivery delivery) {
+        if (parkedKeys.isDue(delivery.spec().key())) {
+            log.warn("{} is returned: {} is parked until an operator decides", delivery, delivery.spec());
+        } else {
+            log.debug("{} is returned: {} is parked until an operator decides", delivery, delivery.spec());
+        }
+        return returnParked(delivery);
+    }
+
+    /** Decides on a delivery whose attempt has parked its key, which is logged in any case. */
+    public Disposition.Return parked(Delivery delivery) {
+        parkedKeys.logged(delivery.spec().key());
+        if (delivery.failure() == null) {
+            log.warn("{} is returned: {} is parked until an operator decides", delivery, delivery.spec());
+        } else {
+            log.warn(
+                    "{} failed with {}; its key is parked until an operator decides, and {}",
+                    delivery,
+                    delivery.failure(),
+                    delivery.subscription().maxReceiveCount() == null
+                            ? "the message stays in its queue, which has no dead-letter queue"
+                            : "its queue moves the message to the dead-letter queue");
+        }
+        return returnParked(delivery);
+    }
+
+    private Disposition.Return returnParked(Delivery delivery) {
+        return new Disposition.Return(of(delivery).backoff.parked(delivery));
     }
 }

@@ -17,6 +17,11 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
     /** Doublings beyond this one cannot matter: a second doubled so often is longer than 12 h. */
     private static final int MOST_DOUBLINGS = 16;
 
+    /** Receives of a message whose key is parked that may follow each other immediately. */
+    private static final int LAST_RECEIVES = 10;
+
+    private static final Duration BETWEEN_RECEIVES = Duration.ofSeconds(1);
+
     public RetryBackoff(Duration initial, Duration longest) {
         this(initial, longest, Jitter.RANDOM);
     }
@@ -56,6 +61,19 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
         Duration share =
                 timeout == null ? Duration.ZERO : timeout.dividedBy(Math.max(1, most - delivery.receiveCount() + 1));
         return sparing.compareTo(share) > 0 ? sparing : share;
+    }
+
+    /**
+     * Returns the delay of a delivery whose key is parked, so that its queue soon moves the message to its dead-letter
+     * queue: no receive can succeed before an operator decides. The last receives follow each other immediately, and
+     * earlier ones after a second, so that a large {@code maxReceiveCount} makes no hot loop. A queue without a
+     * dead-letter queue gets the message back as after a failure; so does a queue that has not moved a message which was
+     * received too often, for example because its redrive policy has just been removed.
+     */
+    public Duration parked(Delivery delivery) {
+        Integer most = delivery.subscription().maxReceiveCount();
+        int left = most == null ? -1 : most - delivery.receiveCount();
+        return left < 0 ? after(delivery) : left < LAST_RECEIVES ? Duration.ZERO : BETWEEN_RECEIVES;
     }
 
     private Duration jittered(double nanos) {

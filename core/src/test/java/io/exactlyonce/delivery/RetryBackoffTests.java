@@ -65,6 +65,20 @@ class RetryBackoffTests {
                 .isEqualTo(Duration.ofSeconds(seconds));
     }
 
+    @ParameterizedTest
+    @CsvSource({"1, 5, 0", "5, 5, 0", "1, 1000, 1", "990, 1000, 1", "991, 1000, 0", "1000, 1000, 0"})
+    void messageOfAParkedKeyLeavesItsQueueSoonWithoutAHotLoop(int receiveCount, int most, long seconds) {
+        assertThat(backoff.parked(delivery(receiveCount, null, most))).isEqualTo(Duration.ofSeconds(seconds));
+    }
+
+    @Test
+    void messageOfAParkedKeyThatItsQueueKeepsBacksOff() {
+        assertThat(backoff.parked(receive(3))).as("no dead-letter queue").isEqualTo(Duration.ofSeconds(4));
+        assertThat(backoff.parked(delivery(6, null, 5)))
+                .as("a redrive policy that is gone")
+                .isEqualTo(Duration.ofSeconds(32));
+    }
+
     private static RetryBackoff at(double chance) {
         return new RetryBackoff(Duration.ofSeconds(2), Duration.ofMinutes(5), () -> chance);
     }

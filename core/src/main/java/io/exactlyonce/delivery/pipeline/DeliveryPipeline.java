@@ -624,13 +624,19 @@ public final class DeliveryPipeline {
             if (resolution instanceof ClaimResolution.Completed) {
                 delivery.transition(DeliveryState.HANDLED, DeliveryState.RECORDED);
             } else if (resolution instanceof ClaimResolution.Parked) {
-                observer.on(new DeliveryEvent.Parked(
-                        delivery.subscription(), resolution.claim().key()));
+                parked(delivery);
             }
         } else {
             logUnrecorded(delivery, resolution, recorded != null, failure);
         }
         delivery.finishProcessing();
+    }
+
+    /** The attempt has parked its key. Its message is not tried again. */
+    void parked(Delivery delivery) {
+        delivery.decide(policy.parked(delivery));
+        observer.on(new DeliveryEvent.Parked(
+                delivery.subscription(), delivery.spec().key()));
     }
 
     private void logUnrecorded(

@@ -7,7 +7,6 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline.Admission;
 import java.util.Objects;
 import java.util.function.BiFunction;
@@ -72,11 +71,8 @@ final class Reconciling {
                     return false;
                 },
                 runAgain -> true,
-                park -> {
-                    OutcomePolicy.parked(delivery);
-                    return resolve(
-                            delivery, new ClaimResolution.Parked(claim, park.reason(), call.wasStopped()), admission);
-                });
+                park -> resolve(
+                        delivery, new ClaimResolution.Parked(claim, park.reason(), call.wasStopped()), admission));
     }
 
     private static boolean resolve(Delivery delivery, ClaimResolution resolution, Admission admission) {

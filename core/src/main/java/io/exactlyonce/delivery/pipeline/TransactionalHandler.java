@@ -9,7 +9,6 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.delivery.DeliveryState;
@@ -74,7 +73,7 @@ final class TransactionalHandler {
                         outcome.getClass().getSimpleName());
             } else if (pipeline.claims.awaitResolution(
                     new ClaimResolution.Parked(request.id(), failure.toString(), false), () -> false)) {
-                pipeline.observer.on(new DeliveryEvent.Parked(delivery.subscription(), request.key()));
+                pipeline.parked(delivery);
             } else {
                 log.warn("{} is not parked: another worker took the key over", request.key());
             }

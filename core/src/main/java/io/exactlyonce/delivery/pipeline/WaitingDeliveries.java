@@ -194,10 +194,7 @@ public final class WaitingDeliveries {
         switch (state.status()) {
             case FREE -> returnAfter(delivery, Duration.ZERO);
             case COMPLETED -> completed(delivery, state);
-            default -> {
-                OutcomePolicy.parked(delivery);
-                reject(delivery, Duration.ZERO);
-            }
+            default -> returnAfter(delivery, policy.foundParked(delivery).delay());
         }
     }
 
