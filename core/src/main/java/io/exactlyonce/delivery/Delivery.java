@@ -54,7 +54,7 @@ public final class Delivery {
     private volatile boolean stopRequested;
     private volatile boolean abandoned;
     private volatile @Nullable String failure;
-    private @Nullable CompletableFuture<Boolean> finished;
+    private @Nullable CompletableFuture<Void> finished;
 
     private SenderHeaders sender = name -> null;
     private Runnable delete = () -> {
@@ -482,20 +482,15 @@ public final class Delivery {
         return now.isAcknowledged() || (!isLeft && !(disposition instanceof Disposition.Wait) && isOnItsLastReceive());
     }
 
-    /** Returns, once it is settled, whether it waits for its key although it will not be delivered once more. */
-    public boolean waitsOnItsLastReceive() {
-        return !isAcknowledged() && disposition instanceof Disposition.Wait && isOnItsLastReceive();
-    }
-
-    /** Completes when nothing more is done with this delivery, with whether the message will not be redelivered. */
-    public synchronized CompletableFuture<Boolean> finished() {
+    /** Completes when nothing more is done with this delivery. */
+    public synchronized CompletableFuture<Void> finished() {
         finished = finished == null ? new CompletableFuture<>() : finished;
         return finished;
     }
 
     /** Nothing more is done with this delivery, whose message is visible again. */
     public void returned() {
-        finished().complete(isOnItsLastReceive());
+        finished().complete(null);
     }
 
     /**
@@ -508,7 +503,7 @@ public final class Delivery {
                 && !transition(now, now.isAcknowledged() ? DeliveryState.GONE : DeliveryState.ABANDONED)) {
             now = state;
         }
-        finished().complete(isAcknowledged());
+        finished().complete(null);
         return now == DeliveryState.CLAIMED;
     }
 

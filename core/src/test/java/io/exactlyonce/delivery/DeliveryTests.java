@@ -23,16 +23,6 @@ class DeliveryTests {
         Delivery waiting = claiming(rig.receiveLast());
         waiting.decide(WAIT);
 
-        assertThat(waiting.waitsOnItsLastReceive()).isTrue();
-        assertThat(waiting.leavesItsQueue()).isFalse();
-    }
-
-    @Test
-    void deliveryThatWaitsWillBeReceivedAgainIfItsQueueAllowsThat() {
-        Delivery waiting = claiming(rig.receive());
-        waiting.decide(WAIT);
-
-        assertThat(waiting.waitsOnItsLastReceive()).isFalse();
         assertThat(waiting.leavesItsQueue()).isFalse();
     }
 
@@ -41,7 +31,6 @@ class DeliveryTests {
         Delivery returned = claiming(rig.receiveLast());
         returned.decide(new Disposition.Return(Duration.ZERO));
 
-        assertThat(returned.waitsOnItsLastReceive()).isFalse();
         assertThat(returned.leavesItsQueue()).isTrue();
     }
 
@@ -52,7 +41,6 @@ class DeliveryTests {
         duplicate.transition(DeliveryState.CLAIMING, DeliveryState.WAITING);
         duplicate.transition(DeliveryState.WAITING, DeliveryState.DELETING);
 
-        assertThat(duplicate.waitsOnItsLastReceive()).isFalse();
         assertThat(duplicate.leavesItsQueue()).isTrue();
     }
 

@@ -104,7 +104,7 @@ class DeliveryObservationsTests {
         handle();
 
         delivery.transition(DeliveryState.HANDLED, DeliveryState.ABANDONED);
-        delivery.finished().complete(false);
+        delivery.finished().complete(null);
 
         assertThatObservation("exactly.once.complete")
                 .hasLowCardinalityKeyValue("exactly.once.recorded", "false")

@@ -30,11 +30,6 @@ import java.util.stream.Collectors;
  * to the dead-letter queue. The rest, which has been received as often, would follow it if it did not continue now.
  * Since the redrive policy may have changed, it is read again first; if that fails, the rest is stopped: order has
  * priority.
- *
- * <p>One that waits on its last receive keeps the rest, invisible and without a thread, until its wait ends; then they
- * continue for the same reason. They keep their permits. At least one stays free, since each head releases its own; and
- * no wait needs one to end: a live owner has its own, a dead one's lease expires, and stop and recovery from an outage
- * take none.
  */
 final class Dispatcher {
 
@@ -173,12 +168,10 @@ final class Dispatcher {
      * unknown.
      */
     private CompletableFuture<Boolean> isGone(Delivery head) {
-        CompletableFuture<Boolean> seemsGone = head.waitsOnItsLastReceive()
-                ? head.finished()
-                : CompletableFuture.completedFuture(head.leavesItsQueue());
-        return seemsGone.thenCompose(gone -> !gone || head.isAcknowledged()
-                ? CompletableFuture.completedFuture(gone)
-                : queue.isFinalReceive(head.receiveCount()));
+        boolean seemsGone = head.leavesItsQueue();
+        return !seemsGone || head.isAcknowledged()
+                ? CompletableFuture.completedFuture(seemsGone)
+                : queue.isFinalReceive(head.receiveCount());
     }
 
     /**
