@@ -24,6 +24,11 @@ public record ClaimSpec(
         this(key, content, doubt, null);
     }
 
+    /** Returns it without the content, which is not needed once its claim is requested. */
+    ClaimSpec withoutContent() {
+        return content == null ? this : new ClaimSpec(key, null, doubt, transaction);
+    }
+
     /** Contains only the key: payloads must not be logged. */
     @Override
     public String toString() {

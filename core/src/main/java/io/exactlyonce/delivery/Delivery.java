@@ -31,13 +31,18 @@ public final class Delivery {
 
     private static final CompletableFuture<Void> PROCESSED = CompletableFuture.completedFuture(null);
 
-    /** A message's metadata beside the payload, such as its trace context. */
+    /** The message's content. */
     @FunctionalInterface
-    public interface SenderHeaders {
+    public interface SentContent {
 
-        /** Returns the text under a name; {@code null} if there is none. */
-        @Nullable String get(String name);
+        /** Returns the sender's text under a name beside the payload; {@code null} if there is none. */
+        @Nullable String header(String name);
+
+        /** Drops body, payload and headers: no handler gets them any more. */
+        default void forget() {}
     }
+
+    private static final SentContent NOTHING = name -> null;
 
     private final Subscription subscription;
     private final String messageId;
@@ -56,7 +61,7 @@ public final class Delivery {
     private volatile @Nullable String failure;
     private @Nullable CompletableFuture<Void> finished;
 
-    private SenderHeaders sender = name -> null;
+    private SentContent sent = NOTHING;
     private Runnable delete = () -> {
         throw new IllegalStateException("Message %s has no delete action".formatted(messageId()));
     };
@@ -108,13 +113,25 @@ public final class Delivery {
         return receivedAt;
     }
 
-    public void sentWith(SenderHeaders headers) {
-        sender = headers;
+    public void carries(SentContent content) {
+        sent = content;
     }
 
-    /** Returns the sender's metadata of a name; {@code null} if there is none, or the message could not be read. */
+    /**
+     * Drops the content, which a sender may make as long as a queue takes, and a converter many times longer. Ids, receipt handle
+     * and key stay.
+     */
+    public void forgetContent() {
+        sent.forget();
+        sent = NOTHING;
+        if (spec != null) {
+            spec = spec.withoutContent();
+        }
+    }
+
+    /** Returns the sender's metadata of a name; {@code null} if there is none, or the content is not known. */
     public @Nullable String sent(String name) {
-        return sender.get(name);
+        return sent.header(name);
     }
 
     /** Sets how the message is deleted after its pipeline has ended; the queue answers later. */

@@ -44,7 +44,7 @@ class DeliveryObservationsTests {
     @BeforeEach
     void receive() {
         delivery.specify(SPEC, "", true);
-        delivery.sentWith(name -> Map.of("traceparent", TRACE).get(name));
+        delivery.carries(name -> Map.of("traceparent", TRACE).get(name));
         assertThat(delivery.beginProcessing()).isTrue();
     }
 

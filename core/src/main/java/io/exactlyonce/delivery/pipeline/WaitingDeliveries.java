@@ -30,7 +30,8 @@ import org.springframework.util.backoff.ExponentialBackOff;
  * The deliveries that wait for the owner of their key. They have left their pipeline, hold neither thread nor permit,
  * and stay invisible since their visibility timeouts are renewed like those of handlers at work. Each {@link #tick()}
  * looks up all of their keys in one call, and ends waits: a duplicate is deleted, and a delivery whose key is free is
- * made visible.
+ * made visible. None is handled from here: SQS delivers its message again. So a wait keeps ids, receipt handle, key and
+ * fingerprint, but not the content, and a sender that fills the limit costs about a kilobyte for each.
  *
  * <p>Each wait ends once: the thread that removes the delivery settles it. A delivery whose visibility timeout is lost
  * is only dropped: another consumer may have received its message.
@@ -96,6 +97,8 @@ public final class WaitingDeliveries {
             return;
         }
         subscription.levels().waiting().incrementAndGet();
+        // Before others see it: the end of its wait may come on another thread.
+        delivery.forgetContent();
         deliveries.add(delivery);
         // The stop may have looked for waits before.
         if (subscription.isStopping()) {

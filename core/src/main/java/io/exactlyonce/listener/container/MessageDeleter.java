@@ -30,7 +30,8 @@ import org.springframework.messaging.Message;
  *
  * <p>The SDK repeats a request that fails, but not an entry that fails inside an answer. Such an entry is sent again a
  * few times, unless it is invalid: its message would be redelivered, and on its last receive end in the dead-letter
- * queue although it was handled. The callback gets each message once, with others of the same answer.
+ * queue although it was handled. The callback gets each message once, with others of the same answer; but not a duplicate that has
+ * waited, whose content was dropped.
  */
 public final class MessageDeleter {
 
@@ -202,14 +203,26 @@ public final class MessageDeleter {
             timer.after(PAUSE.multipliedBy(1L << (requests - 1)), () -> request(again, requests + 1));
         }
         if (again.size() < messages.size()) {
-            notifyCallback(ReceivedMessage.messages(deleted), ReceivedMessage.messages(kept), failure);
+            notifyCallback(known(deleted), known(kept), failure, deleted.size() + kept.size());
         }
     }
 
+    /** Returns the messages that are still there to be passed on: one that has waited for its key is not. */
+    private static List<Message<Object>> known(List<ReceivedMessage> answered) {
+        return answered.stream()
+                .filter(message -> !message.isForgotten())
+                .map(ReceivedMessage::message)
+                .toList();
+    }
+
     private void notifyCallback(
-            List<Message<Object>> deleted, List<Message<Object>> kept, @Nullable Throwable failure) {
+            List<Message<Object>> deleted, List<Message<Object>> kept, @Nullable Throwable failure, int answered) {
         List<Message<Object>> all =
                 Stream.of(deleted, kept).flatMap(List::stream).toList();
+        if (all.isEmpty()) {
+            sent.add(-answered);
+            return;
+        }
         var unused = CompletableFuture.completedFuture(all)
                 .thenCompose(told -> kept.isEmpty()
                         ? callback.onSuccess(told)
@@ -225,7 +238,7 @@ public final class MessageDeleter {
                     if (thrown != null) {
                         log.warn("An acknowledgement result callback on {} failed", queue.queueUrl(), thrown);
                     }
-                    sent.add(-all.size());
+                    sent.add(-answered);
                 });
     }
 

@@ -17,7 +17,7 @@ import org.springframework.messaging.support.GenericMessage;
  * The engine's data of a message from SQS itself. A header carries it: senders can set headers, but cannot create an
  * object of this type.
  */
-public final class ReceivedMessage {
+public final class ReceivedMessage implements Delivery.SentContent {
 
     /** The message attribute that senders may put the idempotency key into. */
     public static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
@@ -26,8 +26,9 @@ public final class ReceivedMessage {
     public static final String HEADER = "ExactlyOnce_ReceivedMessage";
 
     private final Delivery delivery;
-    private final PolledMessage polled;
     private final String group;
+    private volatile @Nullable PolledMessage polled;
+    private volatile @Nullable MessageHeaders sent;
     private volatile @Nullable Message<Object> message;
 
     /** @param group the message's group on a FIFO queue, empty on a standard one */
@@ -47,7 +48,7 @@ public final class ReceivedMessage {
 
     /** Returns the message's data from SQS itself. */
     public PolledMessage polled() {
-        return polled;
+        return Objects.requireNonNull(polled);
     }
 
     /** Leaves out the body: applications may log headers. */
@@ -56,9 +57,13 @@ public final class ReceivedMessage {
         return delivery.toString();
     }
 
-    /** Returns it as it was polled, or as interceptors have handed it on. */
+    /** Returns it as it was polled, or as interceptors have handed it on. Not once it is forgotten. */
     public Message<Object> message() {
         return Objects.requireNonNull(message);
+    }
+
+    public boolean isForgotten() {
+        return message == null;
     }
 
     /**
@@ -74,10 +79,23 @@ public final class ReceivedMessage {
                 converted.getPayload(),
                 new MessagingMessageHeaders(headers, existing.getId(), existing.getTimestamp()));
         // From the message that continues: the other one's headers would be kept as long as the delivery.
-        MessageHeaders sent = attached.getHeaders();
-        delivery.sentWith(name -> sent.get(name) instanceof String text ? text : null);
+        sent = attached.getHeaders();
+        delivery.carries(this);
         message = attached;
         return attached;
+    }
+
+    @Override
+    public @Nullable String header(String name) {
+        MessageHeaders headers = sent;
+        return headers != null && headers.get(name) instanceof String text ? text : null;
+    }
+
+    @Override
+    public void forget() {
+        polled = null;
+        sent = null;
+        message = null;
     }
 
     /** Returns the delivery of a message that interceptors have handed on, and keeps what they made of it. */

@@ -20,6 +20,7 @@ import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -156,6 +157,31 @@ class WaitingDeliveriesTests {
         assertThat(rig.queue.requests()).isEmpty();
         assertThat(rig.renewer.inFlight()).isZero();
         assertThat(rig.store.looks()).hasSize(2);
+    }
+
+    /** A sender chooses how long the content is, and how long its key is held. */
+    @Test
+    void waitKeepsNothingOfTheContent() throws Throwable {
+        Delivery duplicate = rig.receive(rig.orders, "handle", 1);
+        AtomicBoolean isForgotten = new AtomicBoolean();
+        duplicate.carries(new Delivery.SentContent() {
+            @Override
+            public String header(String name) {
+                return BODY;
+            }
+
+            @Override
+            public void forget() {
+                isForgotten.set(true);
+            }
+        });
+
+        waitFor(DeliveryRig.KEY, BODY, duplicate);
+
+        assertThat(isForgotten).isTrue();
+        assertThat(duplicate.sent("traceparent")).isNull();
+        assertThat(duplicate.spec().content()).isNull();
+        assertThat(duplicate.spec().key()).isEqualTo(DeliveryRig.KEY);
     }
 
     @Test

@@ -13,11 +13,15 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.listener.CapturedLog;
+import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -372,6 +376,41 @@ class DispatcherTests {
                         assertThat(message.getHeaders()).containsEntry("tenant", "t1");
                     }));
         }
+    }
+
+    /** Four megabytes each of one key: its handler is slow, and a thousand wait. */
+    @Test
+    void messageThatWaitsForItsKeyIsNotKeptInMemory() {
+        for (Object listener : List.of(new Reruns(), new Batches(), new Parks())) {
+            DispatcherRig rig = new DispatcherRig(listener, "orders");
+            rig.store.onClaim(() -> new HeldElsewhere(Duration.ofSeconds(5)));
+            Reference<?> source = arrive(rig, "waits");
+
+            assertThat(states(rig)).containsExactly(DeliveryState.WAITING);
+            assertCollected(source);
+            rig.store.putState(rig.received.get(0).request().key(), KeyState.completed(null));
+            rig.deliveries.waiting().tick();
+
+            assertThat(rig.sqs.deletes()).containsExactly(List.of("waits"));
+            assertThat(rig.acknowledged)
+                    .as("its content is no longer there to be passed on")
+                    .isEmpty();
+            assertThat(rig.isAtAnEnd()).isTrue();
+        }
+    }
+
+    /** In a frame of its own, which keeps nothing once it has returned. */
+    private static Reference<?> arrive(DispatcherRig rig, String name) {
+        var message = FakeReceives.message(name, name.substring(0, 1), 1);
+        rig.arrive(List.of(message));
+        return new WeakReference<>(message);
+    }
+
+    private static void assertCollected(Reference<?> content) {
+        await().atMost(Duration.ofSeconds(5)).until(() -> {
+            System.gc();
+            return content.refersTo(null);
+        });
     }
 
     @ParameterizedTest

@@ -157,6 +157,22 @@ class MessageDeleterTests {
         assertThat(renewer.inFlight()).isZero();
     }
 
+    /** Among others, since ten are deleted together. */
+    @Test
+    void duplicateWhoseContentWasDroppedIsDeletedAndNotPassedOn() {
+        renewed.complete(Map.of());
+        ReceivedMessage waited = receive("waited");
+        ReceivedMessage handled = receive("handled");
+        waited.forget();
+
+        deleter.delete(List.of(waited, handled));
+        deleter.delete(List.of(waited));
+        deleter.flush(PATIENCE);
+
+        assertThat(sqs.deletes()).containsExactly(List.of("waited", "handled"), List.of("waited"));
+        assertThat(succeeded).containsExactly(List.of(handled.message()));
+    }
+
     /** To be told of as deleted, it would be renewed no more for nothing: it comes again in any case. */
     @Test
     void entryThatTheQueueRefusesIsNotTakenForDeletedAndTheOthersAre() {
