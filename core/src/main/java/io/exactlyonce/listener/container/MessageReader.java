@@ -1,13 +1,13 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.RedactedException;
+import io.exactlyonce.boundary.TypeAndPlace;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.listener.message.RedactedException;
-import io.exactlyonce.listener.message.UnreadableReason;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -97,7 +97,7 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries) {
                         + "has details)",
                 delivery,
                 conversion.readAs(),
-                UnreadableReason.of(unreadable),
+                TypeAndPlace.of(unreadable),
                 log.getName());
         log.debug("Why {} cannot be read", delivery, RedactedException.of(unreadable));
     }

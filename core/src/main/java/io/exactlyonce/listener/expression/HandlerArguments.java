@@ -2,9 +2,9 @@ package io.exactlyonce.listener.expression;
 
 import io.exactlyonce.Claim;
 import io.exactlyonce.InvalidKeyException;
-import io.exactlyonce.listener.message.RedactedException;
+import io.exactlyonce.boundary.RedactedException;
+import io.exactlyonce.boundary.TypeAndPlace;
 import io.exactlyonce.listener.message.SnsParameters;
-import io.exactlyonce.listener.message.UnreadableReason;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -202,7 +202,7 @@ public final class HandlerArguments {
             throw new InvalidKeyException(
                     ("The %s reads the argument '#%s', which cannot be resolved from this message: %s; "
                                     + "send what the method takes, or correct its parameters")
-                            .formatted(expression, name, UnreadableReason.of(unfit)));
+                            .formatted(expression, name, TypeAndPlace.of(unfit)));
         }
     }
 }

@@ -2,7 +2,7 @@ package io.exactlyonce.listener.expression;
 
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.listener.message.RedactedException;
+import io.exactlyonce.boundary.RedactedException;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

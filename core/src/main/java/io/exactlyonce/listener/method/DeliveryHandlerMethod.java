@@ -1,10 +1,10 @@
 package io.exactlyonce.listener.method;
 
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.boundary.RedactedException;
+import io.exactlyonce.boundary.TypeAndPlace;
 import io.exactlyonce.delivery.UnfinishedWork;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.listener.message.RedactedException;
-import io.exactlyonce.listener.message.UnreadableReason;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -128,7 +128,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         log.debug("Why {} cannot be handed to {}", message, method, RedactedException.of(failure));
         String problem = ("%s cannot be handed to %s: %s; send what it takes, or correct its parameters (DEBUG "
                         + "of %s has details)")
-                .formatted(message, method, UnreadableReason.of(failure), log.getName());
+                .formatted(message, method, TypeAndPlace.of(failure), log.getName());
         log.error("Not handled, and ends in the dead-letter queue if there is one: {}", problem);
         return new MessageConversionException(problem);
     }

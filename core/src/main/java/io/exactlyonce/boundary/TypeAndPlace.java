@@ -1,6 +1,5 @@
-package io.exactlyonce.listener.message;
+package io.exactlyonce.boundary;
 
-import io.exactlyonce.boundary.Causes;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -16,7 +15,7 @@ import tools.jackson.core.JacksonException.Reference;
 import tools.jackson.core.TokenStreamLocation;
 
 /** The reason why a message cannot be read, by types and places, without content, which may be a card number. */
-public final class UnreadableReason {
+public final class TypeAndPlace {
 
     private static final int MOST_STEPS = 10;
 
@@ -27,7 +26,7 @@ public final class UnreadableReason {
     private static final Pattern MISSING_HEADER =
             Pattern.compile("Missing header '([^']{1,100})' for method parameter");
 
-    private UnreadableReason() {}
+    private TypeAndPlace() {}
 
     public static String of(Throwable failure) {
         String type = Causes.root(failure).getClass().getName();
@@ -59,7 +58,7 @@ public final class UnreadableReason {
     }
 
     private static String path(List<Reference> path) {
-        return path.stream().limit(MOST_STEPS).map(UnreadableReason::step).collect(Collectors.joining("", "$", ""));
+        return path.stream().limit(MOST_STEPS).map(TypeAndPlace::step).collect(Collectors.joining("", "$", ""));
     }
 
     /** The keys of a map are also content. */
@@ -77,7 +76,7 @@ public final class UnreadableReason {
 
     private static String fields(BindingResult binding) {
         return binding.getFieldErrors().stream()
-                .map(UnreadableReason::field)
+                .map(TypeAndPlace::field)
                 .distinct()
                 .sorted()
                 .limit(MOST_STEPS)

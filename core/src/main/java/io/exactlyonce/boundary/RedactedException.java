@@ -1,4 +1,4 @@
-package io.exactlyonce.listener.message;
+package io.exactlyonce.boundary;
 
 import org.jspecify.annotations.Nullable;
 
