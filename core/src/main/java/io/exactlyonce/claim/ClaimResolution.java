@@ -1,5 +1,6 @@
 package io.exactlyonce.claim;
 
+import io.exactlyonce.boundary.OneLine;
 import org.jspecify.annotations.Nullable;
 
 /** The end of a claim, unless its lease expires. */
@@ -55,22 +56,8 @@ public sealed interface ClaimResolution {
         }
     }
 
-    /**
-     * Makes one line of a handler's exception, which may quote the whole message. Removes text that a store rejects,
-     * such as half a surrogate pair; control characters that move a terminal's cursor, begin a line or reverse text;
-     * and excess length. An error must not cost the write that records it.
-     */
+    /** Makes one line of a handler's exception, which may quote the whole message. An error must not cost the write that records it. */
     private static String line(String text) {
-        return cut(text.replace("\0", ""))
-                .replaceAll("[\\p{Cc}\\p{Zl}\\p{Zp}\\x{202A}-\\x{202E}\\x{2066}-\\x{2069}]+", " ")
-                .replaceAll("\\p{Cs}", "\uFFFD");
-    }
-
-    private static String cut(String text) {
-        if (text.length() <= MAX_ERROR_LENGTH) {
-            return text;
-        }
-        boolean cutsPair = Character.isSurrogatePair(text.charAt(MAX_ERROR_LENGTH - 1), text.charAt(MAX_ERROR_LENGTH));
-        return text.substring(0, cutsPair ? MAX_ERROR_LENGTH - 1 : MAX_ERROR_LENGTH);
+        return OneLine.of(text, MAX_ERROR_LENGTH);
     }
 }

@@ -7,6 +7,7 @@ import static org.springframework.boot.actuate.endpoint.web.WebEndpointResponse.
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
 import io.exactlyonce.audit.QueueAudit;
+import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.observe.Prevented;
 import io.exactlyonce.observed.ObservedCounts;
@@ -38,6 +39,9 @@ public final class ExactlyOnceEndpoint {
     private static final Logger log = LoggerFactory.getLogger(ExactlyOnceEndpoint.class);
 
     private static final int BAD_GATEWAY = 502;
+
+    /** Characters of a caller's name that a line of the log shows. */
+    private static final int LONGEST_NAME = 200;
 
     private final ListenerStates listeners;
     private final Prevented prevented;
@@ -203,6 +207,6 @@ public final class ExactlyOnceEndpoint {
         Principal principal = security.getPrincipal();
         return principal == null
                 ? "A caller without a name"
-                : "'" + principal.getName().replaceAll("\\p{Cntrl}", "?") + "'";
+                : "'" + OneLine.of(String.valueOf(principal.getName()), LONGEST_NAME) + "'";
     }
 }

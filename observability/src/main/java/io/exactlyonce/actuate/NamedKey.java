@@ -1,6 +1,7 @@
 package io.exactlyonce.actuate;
 
 import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.KeyRules;
 import java.util.regex.Pattern;
@@ -14,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 record NamedKey(
         String scope, @Nullable ClaimKey key, @Nullable String hash) {
+
+    private static final int LONGEST_NAME = 600;
 
     private static final Pattern HASH = Pattern.compile("[0-9a-f]{16}");
 
@@ -54,9 +57,9 @@ record NamedKey(
         throw new IllegalArgumentException(value == null ? name + " is missing" : name + " must be one text");
     }
 
-    /** Contains only the hash of the key, which may be personal data. */
+    /** Contains only the hash of the key, which may be personal data. The scope is a caller's text. */
     @Override
     public String toString() {
-        return key == null ? scope + "/" + hash : key.toString();
+        return OneLine.of(key == null ? scope + "/" + hash : key.toString(), LONGEST_NAME);
     }
 }

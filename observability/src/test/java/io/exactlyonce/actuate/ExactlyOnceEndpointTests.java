@@ -356,7 +356,7 @@ class ExactlyOnceEndpointTests {
         redrive(named("operator\nforged by a name"), "fulfilment", "redrive");
 
         assertThat(output)
-                .contains("'operator?forged by a name' asked to redrive the dead letters of listener 'fulfilment'")
+                .contains("'operator forged by a name' asked to redrive the dead letters of listener 'fulfilment'")
                 .doesNotContain("forged by its name");
     }
 }

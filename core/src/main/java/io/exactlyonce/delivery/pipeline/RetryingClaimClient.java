@@ -2,6 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -271,6 +272,7 @@ public final class RetryingClaimClient {
                         .toString()
                         .lines()
                         .findFirst()
+                        .map(line -> OneLine.of(line, ClaimResolution.MAX_ERROR_LENGTH))
                         .orElse("");
     }
 
