@@ -89,7 +89,9 @@ final class Dispatcher {
      * messages in flight. A crash would repeat the effects of all of them.
      */
     boolean awaitCapacity(Duration longest) throws InterruptedException {
-        return records.awaitAtMost(mostRecords - 1, longest);
+        // Also if a crash kept somebody from it.
+        prefetch.proceed();
+        return records.awaitAtMost(mostRecords - 1, longest) && deleter.awaitRoom(longest);
     }
 
     /** Takes polled messages. Each holds a permit. */
@@ -97,9 +99,9 @@ final class Dispatcher {
         if (messages.isEmpty()) {
             return;
         }
-        // The next poll need not wait for these to be handled.
-        permits.release(prefetch.onReceived(messages), ReleaseReason.PROCESSED);
         guard(messages, () -> {
+            // The next poll need not wait for these to be handled.
+            permits.release(prefetch.onReceived(messages), ReleaseReason.PROCESSED);
             engine.deliveries().begin(deliveries(messages));
             for (ReceivedMessage message : messages) {
                 message.delivery().deleteBy(() -> deleter.delete(List.of(message)));
@@ -208,6 +210,10 @@ final class Dispatcher {
         engine.pipeline().releaseUnhandled(deliveries(messages));
         // Before its permit is free: a listener that stops waits for both.
         records.add(messages.size());
+        if (!deleter.passesMessagesOn()) {
+            // They may wait long for the store, and for their deletes.
+            messages.forEach(message -> message.delivery().forgetContent());
+        }
         messages.forEach(this::free);
         var unused = processed(messages).whenComplete((left, none) -> {
             guard(
@@ -235,6 +241,7 @@ final class Dispatcher {
         if (prefetch.onFinished(message)) {
             permits.release(1, ReleaseReason.PROCESSED);
         }
+        prefetch.proceed();
     }
 
     private void guard(List<ReceivedMessage> inHand, Runnable step) {

@@ -50,6 +50,9 @@ public final class MessageDeleter {
     /** As often as the SDK's standard mode sends a request. */
     private static final int REQUESTS = 3;
 
+    /** From this number of characters on, messages that are kept for the callback are deleted at once, and none is polled. */
+    private static final int MUCH_KEPT = 1 << 20;
+
     /** Before the second request; doubled before each further one. */
     private static final Duration PAUSE = Duration.ofMillis(200);
 
@@ -64,6 +67,11 @@ public final class MessageDeleter {
     private final List<ReceivedMessage> buffered = new ArrayList<>();
 
     private final Counter sent = new Counter(new AtomicInteger());
+
+    /** The characters of messages that the callback is still to get. */
+    private final Counter kept = new Counter(new AtomicInteger());
+
+    private final boolean passesMessagesOn;
     private boolean isTimed;
     private boolean isAtOnce;
 
@@ -83,6 +91,7 @@ public final class MessageDeleter {
         this.queue = queue;
         this.timer = timer;
         this.callback = callback;
+        this.passesMessagesOn = isOverridden(callback, "onSuccess") || isOverridden(callback, "onFailure");
         Duration wanted = Objects.requireNonNullElse(
                 options.getAcknowledgementInterval(), isFifo ? Duration.ZERO : LONGEST_BUFFERED);
         Integer most = options.getAcknowledgementThreshold();
@@ -91,12 +100,38 @@ public final class MessageDeleter {
         threshold = Objects.requireNonNullElse(most, isFifo ? 0 : MOST);
     }
 
+    /** Spring Cloud AWS's default does nothing. */
+    private static boolean isOverridden(AsyncAcknowledgementResultCallback<Object> callback, String method) {
+        return Stream.of(callback.getClass().getMethods())
+                .anyMatch(each -> each.getName().equals(method) && !each.isDefault());
+    }
+
+    /** Returns whether there is a callback of the application's, which gets the messages. */
+    boolean passesMessagesOn() {
+        return passesMessagesOn;
+    }
+
+    /** Waits until the messages that are kept for the callback are few enough; returns whether they are. */
+    boolean awaitRoom(Duration longest) throws InterruptedException {
+        return kept.awaitAtMost(MUCH_KEPT, longest);
+    }
+
+    private int characters(List<ReceivedMessage> messages) {
+        return !passesMessagesOn
+                ? 0
+                : messages.stream()
+                        .filter(message -> !message.isForgotten())
+                        .mapToInt(message -> message.polled().body().length())
+                        .sum();
+    }
+
     void delete(List<ReceivedMessage> messages) {
         boolean isFull;
         boolean isFirst;
+        kept.add(characters(messages));
         synchronized (buffered) {
             buffered.addAll(messages);
-            isFull = isAtOnce || (threshold > 0 && buffered.size() >= threshold);
+            isFull = isAtOnce || (threshold > 0 && buffered.size() >= threshold) || kept.get() > MUCH_KEPT;
             isFirst = !isFull && !isTimed && !buffered.isEmpty();
             isTimed |= isFirst;
         }
@@ -203,6 +238,7 @@ public final class MessageDeleter {
             timer.after(PAUSE.multipliedBy(1L << (requests - 1)), () -> request(again, requests + 1));
         }
         if (again.size() < messages.size()) {
+            this.kept.add(-characters(deleted) - characters(kept));
             notifyCallback(known(deleted), known(kept), failure, deleted.size() + kept.size());
         }
     }
@@ -245,6 +281,7 @@ public final class MessageDeleter {
     private void guard(List<ReceivedMessage> messages, Runnable step) {
         Boundary.guard("Deleting messages", step, crash -> {
             deliveries.abandon(ReceivedMessage.deliveries(messages));
+            kept.add(-characters(messages));
             sent.add(-messages.size());
         });
     }

@@ -68,8 +68,10 @@ final class PrefetchLimiter {
      * @return how many permits to release now
      */
     synchronized int onReceived(List<?> arrived) {
-        inHand.add(arrived.size());
-        arrived.forEach(message -> messages.put(message, null));
+        for (Object message : arrived) {
+            messages.put(message, null);
+            inHand.add(1);
+        }
         int lending = Math.max(0, Math.min(arrived.size(), limit() - prefetched));
         prefetched += lending;
         return lending;
@@ -81,28 +83,20 @@ final class PrefetchLimiter {
      * @param all if they are more than there are slots, they take all: an application's own back pressure may allow more
      */
     void execute(List<?> all, Runnable task) {
-        Runnable next;
         synchronized (this) {
             waiting.add(new Waiting(all, task));
-            next = next();
         }
-        begin(next);
+        proceed();
     }
 
     /**
-     * A message leaves, with its slot if it has had one. Does nothing to one that has left.
+     * A message leaves, with its slot if it has had one; {@link #proceed} gives the slot to another one. Does nothing to a message
+     * that has left.
      *
      * @return whether to release its permit
      */
-    boolean onFinished(Object message) {
-        boolean isReleased;
-        Runnable next;
-        synchronized (this) {
-            isReleased = remove(message);
-            next = next();
-        }
-        begin(next);
-        return isReleased;
+    synchronized boolean onFinished(Object message) {
+        return remove(message);
     }
 
     /** Messages that leave first repay excess lent permits. */
@@ -129,14 +123,17 @@ final class PrefetchLimiter {
         return isQuick && !isClosed ? ahead : 0;
     }
 
-    /** One after the other also where one ends at once, and lets the next begin: no stack is deep enough for as many as may wait. */
-    private void begin(@Nullable Runnable first) {
-        if (first == null) {
+    /**
+     * Runs the tasks for which there are slots. One after the other also where one ends at once, and lets the next begin: no stack is
+     * deep enough for as many as may wait.
+     */
+    void proceed() {
+        if (beginning.get() != null || isNothingWaiting()) {
             return;
         }
         beginning.set(true);
         try {
-            for (Runnable next = first; next != null; next = following()) {
+            for (Runnable next = following(); next != null; next = following()) {
                 next.run();
             }
         } finally {
@@ -144,23 +141,25 @@ final class PrefetchLimiter {
         }
     }
 
-    private @Nullable Runnable next() {
-        return beginning.get() == null ? following() : null;
+    private synchronized boolean isNothingWaiting() {
+        return waiting.isEmpty();
     }
 
+    /** Makes what it needs before it changes anything: a slot that is given to no task would be lost. */
     private synchronized @Nullable Runnable following() {
         while (!waiting.isEmpty()) {
-            List<?> asking = waiting.element().messages().stream()
-                    .filter(messages::containsKey)
-                    .toList();
+            Waiting first = waiting.element();
+            List<?> asking =
+                    first.messages().stream().filter(messages::containsKey).toList();
             if (taken > 0 && taken + asking.size() > most) {
                 return null;
             }
-            Runnable task = waiting.remove().task();
+            Long now = clock.nanoTime();
+            waiting.remove();
             if (!asking.isEmpty()) {
-                asking.forEach(message -> messages.put(message, clock.nanoTime()));
+                asking.forEach(message -> messages.put(message, now));
                 taken += asking.size();
-                return task;
+                return first.task();
             }
         }
         return null;

@@ -62,6 +62,7 @@ class PrefetchLimiterTests {
 
     private void leave(Object place) {
         permits += limiter.onFinished(place) ? 1 : 0;
+        limiter.proceed();
     }
 
     /** One poll whose handlers take so long. */
@@ -196,6 +197,7 @@ class PrefetchLimiterTests {
             limiter.execute(List.of(place), () -> {
                 handled[0]++;
                 limiter.onFinished(place);
+                limiter.proceed();
             });
         }
         limiter.execute(List.of(last), () -> handled[0]++);
@@ -211,6 +213,7 @@ class PrefetchLimiterTests {
         Object quick = new Object();
         real.onReceived(List.of(quick));
         real.execute(List.of(quick), () -> real.onFinished(quick));
+        real.proceed();
         Object second = new Object();
         Object third = new Object();
         assertThat(real.onReceived(List.of(second))).as("prefetched").isOne();
