@@ -1,6 +1,10 @@
 package io.exactlyonce.boundary;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,6 +23,15 @@ public final class Boundary {
 
     private static final Logger log = LoggerFactory.getLogger(Boundary.class);
 
+    /** How often a crash is cleaned up: by then the memory that its work has used is free, and others have let go of theirs. */
+    private static final int MOST_CLEANUPS = 50;
+
+    private static final long BETWEEN_CLEANUPS_MILLIS = 20;
+
+    private static final AtomicInteger CRASHES = new AtomicInteger();
+    private static final AtomicInteger UNLOGGED = new AtomicInteger();
+    private static volatile long lastCrash;
+
     private Boundary() {}
 
     /** Does the work of one tick or task. A crash is logged and costs this one only. */
@@ -27,18 +40,65 @@ public final class Boundary {
     }
 
     /**
-     * Does work on deliveries, or on calls that others wait for.
+     * Does work on deliveries, or on calls that others wait for. Throws nothing, and makes no object itself: a caller that must not
+     * end, such as the loop of a thread, makes {@code work} once.
      *
      * @param entry names the entry, or the delivery, in the log; its text is made only for a crash
-     * @param crashed releases permits and slots, and abandons deliveries; runs after the crash is logged
+     * @param crashed releases permits and slots, and abandons deliveries; runs after the crash is logged, and again if it
+     *     crashes itself
      */
     public static void guard(Object entry, Runnable work, Consumer<Throwable> crashed) {
         try {
             work.run();
         } catch (Throwable crash) {
+            lastCrash = System.nanoTime();
+            CRASHES.incrementAndGet();
+            tell(entry, crash);
+            cleanUp(crash, crashed);
+        }
+    }
+
+    /** Returns how often work has crashed since the JVM's start. */
+    public static int crashes() {
+        return CRASHES.get();
+    }
+
+    /** Returns the time since the last crash, if there was one. */
+    public static Duration sinceLastCrash() {
+        return Duration.ofNanos(System.nanoTime() - lastCrash);
+    }
+
+    /** A line needs memory. A crash that cannot be logged is told of with the next one that can, or by {@link #tellUnlogged}. */
+    private static void tell(Object entry, Throwable crash) {
+        try {
             log.error(
                     "{} crashed; its deliveries are abandoned until visibility timeout and lease expire", entry, crash);
-            crashed.accept(crash);
+        } catch (Throwable unlogged) {
+            UNLOGGED.incrementAndGet();
+        }
+    }
+
+    private static void cleanUp(Throwable crash, Consumer<Throwable> crashed) {
+        for (int cleanup = 0; cleanup < MOST_CLEANUPS; cleanup++) {
+            try {
+                crashed.accept(crash);
+                return;
+            } catch (Throwable again) {
+                LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(BETWEEN_CLEANUPS_MILLIS));
+            }
+        }
+        UNLOGGED.incrementAndGet();
+    }
+
+    /** Logs that there were crashes which could not be logged when they happened, for example for want of memory. */
+    public static void tellUnlogged() {
+        int untold = UNLOGGED.get();
+        if (untold > 0) {
+            log.error(
+                    "{} crashes could not be logged or cleaned up when they happened, probably for want of memory; their deliveries are"
+                            + " abandoned until visibility timeout and lease expire",
+                    untold);
+            UNLOGGED.addAndGet(-untold);
         }
     }
 

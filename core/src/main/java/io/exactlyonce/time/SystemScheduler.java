@@ -31,8 +31,11 @@ public final class SystemScheduler implements EngineScheduler {
     @Override
     public PeriodicTask every(Duration interval, String thread, Runnable task) {
         ScheduledExecutorService ticking = Executors.newSingleThreadScheduledExecutor(daemon(thread));
-        var unused = ticking.scheduleWithFixedDelay(
-                () -> Boundary.guard(thread, task), interval.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);
+        Runnable tick = () -> {
+            Boundary.guard(thread, task);
+            Boundary.guard(thread, Boundary::tellUnlogged);
+        };
+        var unused = ticking.scheduleWithFixedDelay(tick, interval.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);
         return ticking::shutdownNow;
     }
 

@@ -2,12 +2,18 @@ package io.exactlyonce.boundary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.slf4j.LoggerFactory;
 
 @ExtendWith(OutputCaptureExtension.class)
 class BoundaryTests {
@@ -27,6 +33,56 @@ class BoundaryTests {
 
         assertThat(crashes).containsExactly(crash);
         assertThat(output.getOut().split("poll of orders crashed", -1)).hasSize(2);
+    }
+
+    /** A line needs memory, and its text may throw. */
+    @Test
+    void crashThatCannotBeLoggedIsHandedOnAndToldOfLater(CapturedOutput output) {
+        Error crash = new OutOfMemoryError("used up");
+        Logger logger = (Logger) LoggerFactory.getLogger(Boundary.class);
+        AppenderBase<ILoggingEvent> full = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                throw crash;
+            }
+        };
+        full.start();
+        int before = Boundary.crashes();
+
+        logger.addAppender(full);
+        Boundary.guard(
+                "poll of orders",
+                () -> {
+                    throw crash;
+                },
+                crashes::add);
+        logger.detachAppender(full);
+
+        assertThat(crashes).containsExactly(crash);
+        assertThat(Boundary.crashes()).isEqualTo(before + 1);
+        assertThat(Boundary.sinceLastCrash()).isLessThan(Duration.ofMinutes(1));
+        Boundary.tellUnlogged();
+        Boundary.tellUnlogged();
+        assertThat(output.getOut().split("1 crashes could not be logged", -1)).hasSize(2);
+    }
+
+    /** Permits and slots would be lost for good: by then, the memory of the work that crashed is free. */
+    @Test
+    void cleaningUpIsRepeatedUntilThereIsMemoryForIt() {
+        AtomicInteger cleanups = new AtomicInteger();
+
+        Boundary.guard(
+                "poll of orders",
+                () -> {
+                    throw new OutOfMemoryError("used up");
+                },
+                crash -> {
+                    if (cleanups.incrementAndGet() < 3) {
+                        throw new OutOfMemoryError("still");
+                    }
+                });
+
+        assertThat(cleanups).hasValue(3);
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.exactlyonce.actuate;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.renewal.Renewer;
 import java.lang.reflect.Proxy;
@@ -16,7 +17,8 @@ import org.springframework.boot.health.contributor.Health;
 
 /**
  * Reports whether claims can be kept and renewed: the store responds, a database is a primary and has the table,
- * renewals are checked in time, and no listener is paused because the store does not respond.
+ * renewals are checked in time, and no listener is paused because the store does not respond. Its details count crashes, after
+ * which listeners continue: an application that has run out of memory should be restarted.
  *
  * <p>Only health groups that name it include it: while the store is unavailable, listeners pause and lose nothing, so a
  * restart would not help, and HTTP requests can still be served.
@@ -56,7 +58,11 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
                 .toList();
         builder.withDetail("millisSinceRenewalCheck", sinceTick.toMillis())
                 .withDetail("pausedListeners", paused)
-                .withDetails(backend.prove());
+                .withDetail("crashes", Boundary.crashes());
+        if (Boundary.crashes() > 0) {
+            builder.withDetail("secondsSinceCrash", Boundary.sinceLastCrash().toSeconds());
+        }
+        builder.withDetails(backend.prove());
         if (sinceTick.compareTo(LATE) > 0 || !paused.isEmpty()) {
             builder.down();
         } else {

@@ -116,22 +116,26 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
 
     /** A crash ends no flusher. */
     private void flushUntilClosed() {
+        Runnable flush = this::flush;
         while (!isFlushed) {
-            Boundary.guard("A flusher of claims", this::flush);
+            Boundary.guard("A flusher of claims", flush);
         }
     }
 
     private void flush() {
+        // Before anything is taken, which would get no answer if there is no memory for this.
+        List<Runnable> answers = new ArrayList<>();
         List<Call> batch = queue.take();
         if (batch.isEmpty()) {
             isFlushed = true;
             return;
         }
-        List<Runnable> answers = new ArrayList<>(batch.size());
         Boundary.guard("A batch of claims", () -> write(batch, answers), crash -> fail(batch, crash, answers));
         // Frees the batch's keys before its callers are answered, since their dependent actions run here.
         queue.returned(batch);
-        answers.forEach(Runnable::run);
+        for (Runnable answer : answers) {
+            Boundary.guard("An answer of the claim store", answer);
+        }
     }
 
     /** A call that the store can never take must not fail its neighbours: the batch is halved until it is alone. */
@@ -181,9 +185,13 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     /** A timer rejects calls that wait too long, since flushers may be stuck. */
     private void sweep() {
         if (!isFlushed) {
-            Timer.SYSTEM.after(SWEEP_INTERVAL, this::sweep);
+            Boundary.guard("A timer of claims", this::sweepLater, crash -> sweepLater());
         }
         refuse(queue.removeOlderThan(queueTimeout.toNanos()), BUSY.formatted(queueTimeout.toMillis()));
+    }
+
+    private void sweepLater() {
+        Timer.SYSTEM.after(SWEEP_INTERVAL, this::sweep);
     }
 
     private static void refuse(List<Call> calls, String why) {

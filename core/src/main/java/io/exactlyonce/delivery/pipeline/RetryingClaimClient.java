@@ -299,6 +299,7 @@ public final class RetryingClaimClient {
         private @Nullable Throwable failure;
         private int failures;
         private long askedAt;
+        private boolean isEnded;
 
         Call(
                 String what,
@@ -320,12 +321,20 @@ public final class RetryingClaimClient {
                 if (failed == null) {
                     end(given, null);
                 } else {
-                    failed(Causes.unwrap(failed));
+                    Boundary.guard(
+                            "A failed call of the claim store",
+                            () -> failed(Causes.unwrap(failed)),
+                            crash -> end(null, crash));
                 }
             });
         }
 
+        /** Once, also if that crashes. */
         private void end(@Nullable T given, @Nullable Throwable unanswered) {
+            if (isEnded) {
+                return;
+            }
+            isEnded = true;
             if (pauses != null && repeating.decrementAndGet() == 0) {
                 isTold.set(false);
             }

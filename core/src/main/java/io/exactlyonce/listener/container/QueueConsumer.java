@@ -34,6 +34,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,6 +57,11 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     /** The maximum delay of a stop while polling is not permitted. */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
+
+    /** An answer that the SDK has lost, for example because its threads crashed, must not keep permits for good. */
+    private static final Duration LONGEST_ANSWER = Duration.ofMinutes(3);
+
+    private static final List<ReceivedMessage> NONE = List.of();
 
     /** Some policies keep nothing between polls that fail. */
     private static final BackOffContext STATELESS = new BackOffContext() {};
@@ -84,6 +90,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     private volatile @Nullable Subscription begun;
     private volatile boolean running;
     private volatile @Nullable BackOffContext backOff;
+    private long mostSeconds;
 
     QueueConsumer(ListenerEngine engine, String listener, ContainerSettings settings) {
         this.engine = engine;
@@ -172,7 +179,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         engine.breakers().of(settings.listener().transaction()).subscribe(subscription);
         begun = subscription;
         running = true;
-        threads.execute(() -> pollWhileRunning(subscription));
+        Runnable poll = () -> pollUnlessStopped(subscription);
+        threads.execute(() -> pollWhileRunning(poll));
     }
 
     private QueueAttributes lookUp() {
@@ -212,6 +220,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 settings.conversion(getMessagingMessageConverter(), getMessageConversionContext(), payloadType);
         reader = new MessageReader(conversion, engine.deliveries());
         Duration wait = Receiver.pollTimeout(options);
+        mostSeconds = wait.plus(LONGEST_ANSWER).toSeconds();
         receiver = new Receiver(
                 client,
                 watch,
@@ -229,15 +238,21 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         return subscription;
     }
 
-    private void pollWhileRunning(Subscription subscription) {
-        while (running && !Thread.currentThread().isInterrupted()) {
-            Boundary.guard("A poll", () -> {
-                try {
-                    poll(subscription);
-                } catch (InterruptedException stopping) {
-                    Thread.currentThread().interrupt();
-                }
-            });
+    /**
+     * Nothing but the stop of the listener ends this: neither a crash nor an interrupt that was meant for other work of the thread.
+     * Makes no object, since there may be no memory for it.
+     */
+    private void pollWhileRunning(Runnable poll) {
+        while (running) {
+            Boundary.guard("A poll", poll);
+        }
+    }
+
+    private void pollUnlessStopped(Subscription subscription) {
+        try {
+            poll(subscription);
+        } catch (InterruptedException meaningless) {
+            log.debug("The poll of {} was interrupted; polling continues until its listener stops", subscription);
         }
     }
 
@@ -264,10 +279,24 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     private void poll(Subscription subscription, int granted) {
         polls.add(1);
-        long sent = engine.clock().nanoTime();
-        var unused = CompletableFuture.completedFuture(granted)
-                .thenCompose(receiver::receive)
-                .whenComplete((arrivals, failure) -> arrived(subscription, granted, sent, arrivals, failure));
+        boolean isSent = false;
+        try {
+            long sent = engine.clock().nanoTime();
+            var unused = CompletableFuture.completedFuture(granted)
+                    .thenCompose(receiver::receive)
+                    .orTimeout(mostSeconds, TimeUnit.SECONDS)
+                    .whenComplete((arrivals, failure) -> arrived(subscription, granted, sent, arrivals, failure));
+            isSent = true;
+        } finally {
+            if (!isSent) {
+                ended(granted, ReleaseReason.NONE_FETCHED);
+            }
+        }
+    }
+
+    private void ended(int released, ReleaseReason reason) {
+        polls.add(-1);
+        permits.release(released, reason);
     }
 
     /** On a thread of the SDK's. */
@@ -277,7 +306,19 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
             long sent,
             @Nullable List<Arrival> arrivals,
             @Nullable Throwable failure) {
-        polls.add(-1);
+        List<ReceivedMessage> messages = NONE;
+        try {
+            messages = read(subscription, sent, arrivals, failure);
+        } finally {
+            ended(
+                    Math.max(0, granted - messages.size()),
+                    messages.isEmpty() ? ReleaseReason.NONE_FETCHED : ReleaseReason.PARTIAL_FETCH);
+        }
+        dispatcher.arrived(messages);
+    }
+
+    private List<ReceivedMessage> read(
+            Subscription subscription, long sent, @Nullable List<Arrival> arrivals, @Nullable Throwable failure) {
         List<ReceivedMessage> messages = new ArrayList<>();
         Boundary.guard("Reading messages", () -> {
             if (arrivals == null) {
@@ -296,10 +337,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 messages.addAll(reader.read(arrivals));
             }
         });
-        permits.release(
-                Math.max(0, granted - messages.size()),
-                messages.isEmpty() ? ReleaseReason.NONE_FETCHED : ReleaseReason.PARTIAL_FETCH);
-        dispatcher.arrived(messages);
+        return messages;
     }
 
     /**

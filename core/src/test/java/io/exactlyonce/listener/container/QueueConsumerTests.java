@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
 import io.awspring.cloud.sqs.listener.AsyncMessageListener;
 import io.awspring.cloud.sqs.listener.BackPressureMode;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
@@ -14,6 +17,7 @@ import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.pipeline.CircuitBreaker;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.FakeReceives;
@@ -35,6 +39,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +48,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 import org.springframework.retry.RetryContext;
 import org.springframework.retry.backoff.BackOffContext;
@@ -288,6 +294,96 @@ class QueueConsumerTests {
         asked.forEach(Runnable::run);
 
         awaitRequests(3);
+    }
+
+    /** Of four of five listeners, nothing polled any more: the line that told of the crash crashed as well. */
+    @Test
+    void listenerPollsWithAllPermitsAfterItsPollsCrashedAndWhatTellsOfThem() {
+        Logger logger = (Logger) LoggerFactory.getLogger(Boundary.class);
+        AppenderBase<ILoggingEvent> full = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                throw new OutOfMemoryError("no line either");
+            }
+        };
+        full.start();
+        logger.addAppender(full);
+        AtomicInteger crashes = new AtomicInteger();
+        try {
+            start(options -> options.pollBackOffPolicy(new BackOffPolicy() {
+                @Override
+                public BackOffContext start(RetryContext unused) {
+                    return new BackOffContext() {};
+                }
+
+                @Override
+                public void backOff(BackOffContext context) {
+                    if (crashes.incrementAndGet() <= 5) {
+                        throw new OutOfMemoryError("used up");
+                    }
+                }
+            }));
+            awaitRequests(1);
+            sqs.fail(0);
+            awaitRequests(2);
+        } finally {
+            logger.detachAppender(full);
+        }
+
+        assertThat(crashes).hasValue(6);
+        assertThat(sqs.latest().maxNumberOfMessages()).isEqualTo(10);
+        sqs.answer(1, message("m", "", 1));
+        awaitHandled(1);
+    }
+
+    /** A message that no memory is left for costs its own receive, and no permit. */
+    @Test
+    void crashWhileMessagesAreTakenOverReturnsTheirPermits() {
+        AtomicInteger crashes = new AtomicInteger();
+        engine = ListenerRig.engine(deliveries, store, task -> {
+            if (crashes.getAndIncrement() < 3) {
+                throw new OutOfMemoryError("used up");
+            }
+            task.run();
+        });
+        start(options -> {});
+        awaitRequests(1);
+        sqs.answer(0, messages("crashed", 3));
+        awaitRequests(2);
+        sqs.answer(1);
+        awaitRequests(3);
+
+        assertThat(sqs.latest().maxNumberOfMessages()).isEqualTo(10);
+        assertThat(renewer.inFlight()).as("they are abandoned").isZero();
+        sqs.answer(2, message("m", "", 1));
+        awaitHandled(1);
+        assertThat(handled).extracting(Message::getPayload).containsExactly("m");
+    }
+
+    /** An executor of the application's may be meant by it, whose threads go on to serve the listener. */
+    @Test
+    void interruptThatIsNoStopEndsNoPolling() {
+        AtomicReference<Thread> poller = new AtomicReference<>();
+        start(options -> options.pollBackOffPolicy(new BackOffPolicy() {
+            @Override
+            public BackOffContext start(RetryContext unused) {
+                return new BackOffContext() {};
+            }
+
+            @Override
+            public void backOff(BackOffContext context) {
+                poller.set(Thread.currentThread());
+                Thread.currentThread().interrupt();
+            }
+        }));
+        awaitRequests(1);
+        sqs.fail(0);
+        awaitRequests(2);
+        sqs.answer(1, message("m", "", 1));
+
+        awaitHandled(1);
+        awaitRequests(3);
+        assertThat(poller.get().isAlive()).isTrue();
     }
 
     @ParameterizedTest
