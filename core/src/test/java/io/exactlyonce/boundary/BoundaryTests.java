@@ -47,6 +47,8 @@ class BoundaryTests {
             }
         };
         full.start();
+        // Of other tests.
+        Boundary.tellUnlogged();
         int before = Boundary.crashes();
 
         logger.addAppender(full);

@@ -34,7 +34,6 @@ import java.util.stream.Collectors;
 final class Dispatcher {
 
     private final ListenerEngine engine;
-    private final ContainerSettings settings;
     private final QueueWatch queue;
     private final Permits permits;
     private final HandlerSink sink;
@@ -63,7 +62,6 @@ final class Dispatcher {
             MessageDeleter deleter,
             Executor threads) {
         this.engine = engine;
-        this.settings = settings;
         this.queue = queue;
         this.permits = permits;
         this.sink = sink;
@@ -105,11 +103,6 @@ final class Dispatcher {
             engine.deliveries().begin(deliveries(messages));
             for (ReceivedMessage message : messages) {
                 message.delivery().deleteBy(() -> deleter.delete(List.of(message)));
-                // A key that crashes costs no other message its receive.
-                Boundary.guard(
-                        message.delivery(),
-                        () -> settings.specify(message),
-                        crash -> engine.deliveries().abandon(List.of(message.delivery())));
             }
             if (claimsAhead) {
                 claimAhead(messages);

@@ -63,9 +63,9 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
      * @return completes, and never fails, when it has ended, or there is no thread for it
      */
     CompletableFuture<Void> run(List<ReceivedMessage> messages, boolean isBatch) {
-        List<Message<Object>> polled = ReceivedMessage.messages(messages);
         MessageProcessingContext<Object> context = MessageProcessingContext.create();
         try {
+            List<Message<Object>> polled = ReceivedMessage.messages(messages);
             CompletableFuture<Void> end = isBatch ? execute(polled, context) : execute(polled.get(0), context);
             return end.exceptionally(failure -> failed(messages, failure));
         } catch (RuntimeException refused) {

@@ -50,8 +50,11 @@ public final class MessageDeleter {
     /** As often as the SDK's standard mode sends a request. */
     private static final int REQUESTS = 3;
 
-    /** From this number of characters on, messages that are kept for the callback are deleted at once, and none is polled. */
+    /** From this number of characters on, what waits for its delete is sent at once, and nothing is polled. */
     private static final int MUCH_KEPT = 1 << 20;
+
+    /** What a message without its content counts: 8,192 of them may wait for their deletes. */
+    private static final int LEAST_CHARACTERS = 128;
 
     /** Before the second request; doubled before each further one. */
     private static final Duration PAUSE = Duration.ofMillis(200);
@@ -68,7 +71,7 @@ public final class MessageDeleter {
 
     private final Counter sent = new Counter(new AtomicInteger());
 
-    /** The characters of messages that the callback is still to get. */
+    /** The characters of messages that are to be deleted. Only a callback of the application's keeps their content. */
     private final Counter kept = new Counter(new AtomicInteger());
 
     private final boolean passesMessagesOn;
@@ -111,18 +114,18 @@ public final class MessageDeleter {
         return passesMessagesOn;
     }
 
-    /** Waits until the messages that are kept for the callback are few enough; returns whether they are. */
+    /** Waits until what waits for its delete is little enough; returns whether it is. */
     boolean awaitRoom(Duration longest) throws InterruptedException {
         return kept.awaitAtMost(MUCH_KEPT, longest);
     }
 
-    private int characters(List<ReceivedMessage> messages) {
-        return !passesMessagesOn
-                ? 0
-                : messages.stream()
-                        .filter(message -> !message.isForgotten())
-                        .mapToInt(message -> message.polled().body().length())
-                        .sum();
+    private static int characters(List<ReceivedMessage> messages) {
+        int characters = 0;
+        for (ReceivedMessage message : messages) {
+            characters += LEAST_CHARACTERS
+                    + (message.isForgotten() ? 0 : message.polled().body().length());
+        }
+        return characters;
     }
 
     void delete(List<ReceivedMessage> messages) {

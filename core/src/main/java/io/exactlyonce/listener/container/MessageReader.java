@@ -22,10 +22,20 @@ import org.slf4j.LoggerFactory;
  * backoff. On a FIFO queue the rest of its group is also returned, since it must not overtake that message, unless that
  * message is on its last receive.
  *
+ * <p>Each message gets its claim here, so that the payload of a large one need not be kept until there is a thread for it: it is
+ * read once more for its handler.
+ *
  * @param conversion makes Spring's messages of SQS's
  * @param deliveries where unreadable messages are returned
+ * @param specify sets a message's claim
  */
-record MessageReader(MessageConversion conversion, Deliveries deliveries) {
+record MessageReader(MessageConversion conversion, Deliveries deliveries, Consumer<ReceivedMessage> specify) {
+
+    /**
+     * More characters make a body large. A payload may take thirty times its body: a poll's worth of the largest messages would
+     * have 300 MB, and as much again would be received ahead.
+     */
+    static final int LARGE = 1 << 16;
 
     private static final Logger log = LoggerFactory.getLogger(MessageReader.class);
 
@@ -57,12 +67,19 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries) {
         Boundary.guard(
                 "Reading message " + delivery.messageId(),
                 () -> {
+                    ReceivedMessage received;
                     try {
-                        readable.add(readable(arrival, delivery));
+                        received = readable(arrival, delivery);
                     } catch (Exception unreadable) {
                         logUnreadable(delivery, unreadable);
                         returnUnhandled(delivery, deliveries::settle);
+                        return;
                     }
+                    specify.accept(received);
+                    if (received.polled().body().length() > LARGE) {
+                        received.readAgain(() -> read(received, arrival));
+                    }
+                    readable.add(received);
                 },
                 // Begun, so that observers are notified.
                 crash -> returnUnhandled(delivery, this::abandon));
@@ -72,8 +89,12 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries) {
     private ReceivedMessage readable(Arrival arrival, Delivery delivery) {
         PolledMessage polled = new PolledMessage(arrival.subscription().queue(), arrival.message());
         ReceivedMessage received = new ReceivedMessage(delivery, polled, arrival.group());
-        received.attachTo(conversion.convert(arrival.message()), conversion.context());
+        read(received, arrival);
         return received;
+    }
+
+    private org.springframework.messaging.Message<Object> read(ReceivedMessage received, Arrival arrival) {
+        return received.attachTo(conversion.convert(arrival.message()), conversion.context());
     }
 
     private void returnUnhandled(Delivery delivery, Consumer<Delivery> settling) {

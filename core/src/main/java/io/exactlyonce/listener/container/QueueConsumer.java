@@ -218,7 +218,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 subscription, queue, attributes, options.getMessageVisibility(), engine.observer(), engine.clock());
         MessageConversion conversion =
                 settings.conversion(getMessagingMessageConverter(), getMessageConversionContext(), payloadType);
-        reader = new MessageReader(conversion, engine.deliveries());
+        reader = new MessageReader(conversion, engine.deliveries(), settings::specify);
         Duration wait = Receiver.pollTimeout(options);
         mostSeconds = wait.plus(LONGEST_ANSWER).toSeconds();
         receiver = new Receiver(

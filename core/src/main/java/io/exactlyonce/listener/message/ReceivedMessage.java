@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.MessageHeaders;
@@ -30,6 +31,7 @@ public final class ReceivedMessage implements Delivery.SentContent {
     private volatile @Nullable PolledMessage polled;
     private volatile @Nullable MessageHeaders sent;
     private volatile @Nullable Message<Object> message;
+    private volatile @Nullable Supplier<Message<Object>> reading;
 
     /** @param group the message's group on a FIFO queue, empty on a standard one */
     public ReceivedMessage(Delivery delivery, PolledMessage polled, String group) {
@@ -57,13 +59,24 @@ public final class ReceivedMessage implements Delivery.SentContent {
         return delivery.toString();
     }
 
-    /** Returns it as it was polled, or as interceptors have handed it on. Not once it is forgotten. */
+    /**
+     * Returns it as it was polled, or as interceptors have handed it on. Not once it is forgotten.
+     *
+     * @throws RuntimeException if it is to be read again, and cannot be
+     */
     public Message<Object> message() {
-        return Objects.requireNonNull(message);
+        Message<Object> read = message;
+        return read == null ? Objects.requireNonNull(reading).get() : read;
+    }
+
+    /** Drops the payload, which may be many times as large as the body, until the message is used next. */
+    public void readAgain(Supplier<Message<Object>> again) {
+        reading = again;
+        message = null;
     }
 
     public boolean isForgotten() {
-        return message == null;
+        return message == null && reading == null;
     }
 
     /**
@@ -95,6 +108,7 @@ public final class ReceivedMessage implements Delivery.SentContent {
     public void forget() {
         polled = null;
         sent = null;
+        reading = null;
         message = null;
     }
 

@@ -120,7 +120,9 @@ final class DispatcherRig {
         context.setSqsAsyncClient(sqs);
         context.setQueueAttributes(new QueueAttributes(queueName, url, Map.of()));
         reader = new MessageReader(
-                MessageConversion.of(new SqsMessagingMessageConverter(), context, null, List.of()), deliveries);
+                MessageConversion.of(new SqsMessagingMessageConverter(), context, null, List.of()),
+                deliveries,
+                settings::specify);
     }
 
     private HandlerSink sink(SqsContainerOptions options) {

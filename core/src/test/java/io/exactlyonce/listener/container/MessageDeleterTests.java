@@ -157,6 +157,28 @@ class MessageDeleterTests {
         assertThat(renewer.inFlight()).isZero();
     }
 
+    /** A callback gets contents, which a sender may make as long as a queue takes. */
+    @Test
+    void messagesOfAMegabyteAreDeletedAtOnceAndNoneIsPolledUntilTheyAre() throws InterruptedException {
+        renewed.complete(Map.of());
+        timer.hold();
+        CompletableFuture<DeleteMessageBatchResponse> answer = new CompletableFuture<>();
+        sqs.answerDeletes(() -> answer);
+        Delivery delivery = new Delivery(orders, "id", "large", 1, clock.nanoTime());
+        deliveries.begin(List.of(delivery));
+        ReceivedMessage large = ListenerRig.received(delivery, null, "x".repeat(1 << 20));
+        ListenerRig.attach(large, ListenerRig.anyMessage());
+        delete(gathering, "small");
+        assertThat(gathering.awaitRoom(PATIENCE)).isTrue();
+
+        gathering.delete(List.of(large));
+
+        assertThat(sqs.deletes()).containsExactly(List.of("small", "large"));
+        assertThat(gathering.awaitRoom(PATIENCE)).isFalse();
+        answer.complete(FakeReceives.deleted().join());
+        assertThat(gathering.awaitRoom(PATIENCE)).isTrue();
+    }
+
     /** Among others, since ten are deleted together. */
     @Test
     void duplicateWhoseContentWasDroppedIsDeletedAndNotPassedOn() {

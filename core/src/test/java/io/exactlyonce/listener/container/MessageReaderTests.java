@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 import static org.mockito.Mockito.mock;
 
 import io.awspring.cloud.sqs.listener.QueueAttributes;
@@ -12,6 +13,7 @@ import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.HostileMessages;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.PayloadType;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
@@ -19,7 +21,10 @@ import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
+import java.lang.ref.Reference;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -37,6 +42,7 @@ class MessageReaderTests {
 
     record Order(String orderId) {}
 
+    private final List<ReceivedMessage> specified = new ArrayList<>();
     private final FakeClock clock = new FakeClock();
 
     private final ScriptedQueue queue = new ScriptedQueue();
@@ -65,7 +71,7 @@ class MessageReaderTests {
     private Optional<org.springframework.messaging.Message<Object>> read(
             MessageConversion conversion, Message message) {
         var polled = List.of(new Arrival(message, subscription, clock.nanoTime(), null));
-        return new MessageReader(conversion, deliveries)
+        return new MessageReader(conversion, deliveries, specified::add)
                 .read(polled).stream().findFirst().map(read -> read.message());
     }
 
@@ -95,6 +101,37 @@ class MessageReaderTests {
         assertThat(returned).isBetween(50, 290);
         assertThat(queue.changes()).hasSize(returned);
         assertThat(System.getProperty(HostileMessages.HARMED)).isNull();
+    }
+
+    /** Ten of a megabyte each would have payloads of 300 MB before there is a thread for one. */
+    @Test
+    void payloadOfALargeMessageIsNotKeptUntilItsHandlerIsCalled() {
+        String large = "{\"orderId\":\"" + "1".repeat(MessageReader.LARGE) + "\"}";
+        Reference<?> first = payloadWhileSpecified(large);
+
+        await().atMost(Duration.ofSeconds(5)).until(() -> {
+            System.gc();
+            return first.refersTo(null);
+        });
+        assertThat(specified.get(0).message().getPayload())
+                .isInstanceOfSatisfying(
+                        Order.class, order -> assertThat(order.orderId()).hasSize(MessageReader.LARGE));
+        Reference<?> small = payloadWhileSpecified("{\"orderId\":\"1\"}");
+        System.gc();
+        assertThat(small.get()).isSameAs(specified.get(1).message().getPayload());
+    }
+
+    private Reference<?> payloadWhileSpecified(String body) {
+        List<Reference<?>> payloads = new ArrayList<>();
+        SqsMessageConversionContext context = new SqsMessageConversionContext();
+        context.setPayloadClass(Order.class);
+        var conversion = MessageConversion.of(converter(), context, new PayloadType(Order.class), List.of());
+        new MessageReader(conversion, deliveries, received -> {
+                    payloads.add(new WeakReference<>(received.message().getPayload()));
+                    specified.add(received);
+                })
+                .read(List.of(new Arrival(message(body, Map.of()), subscription, clock.nanoTime(), null)));
+        return payloads.get(0);
     }
 
     record Refund(String orderId) {}

@@ -98,7 +98,9 @@ class ReceiverTests {
         context.setSqsAsyncClient(sqs);
         context.setQueueAttributes(new QueueAttributes(name, url, Map.of()));
         MessageReader reader = new MessageReader(
-                MessageConversion.of(new Converter(), context, new PayloadType(String.class), List.of()), deliveries);
+                MessageConversion.of(new Converter(), context, new PayloadType(String.class), List.of()),
+                deliveries,
+                received -> {});
         SqsContainerOptions options = SqsContainerOptions.builder()
                 .pollTimeout(pollTimeout)
                 .maxConcurrentMessages(100)
