@@ -82,6 +82,15 @@ final class DispatcherRig {
     }
 
     DispatcherRig(ContainerSettings settings, String queueName, Consumer<SqsContainerOptionsBuilder> configurer) {
+        this(settings, queueName, configurer, true);
+    }
+
+    /** @param isToldOfDeletes whether there is a callback of the application's */
+    DispatcherRig(
+            ContainerSettings settings,
+            String queueName,
+            Consumer<SqsContainerOptionsBuilder> configurer,
+            boolean isToldOfDeletes) {
         this.settings = settings;
         SqsContainerOptionsBuilder builder = SqsContainerOptions.builder()
                 .maxConcurrentMessages(10)
@@ -102,14 +111,16 @@ final class DispatcherRig {
                 null,
                 observer,
                 clock);
+        AsyncAcknowledgementResultCallback<Object> callback = new AsyncAcknowledgementResultCallback<>() {
+            @Override
+            public CompletableFuture<Void> onSuccess(Collection<Message<Object>> messages) {
+                acknowledged.add(messages);
+                return CompletableFuture.completedFuture(null);
+            }
+        };
+        AsyncAcknowledgementResultCallback<Object> awsprings = new AsyncAcknowledgementResultCallback<>() {};
         MessageDeleter deleter = new MessageDeleter(
-                deliveries, queue, timer, options, subscription.isFifo(), new AsyncAcknowledgementResultCallback<>() {
-                    @Override
-                    public CompletableFuture<Void> onSuccess(Collection<Message<Object>> messages) {
-                        acknowledged.add(messages);
-                        return CompletableFuture.completedFuture(null);
-                    }
-                });
+                deliveries, queue, timer, options, subscription.isFifo(), isToldOfDeletes ? callback : awsprings);
         permits = new Permits(
                 (BatchAwareBackPressureHandler)
                         options.getBackPressureHandlerFactory().createBackPressureHandler(options),

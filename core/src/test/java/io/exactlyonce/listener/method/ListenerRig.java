@@ -224,7 +224,7 @@ public final class ListenerRig {
             NanoClock clock,
             ScriptedStore store,
             Executor threads) {
-        return new Deliveries(renewer, claims(store, threads, clock), policy(backoff), observer, clock, 10);
+        return new Deliveries(renewer, claims(store, threads, clock), policy(backoff), observer, clock, 1_000);
     }
 
     static OutcomePolicy policy(Duration backoff) {
