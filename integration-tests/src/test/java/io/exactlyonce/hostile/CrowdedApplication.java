@@ -7,7 +7,6 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -26,8 +25,8 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 
 /**
- * An application with five listeners and little memory, in a JVM of its own: one of them has a hostile sender. It tells of itself in a
- * file, four times a second, and does what other files say.
+ * An application with six listeners and little memory, in a JVM of its own: two of them have a hostile sender. It tells of itself in a
+ * file, twenty times a second, and does what other files say.
  */
 @EnableAutoConfiguration
 class CrowdedApplication implements InitializingBean, DisposableBean {
@@ -43,6 +42,7 @@ class CrowdedApplication implements InitializingBean, DisposableBean {
     private final MeterRegistry meters;
     private final CountDownLatch release = new CountDownLatch(1);
     private final AtomicInteger attacked = new AtomicInteger();
+    private final AtomicInteger grouped = new AtomicInteger();
     private final AtomicLongArray handled = new AtomicLongArray(OTHERS);
     private final ScheduledExecutorService reporter = Executors.newSingleThreadScheduledExecutor();
 
@@ -58,6 +58,11 @@ class CrowdedApplication implements InitializingBean, DisposableBean {
         }
         claim.ensureHeld();
         attacked.incrementAndGet();
+    }
+
+    @ExactlyOnceListener(id = "grouped", queueNames = "${test.grouped}", key = "#order['id']")
+    void grouped(Map<String, Object> order) {
+        grouped.incrementAndGet();
     }
 
     @ExactlyOnceListener(id = "other0", queueNames = "${test.other0}")
@@ -82,7 +87,7 @@ class CrowdedApplication implements InitializingBean, DisposableBean {
 
     @Override
     public void afterPropertiesSet() {
-        reporter.scheduleWithFixedDelay(this::report, 250, 250, TimeUnit.MILLISECONDS);
+        reporter.scheduleWithFixedDelay(this::report, 50, 50, TimeUnit.MILLISECONDS);
     }
 
     private void report() {
@@ -92,10 +97,8 @@ class CrowdedApplication implements InitializingBean, DisposableBean {
         StringBuilder report = new StringBuilder();
         report.append("waiting=").append(waiting()).append('\n');
         report.append("attacked=").append(attacked.get()).append('\n');
+        report.append("grouped=").append(grouped.get()).append('\n');
         report.append("crashes=").append(Boundary.crashes()).append('\n');
-        report.append("heap=")
-                .append(ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed())
-                .append('\n');
         for (int other = 0; other < OTHERS; other++) {
             report.append("other")
                     .append(other)

@@ -51,6 +51,7 @@ class HostileSenderIT {
     @BeforeEach
     void start() throws Exception {
         queues.put("attacked", SQS.createQueue(60));
+        queues.put("grouped", SQS.createFifoQueue(60, 5));
         for (int other = 0; other < CrowdedApplication.OTHERS; other++) {
             queues.put("other" + other, SQS.createQueue(60));
         }
@@ -109,6 +110,20 @@ class HostileSenderIT {
                             .sendMessageBatch(request -> request.queueUrl(url).entries(entries))
                             .failed())
                     .isEmpty();
+        }
+    }
+
+    /** One message of each of many groups, and many of one. */
+    private void sendGroups(int groups, int characters) {
+        String url = SQS.urlOf(queues.get("grouped"));
+        for (int number = 0; number < 2 * groups; number++) {
+            String name = "group" + Math.max(0, number - groups);
+            String id = "grouped " + number;
+            SQS.client()
+                    .sendMessage(request -> request.queueUrl(url)
+                            .messageBody(order(id, characters))
+                            .messageGroupId(name)
+                            .messageDeduplicationId(id.replace(' ', '-')));
         }
     }
 
@@ -215,7 +230,10 @@ class HostileSenderIT {
         String longKey = "{\"id\":\"%s\"}".formatted("k".repeat(250_000));
         sendLarge(() -> longKey, Map.of());
 
+        sendGroups(20, 250_000);
+
         await().atMost(LONG).until(() -> told("attacked") == 81);
+        await().atMost(LONG).until(() -> told("grouped") == 40);
         assertNothingCrashed();
         rateOfOthers();
     }

@@ -53,7 +53,7 @@ public final class MessageDeleter {
     /** From this number of characters on, what waits for its delete is sent at once, and nothing is polled. */
     private static final int MUCH_KEPT = 1 << 20;
 
-    /** What a message without its content counts: 8,192 of them may wait for their deletes. */
+    /** The weight of a message without its content: 8,192 of them may wait for their deletes. */
     private static final int LEAST_CHARACTERS = 128;
 
     /** Before the second request; doubled before each further one. */
