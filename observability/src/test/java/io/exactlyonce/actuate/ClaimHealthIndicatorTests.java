@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.Renewer;
@@ -67,6 +68,17 @@ class ClaimHealthIndicatorTests {
                 .containsEntry(
                         "pausedListeners",
                         List.of("listener 'fulfilment' on queue 'orders': no answer to claims by claims"));
+    }
+
+    @Test
+    void crashIsCountedAndListenersContinue() {
+        Boundary.guard("A poll", () -> {
+            throw new OutOfMemoryError("used up");
+        });
+
+        assertThat(health().getStatus()).isEqualTo(Status.UP);
+        assertThat(health().getDetails()).containsEntry("crashes", Boundary.crashes());
+        assertThat((Long) health().getDetails().get("secondsSinceCrash")).isBetween(0L, 60L);
     }
 
     @Test
