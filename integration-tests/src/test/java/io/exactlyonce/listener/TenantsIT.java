@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import javax.sql.DataSource;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.hibernate.cfg.MultiTenancySettings;
@@ -53,6 +54,9 @@ class TenantsIT {
     private static final SqsServer SQS = SqsServer.shared();
     private static final int WINDOW_SECONDS = 2;
     private static final int MOST_RECEIVES = 2;
+
+    private static final String BARRED =
+            "barred_" + UUID.randomUUID().toString().replace("-", "");
 
     private static final ThreadLocal<@Nullable String> TENANT = new ThreadLocal<>();
 
@@ -160,7 +164,7 @@ class TenantsIT {
         }
     }
 
-    /** Of tenant {@code hidden}, it leaves the claims' schema out. */
+    /** Each tenant's path is its schema alone. Tenant {@code barred} has a role without rights on the claims' table. */
     @SuppressWarnings("serial")
     record Schemas(DataSource dataSource) implements MultiTenantConnectionProvider<String> {
 
@@ -177,17 +181,16 @@ class TenantsIT {
         @Override
         public Connection getConnection(String tenant) throws SQLException {
             Connection connection = dataSource.getConnection();
-            if (tenant.equals("hidden")) {
-                connection.setSchema(tenant);
-            } else {
-                connection.createStatement().execute("SET search_path TO %s, public".formatted(tenant));
+            connection.setSchema(tenant);
+            if (tenant.equals("barred")) {
+                connection.createStatement().execute("SET ROLE " + BARRED);
             }
             return connection;
         }
 
         @Override
         public void releaseConnection(String tenant, Connection connection) throws SQLException {
-            connection.createStatement().execute("RESET search_path");
+            connection.createStatement().execute("RESET search_path; RESET ROLE");
             connection.close();
         }
 
@@ -214,10 +217,11 @@ class TenantsIT {
 
     private TestApplication start(Map<String, String> own) {
         JdbcTemplate jdbc = new JdbcTemplate(EmbeddedDatabase.shared().dataSource(database));
-        for (String schema : List.of("one", "two", "hidden")) {
+        for (String schema : List.of("one", "two", "barred")) {
             jdbc.execute("CREATE SCHEMA IF NOT EXISTS " + schema);
             jdbc.execute("CREATE TABLE IF NOT EXISTS %s.sale (id text PRIMARY KEY)".formatted(schema));
         }
+        jdbc.execute("DO $$ BEGIN CREATE ROLE %s; EXCEPTION WHEN duplicate_object THEN NULL; END $$".formatted(BARRED));
         jdbc.execute("CREATE TABLE IF NOT EXISTS sale (id text PRIMARY KEY)");
         Map<String, String> properties = new HashMap<>(own);
         properties.put("test.sales", sales);
@@ -241,11 +245,11 @@ class TenantsIT {
                 .contains("exactly-once.claim.tenant-before-handler=true", "MessageInterceptor");
     }
 
-    /** One tenant's schema hides the table: its messages fail by themselves, and the others' go on. */
+    /** One tenant's role may not use the table: its messages fail by themselves, and the others' go on. */
     @Test
-    void tenantThatIsSetBeforeTheHandlerGetsItsRowsAndOneWithoutTheTablePausesNothing(CapturedOutput output) {
+    void tenantBeforeTheHandlerGetsItsRowsAndOneWithoutRightsPausesNothing(CapturedOutput output) {
         try (TestApplication application = start(Map.of("exactly-once.claim.tenant-before-handler", "true"))) {
-            List.of("hidden:1", "hidden:2", "hidden:3", "hidden:4").forEach(sale -> SQS.send(sales, sale));
+            List.of("barred:1", "barred:2", "barred:3", "barred:4").forEach(sale -> SQS.send(sales, sale));
             await().atMost(Duration.ofSeconds(20)).until(() -> SQS.size(salesGivenUp) == 4);
             assertThat(application.gauge("exactly.once.listener.paused", "listener", "sales"))
                     .isZero();
@@ -256,15 +260,15 @@ class TenantsIT {
             SQS.awaitEmpty(orders);
             assertThat(application.texts("SELECT id FROM one.sale")).containsExactlyInAnyOrder("one:1", "one:advised");
             assertThat(application.texts("SELECT id FROM two.sale")).containsExactlyInAnyOrder("two:1", "two:advised");
-            assertThat(application.texts("SELECT id FROM sale UNION ALL SELECT id FROM hidden.sale"))
+            assertThat(application.texts("SELECT id FROM sale UNION ALL SELECT id FROM barred.sale"))
                     .isEmpty();
             assertThat(application.claims("COMPLETED")).isEqualTo(4);
         }
         assertThat(output.getAll())
                 .containsPattern(
                         "failed with io.exactlyonce.claim.transaction.ClaimTransactionException \\(sales/\\w{16}, not claimed\\): The"
-                                + " transaction of \\[sales/\\w{16}\\] has a search_path that does not lead to table exactly_once_claim")
-                .contains("SET search_path TO tenant, public")
+                                + " transaction of \\[sales/\\w{16}\\] has a role without privileges on table exactly_once_claim")
+                .contains("GRANT SELECT, INSERT, UPDATE ON public.exactly_once_claim")
                 .doesNotContain("is paused");
     }
 }

@@ -66,7 +66,7 @@ enum SqlCheck {
             "io.exactlyonce.claim.postgres.FencingLockIT#zombieWhoseClaimWasTakenOverCannotCommit"),
     ADVISORY_LOCK(
             Guard.ONE_TRANSACTION_PER_KEY,
-            "pg_try_advisory_xact_lock(wanted.number # coalesce(to_regclass('\"exactly_once_claim\"')::oid::bigint, 0)) AS taken",
+            "pg_try_advisory_xact_lock(wanted.number # coalesce( to_regclass('\"exactly_once_claim\"')::oid::bigint, 0)) AS taken",
             "wanted.number IS NOT NULL AS taken",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#otherKeyOfTheSameNumberIsHeldElsewhereAndNothingWorse"),
@@ -164,7 +164,7 @@ enum SqlCheck {
             "io.exactlyonce.claim.postgres.PostgresParkedClaimsIT#listGoesOnAfterAClaim"),
     /** A waiter's duplicate is deleted, or given up, only for a key that is completed or parked. */
     SEEN_STATUS(
-            "WHEN claim.status IN ('COMPLETED', 'PARKED') THEN claim.status",
+            "WHEN claim.status = 'COMPLETED' OR claim.status = 'PARKED' THEN claim.status",
             "",
             "io.exactlyonce.claim.postgres.KeyStateQueryIT#parkedKeyIsParked"),
     SEEN_LEASE(
@@ -176,7 +176,7 @@ enum SqlCheck {
             "WHEN claim.status = 'HELD' THEN 'HELD'",
             "io.exactlyonce.claim.postgres.KeyStateQueryIT#keyWhoseLeaseIsOverIsFree"),
     SEEN_TRANSACTION(
-            "WHEN NOT pg_try_advisory_xact_lock_shared(w.lock # '\"exactly_once_claim\"'::regclass::oid::bigint) THEN 'HELD'",
+            "WHEN NOT pg_try_advisory_xact_lock_shared( w.lock # '\"exactly_once_claim\"'::regclass::oid::bigint) THEN 'HELD'",
             "",
             "io.exactlyonce.claim.postgres.KeyStateQueryIT#lockedKeyIsHeldAlsoWhenAnEarlierClaimsRowIsFree"),
     SEEN_LOCK(
@@ -185,13 +185,13 @@ enum SqlCheck {
             "io.exactlyonce.claim.postgres.KeyStateQueryIT#freeKeyWhoseRowIsLockedIsHeld"),
     /** Retention: each row is kept for as long as its last event asks for, and a parked one for ever. */
     RETAINED_FROM_ITS_LAST_EVENT(
-            "AND greatest(claimed_at, CASE status WHEN 'COMPLETED' THEN completed_at WHEN 'HELD' THEN lease_until END)"
-                    + " - claimed_at <= now() - expires_at",
+            "AND (greatest(claimed_at, CASE WHEN status = 'COMPLETED' THEN completed_at WHEN status = 'HELD' THEN lease_until END)"
+                    + " - claimed_at) <= (now() - expires_at)",
             "",
             "io.exactlyonce.claim.postgres.RetentionIT#completionThatCameLateCountsAndNotItsClaim"),
     RETAINED_WHILE_PARKED(
-            "AND parked_at IS NULL AND status <> 'PARKED' AND greatest",
-            "AND greatest",
+            "AND parked_at IS NULL AND status <> 'PARKED' AND (greatest",
+            "AND (greatest",
             "io.exactlyonce.claim.postgres.RetentionIT#parkedClaimIsNeverDeleted"),
     /** A row's place is that of its partition, and repeats in each other one. */
     PLACE_OF_A_HELD_KEY(
@@ -206,6 +206,11 @@ enum SqlCheck {
             Texts.PARTITIONS + "(RETENTION)"),
     PLACE_OF_A_KEY_IN_A_TRANSACTION(
             Texts.KEY_AT_PLACE + " RETURNING w.claim_id", "RETURNING w.claim_id", Texts.PARTITIONS + "(TRANSACTION)");
+
+    /** Statements name the schemas of all that they use, which these texts leave out. */
+    private static final Pattern OPERATOR = Pattern.compile("OPERATOR\\(pg_catalog\\.(\\S+?)\\)");
+
+    private static final Pattern NAMES = Pattern.compile("pg_catalog\\.|\"public\"\\.");
 
     private final @Nullable Guard guard;
     private final Pattern text;
@@ -239,10 +244,11 @@ enum SqlCheck {
      *
      * @throws IllegalStateException if the statement has it more than once: which one it is about is not said then
      */
-    String remove(String sql) {
+    String remove(String qualified) {
+        String sql = NAMES.matcher(OPERATOR.matcher(qualified).replaceAll("$1")).replaceAll("");
         Matcher found = text.matcher(sql);
         if (!found.find()) {
-            return sql;
+            return qualified;
         }
         String removed = sql.substring(0, found.start()) + without + sql.substring(found.end());
         if (found.find()) {
@@ -254,7 +260,7 @@ enum SqlCheck {
     private static final class Texts {
 
         private static final String KEY_AT_PLACE =
-                "AND (claim.scope, claim.key) IN ((w.scope, w.key), (w.row_scope, w.row_key))";
+                "AND ((claim.scope = w.scope AND claim.key = w.key) OR (claim.scope = w.row_scope AND claim.key = w.row_key))";
 
         private static final String PARTITIONS =
                 "io.exactlyonce.claim.postgres.PartitionsIT#rowAtTheSamePlaceOfAnotherPartitionIsNotWritten";

@@ -30,12 +30,14 @@ public final class PrimaryCheck {
     private static final Set<String> MIXED_UP = Set.of("42P05", "26000");
 
     /** The identity of the server. These functions are stable, not volatile: they are allowed in a plain read. */
-    private static final String SERVER = """
-            current_setting('transaction_read_only') = 'on' AS read_only,
-            coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'local socket') AS address,
-            format('PostgreSQL %s, database %s', current_setting('server_version'), current_database()) AS name,
-            extract(epoch FROM pg_postmaster_start_time())::text AS started_at
-            """;
+    private static final String SERVER = PgCatalog.sql("""
+            pg_catalog.current_setting('transaction_read_only') {=} 'on' AS read_only,
+            coalesce(pg_catalog.host(pg_catalog.inet_server_addr()) {||} ':' {||} pg_catalog.inet_server_port(),
+                     'local socket') AS address,
+            pg_catalog.format('PostgreSQL %s, database %s', pg_catalog.current_setting('server_version'),
+                              pg_catalog.current_database()) AS name,
+            extract(epoch FROM pg_catalog.pg_postmaster_start_time())::pg_catalog.text AS started_at
+            """);
 
     /**
      * A write for PostgreSQL and, since one of its functions is volatile (the first is not), for proxies. It needs no
@@ -43,27 +45,30 @@ public final class PrimaryCheck {
      * even from a server that claims to be the primary, such as a cache. A replica also answers it, and so can be
      * named.
      */
-    private static final String WRITE = """
-            SELECT CASE current_setting('transaction_read_only') WHEN 'off' THEN pg_current_xact_id()::text::bigint ELSE 0 END
-                       AS transaction, clock_timestamp(),
-            """ + SERVER;
+    private static final String WRITE = PgCatalog.sql("""
+            SELECT CASE WHEN pg_catalog.current_setting('transaction_read_only') {=} 'off'
+                        THEN pg_catalog.pg_current_xact_id()::pg_catalog.text::bigint ELSE 0 END
+                       AS transaction, pg_catalog.clock_timestamp(),
+            """) + SERVER;
 
     /** A plain read. One volatile function in it would send it to the primary, as {@code pg_is_in_recovery()} does. */
     private static final String READ =
-            "SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS transaction, " + SERVER;
+            "SELECT pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::pg_catalog.text::bigint AS transaction, "
+                    + SERVER;
 
-    private static final String READ_WITH_TABLE = READ + ", to_regclass(?) IS NOT NULL AS has_table";
+    private static final String READ_WITH_TABLE = READ + ", pg_catalog.to_regclass(?) IS NOT NULL AS has_table";
 
     /**
      * Two statements, which claims send together and need in one transaction; the second one is also not a plain read.
      */
-    private static final String FITNESS = """
-            SELECT set_config('exactly_once.together', 'yes', true);
-            SELECT current_setting('exactly_once.together', true) = 'yes' AS together, clock_timestamp(),
-                   current_setting('server_version_num')::int / 10000 AS version,
-                   current_setting('server_encoding') AS encoding,
-                   upper(current_setting('transaction_isolation')) AS isolation
-            """;
+    private static final String FITNESS = PgCatalog.sql("""
+            SELECT pg_catalog.set_config('exactly_once.together', 'yes', true);
+            SELECT pg_catalog.current_setting('exactly_once.together', true) {=} 'yes' AS together,
+                   pg_catalog.clock_timestamp(),
+                   pg_catalog.current_setting('server_version_num')::int {/} 10000 AS version,
+                   pg_catalog.current_setting('server_encoding') AS encoding,
+                   pg_catalog.upper(pg_catalog.current_setting('transaction_isolation')) AS isolation
+            """);
 
     private static final Logger log = LoggerFactory.getLogger(PrimaryCheck.class);
 
@@ -140,7 +145,7 @@ public final class PrimaryCheck {
     /**
      * Checks one connection of the pool in one round trip, for frequent probes.
      *
-     * @param table the name of the claim table
+     * @param table the claim table, as a statement names it
      * @throws ClaimDatabaseException if it cannot be reached, is a replica or read-only
      */
     public Proof prove(String table) {

@@ -25,17 +25,17 @@ public final class ReplicaMonitor {
     static final int MAX_REPLICAS = 16;
 
     /** Base backups and subscribers of logical replication cannot become the primary. */
-    private static final String SELECT = """
-            SELECT coalesce(nullif(r.application_name, ''), 'unnamed') || '@' || coalesce(host(r.client_addr), 'local')
-                       AS replica,
+    private static final String SELECT = PgCatalog.sql("""
+            SELECT CASE WHEN r.application_name {<>} '' THEN r.application_name ELSE 'unnamed' END
+                       {||} '@' {||} coalesce(pg_catalog.host(r.client_addr), 'local') AS replica,
                    r.state IS NOT NULL AS visible,
-                   coalesce(r.sync_state IN ('sync', 'quorum'), false) AS synchronous,
-                   coalesce(extract(epoch FROM r.replay_lag) * 1000, 0)::bigint AS lag_millis,
-                   greatest(pg_wal_lsn_diff(pg_current_wal_lsn(), r.replay_lsn), 0)::bigint AS bytes
-            FROM pg_stat_replication AS r
-            LEFT JOIN pg_replication_slots AS slot ON slot.active_pid = r.pid
-            WHERE slot.slot_type IS DISTINCT FROM 'logical' AND r.state IS DISTINCT FROM 'backup'
-            """;
+                   coalesce(r.sync_state {=} 'sync' OR r.sync_state {=} 'quorum', false) AS synchronous,
+                   coalesce(extract(epoch FROM r.replay_lag) {*} 1000, 0)::bigint AS lag_millis,
+                   greatest(pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), r.replay_lsn), 0)::bigint AS bytes
+            FROM pg_catalog.pg_stat_replication AS r
+            LEFT JOIN pg_catalog.pg_replication_slots AS slot ON slot.active_pid {=} r.pid
+            WHERE (slot.slot_type {=} 'logical') IS NOT TRUE AND (r.state {=} 'backup') IS NOT TRUE
+            """);
 
     private static final Logger log = LoggerFactory.getLogger(ReplicaMonitor.class);
 

@@ -22,7 +22,7 @@ class StatementsIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);
 
-    private final Statements statements = new Statements(DATABASE.pool());
+    private final Statements statements = DATABASE.table().statements();
     private final AtomicInteger tries = new AtomicInteger();
 
     @AfterAll
@@ -76,13 +76,14 @@ class StatementsIT {
 
     @Test
     void serverThatGivesNoConnectionIsNotAskedAgain() {
-        var replicasOnly = new Statements(new DelegatingDataSource(DATABASE.pool()) {
-            @Override
-            public Connection getConnection() throws SQLException {
-                tries.incrementAndGet();
-                throw new SQLException("as if only a replica were there", "25006");
-            }
-        });
+        var replicasOnly = TestDatabase.table(new DelegatingDataSource(DATABASE.pool()) {
+                    @Override
+                    public Connection getConnection() throws SQLException {
+                        tries.incrementAndGet();
+                        throw new SQLException("as if only a replica were there", "25006");
+                    }
+                })
+                .statements();
 
         assertThatThrownBy(() -> replicasOnly.<String>run(connection -> "never"))
                 .isInstanceOf(ClaimStoreUnavailableException.class)

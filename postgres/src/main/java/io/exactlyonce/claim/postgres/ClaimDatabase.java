@@ -126,7 +126,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
      */
     @Override
     public Map<String, Object> prove() {
-        PrimaryCheck.Proof proof = primary.prove(table.name());
+        PrimaryCheck.Proof proof = primary.prove(ready ? table.sql("{table}") : table.name());
         if (ready && !proof.hasTable()) {
             schema.verify();
         }

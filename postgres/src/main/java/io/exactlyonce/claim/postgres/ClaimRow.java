@@ -42,13 +42,15 @@ public record ClaimRow(
      * {@code LIMIT 1} prevents a join, which would read the whole table or index.
      */
     public static final String BY_KEY = """
-            unnest((SELECT ?::text[]), (SELECT ?::text[])) WITH ORDINALITY AS w (scope, key, n)
+            unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[])) WITH ORDINALITY AS w (scope, key, n)
             CROSS JOIN LATERAL (
                 SELECT c.claim_id, c.status, c.attempt, c.fencing_token, c.in_doubt, c.result,
-                       encode(c.fingerprint, 'hex') AS fingerprint, c.cleared,
-                       ceil(extract(epoch FROM c.lease_until - clock_timestamp()) * 1000000)::bigint AS remaining_micros,
-                       greatest(c.fencing_token + 1, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint) AS next_token
-                FROM {table} AS c WHERE c.scope = w.scope AND c.key = w.key LIMIT 1
+                       pg_catalog.encode(c.fingerprint, 'hex') AS fingerprint, c.cleared,
+                       pg_catalog.ceil(extract(epoch FROM c.lease_until {-} pg_catalog.clock_timestamp()) {*} 1000000)::bigint
+                           AS remaining_micros,
+                       greatest(c.fencing_token {+} 1, (extract(epoch FROM pg_catalog.clock_timestamp()) {*} 1000000)::bigint)
+                           AS next_token
+                FROM {table} AS c WHERE c.scope {=} w.scope AND c.key {=} w.key LIMIT 1
             ) AS c""";
 
     /** The rows of keys, behind settings. */

@@ -2,11 +2,17 @@ package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.primary.PgCatalog;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.io.ClassPathResource;
@@ -19,14 +25,39 @@ public final class ClaimSchema {
     /** On the class path, for Flyway and Liquibase. */
     public static final String SCRIPT = "io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql";
 
-    private static final String FIND = "SELECT to_regclass('{table}') IS NOT NULL";
+    /**
+     * The table's schemas, the schema in which it would be created, and the roles that may create objects in a schema of the
+     * search path beside the user of the claims: not those that may do as much to the table or the database anyway.
+     */
+    private static final String FIND = PgCatalog.sql("""
+            SELECT ARRAY(%s) AS schemas, pg_catalog.current_schema() AS target,
+                   ARRAY(SELECT pg_catalog.format('%%s in schema %%I',
+                                    CASE WHEN grants.grantee {=} 0::pg_catalog.oid THEN 'every role'
+                                         ELSE pg_catalog.format('role %%I', pg_catalog.pg_get_userbyid(grants.grantee)) END,
+                                    n.nspname)
+                         FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS path (name, position)
+                         JOIN pg_catalog.pg_namespace AS n ON n.nspname {=} path.name
+                         CROSS JOIN LATERAL pg_catalog.aclexplode(coalesce(
+                             n.nspacl, pg_catalog.acldefault('n', n.nspowner))) AS grants
+                         JOIN pg_catalog.pg_database AS d ON d.datname {=} pg_catalog.current_database()
+                         WHERE grants.privilege_type {=} 'CREATE'
+                           AND (grants.grantee {=} 0::pg_catalog.oid
+                                OR NOT EXISTS (
+                                    SELECT 1 FROM pg_catalog.pg_roles AS r
+                                    WHERE r.oid {=} grants.grantee
+                                      AND (r.rolsuper OR r.rolname {=} current_user OR r.rolname {=} 'pg_database_owner'
+                                           OR pg_catalog.pg_has_role(r.oid, d.datdba, 'MEMBER')
+                                           OR EXISTS (SELECT 1 FROM pg_catalog.pg_class AS c
+                                                      WHERE c.relnamespace {=} n.oid AND c.relname {=} ?
+                                                        AND pg_catalog.pg_has_role(r.oid, c.relowner, 'MEMBER')))))
+                         ORDER BY path.position, grants.grantee) AS creators""".formatted(ClaimTable.SCHEMAS));
 
     /**
      * Instances that start at the same moment on an empty database take turns: CREATE TABLE IF NOT EXISTS alone fails
      * with a unique violation in the catalog when another transaction creates the same table. The number is arbitrary, and the same for
      * all names, because two names may mean one table.
      */
-    private static final String TAKE_TURNS = "SELECT pg_advisory_xact_lock(7317441206845101);";
+    private static final String TAKE_TURNS = "SELECT pg_catalog.pg_advisory_xact_lock(7317441206845101);";
 
     /** Writes no row. PostgreSQL still checks the columns, the privileges, and that a unique key fits the conflict. */
     private static final String WRITE_NOTHING = """
@@ -38,7 +69,9 @@ public final class ClaimSchema {
             UPDATE {table} SET status = status WHERE false
             """;
 
-    private static final String HIDES_ROWS = "SELECT row_security_active('{table}')";
+    private static final String IS_THERE = "SELECT pg_catalog.to_regclass('{table}') IS NOT NULL";
+
+    private static final String HIDES_ROWS = "SELECT pg_catalog.row_security_active('{table}'::pg_catalog.regclass)";
 
     private static final String MISSING = "42P01";
 
@@ -69,16 +102,70 @@ public final class ClaimSchema {
      * @throws ClaimDatabaseException if its schema is missing
      */
     public void create() {
-        if (Boolean.TRUE.equals(jdbc.queryForObject(table.sql(FIND), Boolean.class))) {
+        Found found = find();
+        if (found.isThere()) {
             return;
         }
         try {
             // All in one round trip, which is one transaction.
-            jdbc.execute(TAKE_TURNS + table.script(script()));
+            jdbc.execute(TAKE_TURNS + table.script(script(), found.target()));
         } catch (DataAccessException failure) {
             throw ClaimPool.sqlState(failure).equals(SCHEMA_MISSING) ? schemaMissing(failure) : failure;
         }
+        if (found.target() != null) {
+            table.resolve(found.target());
+        }
         log.info("Created table {}", table.name());
+    }
+
+    /**
+     * What a search path leads to.
+     *
+     * @param schemas that have a relation of the table's name
+     * @param target where a table without a schema would be created; {@code null} if the path has no schema
+     * @param creators other roles that may create objects in its schemas
+     */
+    private record Found(List<String> schemas, @Nullable String target, List<String> creators) {
+
+        boolean isThere() {
+            return !schemas.isEmpty();
+        }
+    }
+
+    /** Resolves the table, if its name has no schema, and it is there. */
+    private Found find() {
+        if (table.isResolved()) {
+            boolean isThere = Boolean.TRUE.equals(jdbc.queryForObject(table.sql(IS_THERE), Boolean.class));
+            return new Found(isThere ? List.of(table.schema()) : List.of(), table.schema(), List.of());
+        }
+        Found found = Objects.requireNonNull(jdbc.queryForObject(
+                FIND,
+                (row, number) -> new Found(texts(row, "schemas"), row.getString("target"), texts(row, "creators")),
+                table.relation(),
+                table.relation()));
+        if (found.schemas.size() > 1) {
+            throw new ClaimDatabaseException(
+                    "Several schemas have a table %s, and the search path leads to all of them (%s), in %s"
+                            .formatted(table.name(), String.join(", ", found.schemas), SameDatabase.describe(jdbc)),
+                    "set exactly-once.claim.table-name to the claims' own, such as %s.%s, and find out who has created the others"
+                            .formatted(found.schemas.get(0), table.relation()),
+                    null);
+        }
+        if (!found.creators.isEmpty()) {
+            log.warn(
+                    "Other roles may create objects where the search path of claims leads: {}. Statements of claims do not use"
+                            + " them, but those of the application may, and a second table {} would stop the next start. REVOKE"
+                            + " CREATE ON SCHEMA ... FROM these roles, or set exactly-once.claim.table-name to a name with its"
+                            + " schema",
+                    String.join(", ", found.creators),
+                    table.name());
+        }
+        found.schemas.forEach(table::resolve);
+        return found;
+    }
+
+    private static List<String> texts(ResultSet row, String column) throws SQLException {
+        return List.of((String[]) row.getArray(column).getArray());
     }
 
     private ClaimDatabaseException schemaMissing(DataAccessException failure) {
@@ -105,6 +192,9 @@ public final class ClaimSchema {
      * @throws DataAccessException if it cannot be used as it is
      */
     public void verify() {
+        if (!table.isResolved() && !find().isThere()) {
+            throw missing(null);
+        }
         TableShape.verify(table, jdbc);
         requireWritable();
     }
@@ -132,19 +222,31 @@ public final class ClaimSchema {
             jdbc.execute(table.sql(WRITE_NOTHING));
         } catch (DataAccessException failure) {
             String state = ClaimPool.sqlState(failure);
-            boolean isMissing = state.equals(MISSING);
-            if (!isMissing && !OF_ANOTHER_VERSION.contains(state)) {
+            if (state.equals(MISSING)) {
+                throw missing(failure);
+            }
+            if (!OF_ANOTHER_VERSION.contains(state)) {
                 throw failure;
             }
-            String remedy = isMissing
-                    ? "set exactly-once.claim.initialize-schema=always, correct exactly-once.claim.table-name, or apply with Flyway"
-                            + " or Liquibase: "
-                    : "an existing table is never changed: drop it if its claims are not needed, or alter it to match: ";
-            String problem = isMissing ? "missing from" : "of another version in";
-            throw new ClaimDatabaseException(
-                    "Table %s is %s %s".formatted(table.name(), problem, SameDatabase.describe(jdbc)),
-                    remedy + "classpath:" + SCRIPT,
+            throw unusable(
+                    "of another version in",
+                    "an existing table is never changed: drop it if its claims are not needed, or alter it to match: ",
                     failure);
         }
+    }
+
+    private ClaimDatabaseException missing(@Nullable DataAccessException failure) {
+        return unusable(
+                "missing from",
+                "set exactly-once.claim.initialize-schema=always, correct exactly-once.claim.table-name, or apply with Flyway"
+                        + " or Liquibase: ",
+                failure);
+    }
+
+    private ClaimDatabaseException unusable(String problem, String remedy, @Nullable DataAccessException failure) {
+        return new ClaimDatabaseException(
+                "Table %s is %s %s".formatted(table.name(), problem, SameDatabase.describe(jdbc)),
+                remedy + "classpath:" + SCRIPT,
+                failure);
     }
 }

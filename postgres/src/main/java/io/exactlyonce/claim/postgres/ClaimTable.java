@@ -1,23 +1,33 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.primary.PgCatalog;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+import java.util.regex.Matcher;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.postgresql.util.PSQLException;
 import org.postgresql.util.ServerErrorMessage;
+import org.springframework.util.function.SingletonSupplier;
 
 /**
  * The claim table: where it is, and what the statements of the store, the transactions, the retention and the checks have
  * in common. A statement is a text block beside its caller, names the table {@code {table}}, and becomes SQL here.
  *
- * @param name of the table, with or without its schema; without one, the search path of a connection decides
- * @param dataSource reaches only the primary, in autocommit, with READ COMMITTED as its connections' isolation level
- * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later; a
- *     request may override it
- * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may give it any session
+ * <p>A name without a schema is resolved once, by the search path of the first connection of the claims. All statements then
+ * name the schema, those in the application's transactions too: no other table of this name, in whatever schema and at
+ * whatever time, can take the claims.
  */
-public record ClaimTable(String name, DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
+public final class ClaimTable {
 
     public static final String DEFAULT_NAME = "exactly_once_claim";
 
@@ -40,18 +50,48 @@ public record ClaimTable(String name, DataSource dataSource, Duration retention,
      * <p>Both pairs have the same values. An equality with one pair would also permit a join that reads the whole index of the
      * primary key; an OR of two does not.
      */
-    static final String AT_PLACE =
-            "claim.ctid = w.place AND (claim.scope, claim.key) IN ((w.scope, w.key), (w.row_scope, w.row_key))";
+    static final String AT_PLACE = """
+            claim.ctid {=} w.place AND ((claim.scope {=} w.scope AND claim.key {=} w.key)
+                                        OR (claim.scope {=} w.row_scope AND claim.key {=} w.row_key))""";
+
+    /** The schemas of the search path that have a relation of this name, in the path's order. */
+    static final String SCHEMAS = """
+            SELECT n.nspname
+            FROM pg_catalog.unnest(pg_catalog.current_schemas(false)) WITH ORDINALITY AS path (name, position)
+            JOIN pg_catalog.pg_namespace AS n ON n.nspname {=} path.name
+            JOIN pg_catalog.pg_class AS c ON c.relnamespace {=} n.oid AND c.relname {=} ?
+            ORDER BY path.position""";
 
     /** A partition's indexes have names of their own, so an error is known by the table that it names. */
     private static final String IS_NAMED_BY_ERROR = """
-            SELECT coalesce((SELECT coalesce(pg_partition_root(relation.oid), relation.oid) = to_regclass('{table}')
-                             FROM (SELECT to_regclass(format('%I.%I', ?::text, ?::text)) AS oid) AS relation), false)""";
+            SELECT coalesce(
+                (SELECT coalesce(pg_catalog.pg_partition_root(relation.oid), relation.oid) {=} pg_catalog.to_regclass('{table}')
+                 FROM (SELECT pg_catalog.to_regclass(pg_catalog.format('%I.%I', ?::pg_catalog.text, ?::pg_catalog.text)) AS oid)
+                     AS relation), false)""";
 
-    public ClaimTable {
+    private final String name;
+    private final DataSource dataSource;
+    private final Duration retention;
+    private final SynchronousCommit synchronousCommit;
+    private volatile @Nullable String schema;
+
+    /**
+     * @param name of the table, with or without its schema; without one, the search path of the claims decides, once
+     * @param dataSource reaches only the primary, in autocommit, with READ COMMITTED as its connections' isolation level
+     * @param retention how long a key's row is kept, counted from its last claim, or from its completion if that is later; a
+     *     request may override it
+     * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may give it any session
+     */
+    public ClaimTable(String name, DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         if (!name.matches(NAME_PATTERN)) {
             throw new IllegalArgumentException("A claim table cannot be named " + name);
         }
+        this.name = name;
+        this.dataSource = dataSource;
+        this.retention = retention;
+        this.synchronousCommit = synchronousCommit;
+        int dot = name.indexOf('.');
+        this.schema = dot < 0 ? null : name.substring(0, dot);
     }
 
     /** The table that has no name of its own. */
@@ -59,29 +99,107 @@ public record ClaimTable(String name, DataSource dataSource, Duration retention,
         this(DEFAULT_NAME, dataSource, retention, synchronousCommit);
     }
 
+    /** Returns the name as it is configured. */
+    public String name() {
+        return name;
+    }
+
+    public DataSource dataSource() {
+        return dataSource;
+    }
+
+    public Duration retention() {
+        return retention;
+    }
+
+    public SynchronousCommit synchronousCommit() {
+        return synchronousCommit;
+    }
+
+    /** Returns the schema, which is found first if need be. */
+    String schema() {
+        if (!isResolved()) {
+            statements().run(connection -> true);
+        }
+        return Objects.requireNonNull(schema);
+    }
+
+    /** Returns the name without its schema. */
+    String relation() {
+        return name.substring(name.indexOf('.') + 1);
+    }
+
+    /** Returns whether the schema is known, by its name or by a statement that has run. */
+    boolean isResolved() {
+        return schema != null;
+    }
+
+    /** Notes the schema, unless it is known: from then on it stays the same. */
+    synchronized void resolve(String found) {
+        if (schema == null) {
+            schema = found;
+        }
+    }
+
+    /**
+     * Finds the schema by a connection of the claims, unless it is known.
+     *
+     * @throws ClaimStoreUnavailableException if no schema of the search path has the table, or several have one
+     */
+    void resolve(Connection connection) throws SQLException {
+        if (isResolved()) {
+            return;
+        }
+        List<String> schemas = new ArrayList<>();
+        try (PreparedStatement statement = connection.prepareStatement(PgCatalog.sql(SCHEMAS))) {
+            statement.setString(1, relation());
+            ResultSet row = statement.executeQuery();
+            while (row.next()) {
+                schemas.add(row.getString(1));
+            }
+        }
+        if (schemas.size() != 1) {
+            throw new ClaimStoreUnavailableException(
+                    schemas.isEmpty()
+                            ? "No schema of the search path has table %s".formatted(name)
+                            : "Several schemas of the search path have a table %s: %s".formatted(name, schemas),
+                    null);
+        }
+        resolve(schemas.get(0));
+    }
+
     /** Returns the SQL of a statement. Quoted, because a name may be a key word. */
     public String sql(String statement) {
-        return statement.replace(PLACEHOLDER, quoted());
+        String table = quoted(schema());
+        return PgCatalog.sql(statement)
+                .replace('\'' + PLACEHOLDER + '\'', '\'' + table.replace("'", "''") + '\'')
+                .replace(PLACEHOLDER, table);
     }
 
-    /** Returns the script that creates the default table, for this one. Its indexes and constraints begin with its name. */
-    String script(String script) {
-        String relation = name.substring(name.indexOf('.') + 1);
-        return script.replaceAll("\\b" + DEFAULT_NAME + "\\b", quoted()).replace(DEFAULT_NAME + "_", relation + "_");
+    /** Returns the SQL of a statement, which is made when it is first used: its table may not be there before. */
+    public Supplier<String> later(String statement) {
+        return SingletonSupplier.of(() -> sql(statement));
     }
 
-    private String quoted() {
-        return '"' + name.replace(".", "\".\"") + '"';
+    /**
+     * Returns the script that creates the default table, for this one. Its indexes and constraints begin with its name.
+     *
+     * @param target the schema for the table, unless it is known; {@code null} if the search path has none
+     */
+    String script(String script, @Nullable String target) {
+        String table = Matcher.quoteReplacement(quoted(isResolved() ? schema : target));
+        return script.replace(DEFAULT_NAME + "_", relation() + "_").replaceAll("\\b" + DEFAULT_NAME + "\\b", table);
     }
 
-    /** Returns the SQL of a statement that is a transaction of its own, behind the settings that it needs. */
+    private String quoted(@Nullable String schema) {
+        String relation = '"' + relation() + '"';
+        // The schema of a search path may have any name.
+        return schema == null ? relation : '"' + schema.replace("\"", "\"\"") + "\"." + relation;
+    }
+
+    /** Returns a statement that is a transaction of its own, behind the settings that it needs. */
     String alone(String statement) {
-        return Statements.SETTINGS.formatted(synchronousCommit.setting()) + sql(statement);
-    }
-
-    /** Returns the SQL of a statement within a transaction of the application: see {@link Statements#within}. */
-    public String within(String statement) {
-        return Statements.within(sql(statement));
+        return Statements.SETTINGS.formatted(synchronousCommit.setting()) + statement;
     }
 
     /** Returns whether a statement has failed because of this table's indexes, or those of one of its partitions. */
@@ -98,6 +216,6 @@ public record ClaimTable(String name, DataSource dataSource, Duration retention,
 
     /** Returns what runs statements on the table's own connections. */
     public Statements statements() {
-        return new Statements(dataSource);
+        return new Statements(dataSource, this::resolve);
     }
 }

@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimId;
 import java.sql.PreparedStatement;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
@@ -19,18 +20,18 @@ final class Fence {
      */
     private static final String LOCK = """
             SELECT claim_id FROM {table}
-            WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'HELD'
+            WHERE scope {=} ? AND key {=} ? AND claim_id {=} ? AND status {=} 'HELD'
             FOR KEY SHARE""";
 
     private final SameDatabase database;
-    private final String lock;
+    private final Supplier<String> lock;
 
     /** Whether a DataSource leads to the claim database; the check takes two statements. */
     private final Map<DataSource, Boolean> known = new ConcurrentReferenceHashMap<>(2);
 
     Fence(ClaimTable table) {
         this.database = new SameDatabase(table);
-        this.lock = table.within(LOCK);
+        this.lock = table.later(Statements.within(LOCK));
     }
 
     /**
@@ -41,7 +42,7 @@ final class Fence {
      */
     boolean lock(ClaimId claim) {
         JdbcTemplate transaction = new JdbcTemplate(callersDataSource());
-        return Boolean.TRUE.equals(transaction.execute(lock, (PreparedStatement statement) -> {
+        return Boolean.TRUE.equals(transaction.execute(lock.get(), (PreparedStatement statement) -> {
             new Parameters(statement).values(claim.key().scope(), claim.key().key(), claim.value());
             return Statements.answer(statement).next();
         }));

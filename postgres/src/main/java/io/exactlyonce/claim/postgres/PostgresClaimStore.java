@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,13 +59,13 @@ public final class PostgresClaimStore implements ClaimStore {
     static final String CLAIM = """
             INSERT INTO {table} (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
                                  fingerprint, lease_until, first_claimed_at, claimed_at, expires_at)
-            SELECT w.scope, w.key, 'HELD', w.claim_id, w.owner, 1, (extract(epoch FROM clock.now) * 1000000)::bigint, false,
-                   decode(w.fingerprint, 'hex'), clock.now + w.lease_micros * interval '1 microsecond', clock.now, clock.now,
-                   clock.now + w.retention_micros * interval '1 microsecond'
-            FROM (SELECT clock_timestamp() AS now, set_config('synchronous_commit', '%s', true),
-                         set_config('lock_timeout', '1s', true)) AS clock,
-                 unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]), (SELECT ?::bigint[]),
-                        (SELECT ?::text[]), (SELECT ?::bigint[]))
+            SELECT w.scope, w.key, 'HELD', w.claim_id, w.owner, 1, (extract(epoch FROM clock.now) {*} 1000000)::bigint, false,
+                   pg_catalog.decode(w.fingerprint, 'hex'), clock.now {+} (w.lease_micros {*} interval '1 microsecond'), clock.now, clock.now,
+                   clock.now {+} (w.retention_micros {*} interval '1 microsecond')
+            FROM (SELECT pg_catalog.clock_timestamp() AS now, pg_catalog.set_config('synchronous_commit', '%s', true),
+                         pg_catalog.set_config('lock_timeout', '1s', true)) AS clock,
+                 unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.uuid[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::bigint[]),
+                        (SELECT ?::pg_catalog.text[]), (SELECT ?::bigint[]))
                      AS w (scope, key, claim_id, owner, lease_micros, fingerprint, retention_micros)
             ON CONFLICT (scope, key) DO NOTHING
             RETURNING claim_id, fencing_token""";
@@ -78,7 +79,7 @@ public final class PostgresClaimStore implements ClaimStore {
     private static final String HELD = """
             CROSS JOIN LATERAL (
                 SELECT %s FROM {table} AS c
-                WHERE c.scope = w.scope AND c.key = w.key AND c.claim_id = w.claim_id AND c.status = 'HELD'
+                WHERE c.scope {=} w.scope AND c.key {=} w.key AND c.claim_id {=} w.claim_id AND c.status {=} 'HELD'
                 LIMIT 1 FOR NO KEY UPDATE SKIP LOCKED
             ) AS held OFFSET 0) AS w
             WHERE %s
@@ -89,18 +90,19 @@ public final class PostgresClaimStore implements ClaimStore {
             UPDATE {table} AS claim
             SET status = w.status, result = w.result, error = coalesce(w.error, claim.error),
                 in_doubt = claim.in_doubt OR w.in_doubt,
-                completed_at = CASE w.status WHEN 'COMPLETED' THEN clock_timestamp() END,
-                parked_at = CASE w.status WHEN 'PARKED' THEN clock_timestamp() END
+                completed_at = CASE WHEN w.status {=} 'COMPLETED' THEN pg_catalog.clock_timestamp() END,
+                parked_at = CASE WHEN w.status {=} 'PARKED' THEN pg_catalog.clock_timestamp() END
             FROM (SELECT w.*, held.*
-                  FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
-                              (SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::bool[]))
+                  FROM unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.uuid[]), (SELECT ?::pg_catalog.text[]),
+                              (SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::boolean[]))
                        AS w (scope, key, claim_id, status, result, error, in_doubt)
             """ + HELD;
 
     static final String RENEW = """
-            UPDATE {table} AS claim SET lease_until = clock_timestamp() + w.lease_micros * interval '1 microsecond'
+            UPDATE {table} AS claim
+            SET lease_until = pg_catalog.clock_timestamp() {+} (w.lease_micros {*} interval '1 microsecond')
             FROM (SELECT w.*, held.*
-                  FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::bigint[]))
+                  FROM unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.uuid[]), (SELECT ?::bigint[]))
                        AS w (scope, key, claim_id, lease_micros)
             """ + HELD;
 
@@ -121,43 +123,46 @@ public final class PostgresClaimStore implements ClaimStore {
             WITH on_the_primary AS (UPDATE {table} SET owner = owner WHERE false)
             SELECT w.n,
                    CASE
-                       WHEN claim.status IN ('COMPLETED', 'PARKED') THEN claim.status
-                       WHEN claim.status = 'HELD' AND claim.lease_until > clock_timestamp() THEN 'HELD'
-                       WHEN NOT pg_try_advisory_xact_lock_shared(w.lock # '{table}'::regclass::oid::bigint) THEN 'HELD'
+                       WHEN claim.status {=} 'COMPLETED' OR claim.status {=} 'PARKED' THEN claim.status
+                       WHEN claim.status {=} 'HELD' AND claim.lease_until {>} pg_catalog.clock_timestamp() THEN 'HELD'
+                       WHEN NOT pg_catalog.pg_try_advisory_xact_lock_shared(
+                           w.lock {#} '{table}'::pg_catalog.regclass::pg_catalog.oid::bigint) THEN 'HELD'
                        WHEN claim.status IS NULL OR EXISTS (
                            SELECT 1 FROM {table} AS c
-                           WHERE c.scope = w.scope AND c.key = w.key FOR UPDATE SKIP LOCKED) THEN 'FREE'
+                           WHERE c.scope {=} w.scope AND c.key {=} w.key FOR UPDATE SKIP LOCKED) THEN 'FREE'
                        ELSE 'HELD'
                    END AS state,
                    claim.fingerprint
-            FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::bigint[])) WITH ORDINALITY AS w (scope, key, lock, n)
+            FROM unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::bigint[])) WITH ORDINALITY AS w (scope, key, lock, n)
             LEFT JOIN LATERAL (
-                SELECT c.status, c.lease_until, encode(c.fingerprint, 'hex') AS fingerprint
-                FROM {table} AS c WHERE c.scope = w.scope AND c.key = w.key LIMIT 1
+                SELECT c.status, c.lease_until, pg_catalog.encode(c.fingerprint, 'hex') AS fingerprint
+                FROM {table} AS c WHERE c.scope {=} w.scope AND c.key {=} w.key LIMIT 1
             ) AS claim ON true""";
 
     private final Statements statements;
     private final Takeovers takeovers;
     private final Fence fence;
     private final Duration retention;
-    private final String claim;
-    private final String end;
-    private final String claimAndEnd;
-    private final String renew;
-    private final String rows;
-    private final String look;
+    private final Supplier<String> claim;
+    private final Supplier<String> end;
+    private final Supplier<String> claimAndEnd;
+    private final Supplier<String> renew;
+    private final Supplier<String> rows;
+    private final Supplier<String> look;
 
     public PostgresClaimStore(ClaimTable table) {
         this.statements = table.statements();
         this.takeovers = new Takeovers(table, table::alone);
         this.fence = new Fence(table);
         this.retention = table.retention();
-        this.claim = table.sql(CLAIM).formatted(table.synchronousCommit().setting());
-        this.end = table.alone(END);
-        this.claimAndEnd = claim + ";\n" + end;
-        this.renew = table.alone(RENEW);
-        this.rows = table.alone(ClaimRow.OF_KEYS);
-        this.look = table.alone(LOOK);
+        String first = CLAIM.formatted(table.synchronousCommit().setting());
+        String ends = table.alone(END);
+        this.claim = table.later(first);
+        this.end = table.later(ends);
+        this.claimAndEnd = table.later(first + ";\n" + ends);
+        this.renew = table.later(table.alone(RENEW));
+        this.rows = table.later(table.alone(ClaimRow.OF_KEYS));
+        this.look = table.later(table.alone(LOOK));
     }
 
     @Override
@@ -192,7 +197,8 @@ public final class PostgresClaimStore implements ClaimStore {
     private void write(Connection connection, OpenBatch open) throws SQLException {
         boolean claims = !open.claims().isEmpty();
         boolean ends = !open.resolutions().isEmpty();
-        try (PreparedStatement statement = connection.prepareStatement(claims ? ends ? claimAndEnd : claim : end)) {
+        Supplier<String> sql = claims ? ends ? claimAndEnd : claim : end;
+        try (PreparedStatement statement = connection.prepareStatement(sql.get())) {
             Parameters parameters = new Parameters(statement);
             if (claims) {
                 bindClaims(parameters, open.claims());
@@ -272,7 +278,7 @@ public final class PostgresClaimStore implements ClaimStore {
     }
 
     private Map<ClaimKey, ClaimRow> rows(Connection connection, List<ClaimKey> keys) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(rows)) {
+        try (PreparedStatement statement = connection.prepareStatement(rows.get())) {
             return ClaimRow.read(statement, keys);
         }
     }
@@ -293,7 +299,7 @@ public final class PostgresClaimStore implements ClaimStore {
     }
 
     private Set<UUID> renewOnce(Connection connection, List<LeaseRenewal> leases) throws SQLException {
-        return Statements.write(connection, renew, leases, parameters -> {
+        return Statements.write(connection, renew.get(), leases, parameters -> {
             parameters.keys(leases, each -> each.claim().key());
             parameters.uuids(leases, each -> each.claim().value());
             parameters.longs(leases, each -> Statements.micros(each.lease()));
@@ -327,7 +333,7 @@ public final class PostgresClaimStore implements ClaimStore {
 
     private Map<ClaimKey, KeyState> peek(Connection connection, List<ClaimKey> keys) throws SQLException {
         Map<ClaimKey, KeyState> states = new HashMap<>();
-        try (PreparedStatement statement = connection.prepareStatement(look)) {
+        try (PreparedStatement statement = connection.prepareStatement(look.get())) {
             Parameters parameters = new Parameters(statement);
             parameters.keys(keys, key -> key);
             parameters.longs(keys, SameDatabase::number);

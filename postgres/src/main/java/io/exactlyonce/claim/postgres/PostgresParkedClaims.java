@@ -17,24 +17,26 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String COLUMNS = """
             SELECT scope, key, claim_id, attempt, in_doubt, coalesce(error, 'unknown') AS reason,
-                   (extract(epoch FROM parked_at) * 1000000)::bigint AS parked_at_micros
+                   (extract(epoch FROM parked_at) {*} 1000000)::bigint AS parked_at_micros
             FROM {table}
             """;
 
     /** Has a condition on {@code parked_at}, because the index of parked claims has one. */
     static final String LIST = COLUMNS + """
-            WHERE parked_at IS NOT NULL AND status = 'PARKED'
-              AND (parked_at, scope, key) > (timestamptz 'epoch' + ? * interval '1 microsecond', ?, ?)
+            WHERE parked_at IS NOT NULL AND status {=} 'PARKED'
+              AND (parked_at, scope, key)
+                  {>} (timestamp with time zone 'epoch' {+} (? {*} interval '1 microsecond'), ?, ?)
             ORDER BY parked_at, scope, key
             LIMIT ?
             """;
 
-    private static final String FIND = COLUMNS + "WHERE scope = ? AND key = ? AND status = 'PARKED'";
+    private static final String FIND = COLUMNS + "WHERE scope {=} ? AND key {=} ? AND status {=} 'PARKED'";
 
     /** A parked row has no result yet. */
     private static final String DECIDE = """
-            parked_at = NULL, expires_at = greatest(expires_at, clock_timestamp() + ? * interval '1 microsecond')
-            WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'PARKED'
+            parked_at = NULL,
+            expires_at = greatest(expires_at, pg_catalog.clock_timestamp() {+} (? {*} interval '1 microsecond'))
+            WHERE scope {=} ? AND key {=} ? AND claim_id {=} ? AND status {=} 'PARKED'
             """;
 
     /** {@code cleared} stays until the next claim: an operator has decided. */
@@ -42,18 +44,21 @@ public final class PostgresParkedClaims implements ParkedClaims {
             "UPDATE {table} SET status = 'RELEASED', cleared = true, result = ?, " + DECIDE;
 
     private static final String COMPLETE =
-            "UPDATE {table} SET status = 'COMPLETED', completed_at = clock_timestamp(), result = ?, " + DECIDE;
+            "UPDATE {table} SET status = 'COMPLETED', completed_at = pg_catalog.clock_timestamp(), result = ?, "
+                    + DECIDE;
 
     private static final String DETAILS = """
             SELECT status, attempt, fencing_token, in_doubt, owner, first_claimed_at, claimed_at, lease_until,
-                   lease_until <= clock_timestamp() AS is_lease_over, completed_at, parked_at, expires_at, error
-            FROM {table} WHERE scope = ? AND\s""";
+                   lease_until {<=} pg_catalog.clock_timestamp() AS is_lease_over, completed_at, parked_at, expires_at, error
+            FROM {table} WHERE scope {=} ? AND\s""";
 
-    private static final String BY_KEY = "key = ?";
+    private static final String BY_KEY = "key {=} ?";
 
     /** No index has it: all rows of the scope are read. */
     private static final String BY_SHORT_HASH = """
-            left(encode(sha256(convert_to(scope, 'UTF8') || '\\x00'::bytea || convert_to(key, 'UTF8')), 'hex'), 16) = ?
+            pg_catalog.left(pg_catalog.encode(pg_catalog.sha256(
+                pg_catalog.convert_to(scope, 'UTF8') {||} '\\x00'::pg_catalog.bytea {||} pg_catalog.convert_to(key, 'UTF8')),
+                'hex'), 16) {=} ?
             """;
 
     private final ClaimTable table;
@@ -94,7 +99,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     private <T> List<T> query(String sql, Class<T> type, Object... parameters) {
-        return statements.query(table.alone(sql), DataClassRowMapper.newInstance(type), parameters);
+        return statements.query(table.sql(table.alone(sql)), DataClassRowMapper.newInstance(type), parameters);
     }
 
     @Override
@@ -111,7 +116,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
         ClaimKey key = claim.key();
         return statements.run(
                 connection -> {
-                    try (PreparedStatement statement = connection.prepareStatement(table.alone(sql))) {
+                    try (PreparedStatement statement = connection.prepareStatement(table.sql(table.alone(sql)))) {
                         new Parameters(statement)
                                 .values(result, retentionMicros, key.scope(), key.key(), claim.value());
                         statement.execute();

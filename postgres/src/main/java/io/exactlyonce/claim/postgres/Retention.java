@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -42,8 +43,8 @@ public final class Retention {
      * expensive enough to be compiled, which takes longer than the batch.
      */
     private static final String SETTINGS = """
-            SELECT set_config('enable_seqscan', 'off', true), set_config('synchronous_commit', 'off', true),
-                   set_config('jit', 'off', true);
+            SELECT pg_catalog.set_config('enable_seqscan', 'off', true),
+                   pg_catalog.set_config('synchronous_commit', 'off', true), pg_catalog.set_config('jit', 'off', true);
             """;
 
     /**
@@ -61,26 +62,28 @@ public final class Retention {
      */
     static final String DELETE = """
             WITH turn AS MATERIALIZED (
-                SELECT pg_try_advisory_xact_lock(731744120, to_regclass('{table}')::oid::integer) AS mine
+                SELECT pg_catalog.pg_try_advisory_xact_lock(731744120, '{table}'::pg_catalog.regclass::pg_catalog.oid::integer) AS mine
             ), expired AS MATERIALIZED (
                 SELECT %s, c.scope, c.key FROM {table} AS c
-                WHERE (SELECT mine FROM turn) AND expires_at >= ? AND expires_at <= now() AND parked_at IS NULL AND status <> 'PARKED'
-                  AND greatest(claimed_at, CASE status WHEN 'COMPLETED' THEN completed_at WHEN 'HELD' THEN lease_until END)
-                          - claimed_at <= now() - expires_at
+                WHERE (SELECT mine FROM turn) AND expires_at {>=} ? AND expires_at {<=} pg_catalog.now()
+                  AND parked_at IS NULL AND status {<>} 'PARKED'
+                  AND (greatest(claimed_at, CASE WHEN status {=} 'COMPLETED' THEN completed_at
+                                                 WHEN status {=} 'HELD' THEN lease_until END)
+                          {-} claimed_at) {<=} (pg_catalog.now() {-} expires_at)
                 ORDER BY expires_at LIMIT ?
                 FOR UPDATE SKIP LOCKED
             ), deleted AS (
                 DELETE FROM {table} AS claim USING expired AS w WHERE %s
                 RETURNING claim.expires_at
             )
-            SELECT (SELECT mine FROM turn) AS mine, count(*) AS rows, max(expires_at) AS last FROM deleted""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
+            SELECT (SELECT mine FROM turn) AS mine, pg_catalog.count(*) AS rows, pg_catalog.max(expires_at) AS last FROM deleted""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
     /** Looks at the table as a whole, by its indexes alone. The oldest is the one that expires first. The two differ while rows of an earlier retention are there. */
     private static final String SURVEY = """
-            SELECT (SELECT extract(epoch FROM greatest(now() - claimed_at, interval '0')) * 1000000
+            SELECT (SELECT extract(epoch FROM greatest(pg_catalog.now() {-} claimed_at, interval '0')) {*} 1000000
                     FROM {table} WHERE parked_at IS NULL
                     ORDER BY expires_at LIMIT 1)::bigint AS oldest_micros,
-                   (SELECT count(*) FROM {table} WHERE parked_at IS NOT NULL) AS parked""";
+                   (SELECT pg_catalog.count(*) FROM {table} WHERE parked_at IS NOT NULL) AS parked""";
 
     /**
      * The deletions of one transaction.
@@ -112,8 +115,8 @@ public final class Retention {
     }
 
     private final Statements statements;
-    private final String delete;
-    private final String survey;
+    private final Supplier<String> delete;
+    private final Supplier<String> survey;
     private final String remedy;
     private final int batchSize;
     private final List<RetentionObserver> observers;
@@ -131,8 +134,8 @@ public final class Retention {
     public Retention(
             ClaimTable table, int batchSize, List<RetentionObserver> observers, NanoClock nanoClock, Pause pause) {
         this.statements = table.statements();
-        this.delete = SETTINGS + table.sql(DELETE);
-        this.survey = SETTINGS + table.sql(SURVEY);
+        this.delete = table.later(SETTINGS + DELETE);
+        this.survey = table.later(SETTINGS + SURVEY);
         this.remedy = REMEDY.formatted(table.name());
         this.batchSize = batchSize;
         this.observers = List.copyOf(observers);
@@ -148,7 +151,7 @@ public final class Retention {
         try {
             deleteAll();
             Survey found = statements
-                    .query(survey, DataClassRowMapper.newInstance(Survey.class))
+                    .query(survey.get(), DataClassRowMapper.newInstance(Survey.class))
                     .get(0);
             Boundary.notifySafely(observers, observer -> observer.surveyed(found.oldest(), found.parked()));
             if (failing) {
@@ -171,7 +174,7 @@ public final class Retention {
         while (true) {
             long batchStartNanos = nanoClock.nanoTime();
             Batch batch = statements
-                    .query(delete, DataClassRowMapper.newInstance(Batch.class), from, batchSize)
+                    .query(delete.get(), DataClassRowMapper.newInstance(Batch.class), from, batchSize)
                     .get(0);
             if (!batch.mine()) {
                 return;

@@ -1,10 +1,10 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.primary.PgCatalog;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -22,31 +22,24 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class SameDatabase {
 
-    /** The search path, and maybe the user, decide which table the name means. */
-    private static final String TABLE = "SELECT coalesce(to_regclass('{table}')::oid::bigint, 0)";
+    private static final String TABLE = "SELECT coalesce(pg_catalog.to_regclass('{table}')::pg_catalog.oid::bigint, 0)";
 
-    private static final String SCHEMA =
-            "SELECT relnamespace::regnamespace::text FROM pg_class WHERE oid = to_regclass('{table}')";
-
-    private static final String DESCRIBE = """
-            SELECT format('database %s on %s (user %s, search_path %s)', current_database(),
-                          coalesce(host(inet_server_addr()) || ':' || inet_server_port(), 'local socket'),
-                          current_user, current_setting('search_path'))
-            """;
+    private static final String DESCRIBE = PgCatalog.sql("""
+            SELECT pg_catalog.format('database %s on %s (user %s, search_path %s)', pg_catalog.current_database(),
+                coalesce(pg_catalog.host(pg_catalog.inet_server_addr()) {||} ':' {||} pg_catalog.inet_server_port(),
+                         'local socket'),
+                current_user, pg_catalog.current_setting('search_path'))
+            """);
 
     /** In autocommit: otherwise the caller's transaction would keep a connection of the claims' pool to its end. */
     private final Statements claims;
 
-    private final String tableName;
-    private final String tableNumber;
-    private final String tableSchema;
+    private final ClaimTable table;
 
     /** @param table where the claims are kept */
     public SameDatabase(ClaimTable table) {
         this.claims = table.statements();
-        this.tableName = table.name();
-        this.tableNumber = table.sql(TABLE);
-        this.tableSchema = table.sql(SCHEMA);
+        this.table = table;
     }
 
     /**
@@ -79,34 +72,29 @@ public final class SameDatabase {
     /** Returns whether the transaction that this template works in is one of the claims' database. */
     public boolean isSame(JdbcTemplate transaction) {
         long number = ThreadLocalRandom.current().nextLong();
-        String lock = "SELECT pg_try_advisory_xact_lock(?)";
+        String lock = "SELECT pg_catalog.pg_try_advisory_xact_lock(?)";
         return Boolean.TRUE.equals(transaction.queryForObject(lock, Boolean.class, number))
                 && !claims.ask(lock, Boolean.class, number);
     }
 
-    /** Returns whether the claim table's name means the same table in both. */
-    public boolean isSameTable(JdbcTemplate transaction) {
-        return Objects.equals(table(), transaction.queryForObject(tableNumber, Long.class));
-    }
-
     /** Returns the name of the claims' table, as it is configured. */
     public String tableName() {
-        return tableName;
+        return table.name();
     }
 
     /** Returns the schema and the name of the claims' table. */
     public String qualifiedTable() {
-        return schema() + "." + tableName.substring(tableName.indexOf('.') + 1);
+        return schema() + "." + table.relation();
     }
 
     /** Returns the OID of the claims' table. */
     public long table() {
-        return claims.ask(tableNumber, Long.class);
+        return claims.ask(table.sql(TABLE), Long.class);
     }
 
     /** Returns the schema of the claims' table. */
     public String schema() {
-        return claims.ask(tableSchema, String.class);
+        return table.schema();
     }
 
     public String describeClaims() {

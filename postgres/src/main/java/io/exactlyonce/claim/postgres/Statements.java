@@ -36,17 +36,19 @@ public final class Statements {
      * implicit transaction: so it holds for these two only, also behind a pooler that gives each transaction another session.
      * Without it, a scan that looked cheap on a young table would stay when the table has grown.
      */
-    static final String SETTINGS =
-            "SELECT set_config('enable_seqscan', 'off', true), set_config('synchronous_commit', '%s', true);\n";
+    static final String SETTINGS = "SELECT pg_catalog.set_config('enable_seqscan', 'off', true),"
+            + " pg_catalog.set_config('synchronous_commit', '%s', true);\n";
 
     /** Keeps the old setting: {@code WHERE} reads it before {@code SELECT} sets it. */
     public static final String ONLY_BY_INDEX = """
-            SELECT set_config('enable_seqscan', 'off', true)
-            WHERE set_config('exactly_once.enable_seqscan', current_setting('enable_seqscan'), true) IS NOT NULL""";
+            SELECT pg_catalog.set_config('enable_seqscan', 'off', true)
+            WHERE pg_catalog.set_config('exactly_once.enable_seqscan', pg_catalog.current_setting('enable_seqscan'), true)
+                  IS NOT NULL""";
 
     /** Where a proxy has sent the first one to another server, nothing was kept, and what the session began with is set. */
     public static final String AS_BEFORE = """
-            SELECT set_config('enable_seqscan', current_setting('exactly_once.enable_seqscan', true), true)""";
+            SELECT pg_catalog.set_config(
+                'enable_seqscan', pg_catalog.current_setting('exactly_once.enable_seqscan', true), true)""";
 
     /** Another transaction was preferred: a serialization failure, a deadlock. */
     private static final Set<String> ROLLED_BACK = Set.of("40001", "40P01");
@@ -55,13 +57,20 @@ public final class Statements {
     private static final int MAX_TRIES_STALE = 2;
 
     private final DataSource dataSource;
+    private final Preparation preparation;
 
     interface Binder {
         void bind(Parameters parameters) throws SQLException;
     }
 
-    public Statements(DataSource dataSource) {
+    /** Prepares each connection for its statements. */
+    interface Preparation {
+        void of(Connection connection) throws SQLException;
+    }
+
+    Statements(DataSource dataSource, Preparation preparation) {
         this.dataSource = dataSource;
+        this.preparation = preparation;
     }
 
     /**
@@ -77,6 +86,7 @@ public final class Statements {
         for (int attempt = 1; ; attempt++) {
             try (Connection connection = connect()) {
                 try {
+                    preparation.of(connection);
                     return work.doInConnection(connection);
                 } catch (SQLException failure) {
                     // A pool without primary checks would hand it out again.

@@ -18,40 +18,46 @@ final class TableShape {
      */
     private static final String FIND_FAULT = """
             WITH RECURSIVE relation AS (
-                SELECT to_regclass('{table}')::oid AS oid, true AS is_root
+                SELECT pg_catalog.to_regclass('{table}')::pg_catalog.oid AS oid, true AS is_root
                 UNION ALL
-                SELECT child.inhrelid, false FROM relation JOIN pg_inherits AS child ON child.inhparent = relation.oid
+                SELECT child.inhrelid, false FROM relation
+                JOIN pg_catalog.pg_inherits AS child ON child.inhparent {=} relation.oid
                 WHERE NOT child.inhdetachpending
             ), looked_at AS (
-                SELECT c.oid::regclass::text AS name,
+                SELECT c.oid::pg_catalog.regclass::pg_catalog.text AS name,
                        CASE
-                           WHEN c.relkind NOT IN ('r', 'p') THEN 'NOT_A_TABLE'
+                           WHEN c.relkind {<>} 'r' AND c.relkind {<>} 'p' THEN 'NOT_A_TABLE'
                            WHEN relation.is_root AND c.relispartition THEN 'ONE_PARTITION'
-                           WHEN relation.is_root AND row_security_active(c.oid) THEN 'HIDES_ROWS'
-                           WHEN c.relpersistence = 't' THEN 'TEMPORARY'
-                           WHEN c.relkind = 'r' AND c.relpersistence = 'u' THEN 'UNLOGGED'
-                           WHEN c.relkind = 'r' AND EXISTS (SELECT 1 FROM pg_inherits WHERE inhparent = c.oid) THEN 'INHERITED'
-                           WHEN p.partstrat = 'h' AND hash.is_complete IS NOT TRUE THEN 'REMAINDER_MISSING'
-                           WHEN p.partstrat IN ('l', 'r') AND p.partdefid = 0 THEN 'DEFAULT_MISSING'
-                           WHEN c.relkind = 'r' AND 2 > (
-                               SELECT count(DISTINCT a.attname) FROM pg_index AS i
-                               JOIN pg_attribute AS a ON a.attrelid = i.indrelid AND a.attnum = i.indkey[0]
-                               WHERE i.indrelid = c.oid AND i.indisvalid AND a.attname IN ('expires_at', 'parked_at'))
+                           WHEN relation.is_root AND pg_catalog.row_security_active(c.oid) THEN 'HIDES_ROWS'
+                           WHEN c.relpersistence {=} 't' THEN 'TEMPORARY'
+                           WHEN c.relkind {=} 'r' AND c.relpersistence {=} 'u' THEN 'UNLOGGED'
+                           WHEN c.relkind {=} 'r'
+                               AND EXISTS (SELECT 1 FROM pg_catalog.pg_inherits WHERE inhparent {=} c.oid) THEN 'INHERITED'
+                           WHEN p.partstrat {=} 'h' AND hash.is_complete IS NOT TRUE THEN 'REMAINDER_MISSING'
+                           WHEN (p.partstrat {=} 'l' OR p.partstrat {=} 'r') AND p.partdefid {=} 0::pg_catalog.oid THEN 'DEFAULT_MISSING'
+                           WHEN c.relkind {=} 'r' AND 2 {>} (
+                               SELECT pg_catalog.count(DISTINCT a.attname) FROM pg_catalog.pg_index AS i
+                               JOIN pg_catalog.pg_attribute AS a
+                                   ON a.attrelid {=} i.indrelid AND a.attnum {=} i.indkey[0]
+                               WHERE i.indrelid {=} c.oid AND i.indisvalid
+                                 AND (a.attname {=} 'expires_at' OR a.attname {=} 'parked_at'))
                                THEN 'INDEX_MISSING'
                        END AS fault
                 FROM relation
-                JOIN pg_class AS c ON c.oid = relation.oid
-                LEFT JOIN pg_partitioned_table AS p ON p.partrelid = c.oid
+                JOIN pg_catalog.pg_class AS c ON c.oid {=} relation.oid
+                LEFT JOIN pg_catalog.pg_partitioned_table AS p ON p.partrelid {=} c.oid
                 LEFT JOIN LATERAL (
-                    SELECT sum(largest / modulus) = max(largest) AS is_complete
-                    FROM (SELECT modulus, max(modulus) OVER () AS largest
-                          FROM (SELECT substring(pg_get_expr(part.relpartbound, part.oid) FROM 'modulus (\\d+)')::bigint AS modulus
-                                FROM relation AS child JOIN pg_class AS part ON part.oid = child.oid
-                                JOIN pg_inherits ON inhrelid = part.oid AND inhparent = c.oid) AS bounds) AS shares
+                    SELECT pg_catalog.sum(largest {/} modulus) {=} pg_catalog.max(largest) AS is_complete
+                    FROM (SELECT modulus, pg_catalog.max(modulus) OVER () AS largest
+                          FROM (SELECT substring(pg_catalog.pg_get_expr(part.relpartbound, part.oid)
+                                                 FROM 'modulus (\\d+)')::bigint AS modulus
+                                FROM relation AS child JOIN pg_catalog.pg_class AS part ON part.oid {=} child.oid
+                                JOIN pg_catalog.pg_inherits
+                                    ON inhrelid {=} part.oid AND inhparent {=} c.oid) AS bounds) AS shares
                 ) AS hash ON true
             )
             SELECT name, fault FROM looked_at WHERE fault IS NOT NULL
-            ORDER BY fault = 'INDEX_MISSING', name LIMIT 1""";
+            ORDER BY fault {=} 'INDEX_MISSING', name LIMIT 1""";
 
     private static final Logger log = LoggerFactory.getLogger(TableShape.class);
 

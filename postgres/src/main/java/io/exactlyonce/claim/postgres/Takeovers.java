@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
@@ -28,8 +29,8 @@ public final class Takeovers {
     private static final String PLACE = """
             CROSS JOIN LATERAL (
                 SELECT %s FROM {table} AS c
-                WHERE c.scope = w.scope AND c.key = w.key AND c.claim_id = w.held_id AND c.status = w.status
-                  AND (c.status = 'RELEASED' OR c.lease_until <= clock_timestamp())
+                WHERE c.scope {=} w.scope AND c.key {=} w.key AND c.claim_id {=} w.held_id AND c.status {=} w.status
+                  AND (c.status {=} 'RELEASED' OR c.lease_until {<=} pg_catalog.clock_timestamp())
                 LIMIT 1 FOR UPDATE SKIP LOCKED
             ) AS free OFFSET 0) AS w
             WHERE %s
@@ -39,13 +40,14 @@ public final class Takeovers {
     static final String TAKE_OVER = """
             UPDATE {table} AS claim
             SET status = 'HELD', claim_id = w.claim_id, owner = w.owner, attempt = w.attempt, fencing_token = w.token,
-                in_doubt = w.in_doubt, fingerprint = decode(w.fingerprint, 'hex'), claimed_at = clock_timestamp(),
-                cleared = false, lease_until = clock_timestamp() + w.lease_micros * interval '1 microsecond',
-                expires_at = clock_timestamp() + w.retention_micros * interval '1 microsecond'
+                in_doubt = w.in_doubt, fingerprint = pg_catalog.decode(w.fingerprint, 'hex'),
+                claimed_at = pg_catalog.clock_timestamp(), cleared = false,
+                lease_until = pg_catalog.clock_timestamp() {+} (w.lease_micros {*} interval '1 microsecond'),
+                expires_at = pg_catalog.clock_timestamp() {+} (w.retention_micros {*} interval '1 microsecond')
             FROM (SELECT w.*, free.*
-                  FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
-                              (SELECT ?::uuid[]), (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]),
-                              (SELECT ?::bool[]), (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]))
+                  FROM unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.uuid[]), (SELECT ?::pg_catalog.text[]),
+                              (SELECT ?::pg_catalog.uuid[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]),
+                              (SELECT ?::boolean[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]))
                        AS w (scope, key, held_id, status, claim_id, owner, attempt, token, in_doubt, fingerprint,
                              lease_micros, retention_micros)
             """ + PLACE;
@@ -57,14 +59,14 @@ public final class Takeovers {
     private static final String COMPLETE = """
             UPDATE {table} AS claim
             SET status = 'COMPLETED', claim_id = w.claim_id, owner = w.owner,
-                attempt = w.attempt / (pg_current_xact_id() = ?::xid8)::int, fencing_token = w.token,
-                in_doubt = w.in_doubt, fingerprint = decode(w.fingerprint, 'hex'), result = w.result, cleared = false,
-                claimed_at = now(), lease_until = now(), completed_at = clock_timestamp(),
-                expires_at = now() + w.retention_micros * interval '1 microsecond'
+                attempt = w.attempt {/} (pg_catalog.pg_current_xact_id() {=} ?::pg_catalog.xid8)::int, fencing_token = w.token,
+                in_doubt = w.in_doubt, fingerprint = pg_catalog.decode(w.fingerprint, 'hex'), result = w.result, cleared = false,
+                claimed_at = pg_catalog.now(), lease_until = pg_catalog.now(), completed_at = pg_catalog.clock_timestamp(),
+                expires_at = pg_catalog.now() {+} (w.retention_micros {*} interval '1 microsecond')
             FROM (SELECT w.*, free.*
-                  FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
-                              (SELECT ?::uuid[]), (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]),
-                              (SELECT ?::bool[]), (SELECT ?::text[]), (SELECT ?::bigint[]), (SELECT ?::text[]))
+                  FROM unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.uuid[]), (SELECT ?::pg_catalog.text[]),
+                              (SELECT ?::pg_catalog.uuid[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::bigint[]), (SELECT ?::bigint[]),
+                              (SELECT ?::boolean[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::bigint[]), (SELECT ?::pg_catalog.text[]))
                        AS w (scope, key, held_id, status, claim_id, owner, attempt, token, in_doubt, fingerprint,
                              retention_micros, result)
             """ + PLACE;
@@ -74,16 +76,16 @@ public final class Takeovers {
      */
     static final String PARK_IN_DOUBT = """
             UPDATE {table} AS claim
-            SET status = 'PARKED', parked_at = clock_timestamp(), in_doubt = true,
+            SET status = 'PARKED', parked_at = pg_catalog.clock_timestamp(), in_doubt = true,
                 error = coalesce(error, 'its owner vanished')
             FROM (SELECT w.*, free.*
-                  FROM unnest((SELECT ?::text[]), (SELECT ?::text[]), (SELECT ?::uuid[]), (SELECT ?::text[]),
-                              (SELECT ?::uuid[])) AS w (scope, key, held_id, status, claim_id)
+                  FROM unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.uuid[]), (SELECT ?::pg_catalog.text[]),
+                              (SELECT ?::pg_catalog.uuid[])) AS w (scope, key, held_id, status, claim_id)
             """ + PLACE;
 
-    private final String takeOver;
-    private final String complete;
-    private final String parkInDoubt;
+    private final Supplier<String> takeOver;
+    private final Supplier<String> complete;
+    private final Supplier<String> parkInDoubt;
     private final Duration retention;
 
     /**
@@ -108,13 +110,12 @@ public final class Takeovers {
     }
 
     /**
-     * @param sql makes SQL of a statement of the table's, with settings around it, one of them in front, which has one row
-     *     as its answer
+     * @param around puts settings around a statement, one of them in front, which has one row as its answer
      */
-    public Takeovers(ClaimTable table, UnaryOperator<String> sql) {
-        this.takeOver = sql.apply(TAKE_OVER);
-        this.complete = sql.apply(COMPLETE);
-        this.parkInDoubt = sql.apply(PARK_IN_DOUBT);
+    public Takeovers(ClaimTable table, UnaryOperator<String> around) {
+        this.takeOver = table.later(around.apply(TAKE_OVER));
+        this.complete = table.later(around.apply(COMPLETE));
+        this.parkInDoubt = table.later(around.apply(PARK_IN_DOUBT));
         this.retention = table.retention();
     }
 
@@ -125,7 +126,7 @@ public final class Takeovers {
      * @return the claims that won their key
      */
     Set<UUID> takeOver(Connection connection, List<FreeKey> free) throws SQLException {
-        return Statements.write(connection, takeOver, free, parameters -> {
+        return Statements.write(connection, takeOver.get(), free, parameters -> {
             bindPlaces(parameters, free);
             bindClaims(parameters, free);
             parameters.longs(free, key -> Statements.micros(key.request().lease()));
@@ -144,7 +145,7 @@ public final class Takeovers {
     public Set<UUID> complete(
             Connection connection, List<FreeKey> free, String transaction, Map<ClaimId, String> results)
             throws SQLException {
-        return Statements.write(connection, complete, free, parameters -> {
+        return Statements.write(connection, complete.get(), free, parameters -> {
             parameters.values(transaction);
             bindPlaces(parameters, free);
             bindClaims(parameters, free);
@@ -160,7 +161,7 @@ public final class Takeovers {
      * @return the claims whose key was parked for them
      */
     public Set<UUID> parkInDoubt(Connection connection, List<FreeKey> inDoubt) throws SQLException {
-        return Statements.write(connection, parkInDoubt, inDoubt, parameters -> bindPlaces(parameters, inDoubt));
+        return Statements.write(connection, parkInDoubt.get(), inDoubt, parameters -> bindPlaces(parameters, inDoubt));
     }
 
     private static void bindClaims(Parameters parameters, List<FreeKey> free) throws SQLException {

@@ -41,8 +41,9 @@ public record ApplicationTransactions(
     private static final Set<Class<?>> PLAIN = Set.of(JdbcTransactionManager.class, DataSourceTransactionManager.class);
 
     private static final String SEE = """
-            SELECT current_setting('transaction_isolation') IN ('repeatable read', 'serializable') AS one_snapshot,
-                   coalesce(to_regclass('{table}')::oid::bigint, 0) AS claim_table""";
+            SELECT pg_catalog.current_setting('transaction_isolation') {=} ANY (ARRAY['repeatable read', 'serializable'])
+                       AS one_snapshot,
+                   coalesce(pg_catalog.to_regclass('{table}')::pg_catalog.oid::bigint, 0) AS claim_table""";
 
     /**
      * A transaction that was proved to be of the claims' database.

@@ -11,15 +11,17 @@ import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
  * Proves for each transaction that it meets the database and the table in which claims are kept. Startup proves one
- * transaction; a later one may be another tenant's, with another database, search_path or role.
+ * transaction; a later one may be another tenant's, with another database or role. Its search_path does not matter, because
+ * statements name the table's schema.
  *
  * <p>A database is proved once for each JDBC URL, and the table by its OID, which is unique in a database.
  */
 final class ClaimWhereabouts {
 
-    /** The table that a transaction would use; 0 if it finds none. With row-level security, a row that is hidden would look like a free key. */
-    static final String TABLE = "coalesce(to_regclass('{table}')::oid::bigint, 0) AS claim_table,"
-            + " coalesce(row_security_active(to_regclass('{table}')), false) AS hides_rows";
+    /** The table by its name and schema; 0 if the transaction's database has none. With row-level security, a row that is hidden would look like a free key. */
+    static final String TABLE = """
+            coalesce(pg_catalog.to_regclass('{table}')::pg_catalog.oid::bigint, 0) AS claim_table,
+            coalesce(pg_catalog.row_security_active(pg_catalog.to_regclass('{table}')), false) AS hides_rows""";
 
     private final SameDatabase database;
     private final Set<String> proved = ConcurrentHashMap.newKeySet();
@@ -74,20 +76,18 @@ final class ClaimWhereabouts {
         }
         long current = database.table();
         if (found != current) {
-            throw hidden(
-                    description, found == 0 ? "hides table %s" : "leads to another table %s than the claims'", null);
+            throw elsewhere(description, found == 0 ? "finds no table %s" : "finds another table %s", null);
         }
         // The table was created anew.
         table = current;
     }
 
-    /** Returns the exception for a search_path with which a transaction does not find the claims' table. */
-    ClaimTransactionException hidden(Object description, String how, @Nullable Exception cause) {
-        String schema = database.schema();
+    /** Returns the exception for a transaction of a database where the claims' table is not. */
+    ClaimTransactionException elsewhere(Object description, String how, @Nullable Exception cause) {
         return new ClaimTransactionException(
-                ("%s has a search_path that %s; add the table's schema wherever the search_path is set, for example SET"
-                                + " search_path TO tenant, %s")
-                        .formatted(description, how.formatted(database.tableName()), schema),
+                ("%s %s, although claims are kept in %s; let the transactions of handlers lead to one server and database, the"
+                                + " claims'")
+                        .formatted(description, how.formatted(database.qualifiedTable()), database.describeClaims()),
                 cause);
     }
 }

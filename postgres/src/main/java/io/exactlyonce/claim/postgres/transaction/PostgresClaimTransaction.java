@@ -20,6 +20,7 @@ import io.exactlyonce.claim.postgres.Takeovers.FreeKey;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.claim.transaction.ClaimTransactionException;
 import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.primary.PgCatalog;
 import java.sql.BatchUpdateException;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -33,6 +34,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,13 +67,15 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
      * entries: it would plan each execution anew.
      */
     private static final String LOCKS = """
-            SELECT wanted.position, pg_try_advisory_xact_lock(wanted.number # coalesce(to_regclass('{table}')::oid::bigint, 0)) AS taken,
-                   pg_current_xact_id()::text AS transaction,
-                   (extract(epoch FROM clock_timestamp()) * 1000000)::bigint AS token,
-                   CASE WHEN current_setting('synchronous_commit') IN ('%s')
-                       THEN set_config('synchronous_commit', '%s', true) END AS durability,
-                   current_setting('transaction_read_only') AS read_only, %s
-            FROM unnest((SELECT ?::bigint[])) WITH ORDINALITY AS wanted (number, position)""";
+            SELECT wanted.position,
+                   pg_catalog.pg_try_advisory_xact_lock(wanted.number {#} coalesce(
+                       pg_catalog.to_regclass('{table}')::pg_catalog.oid::bigint, 0)) AS taken,
+                   pg_catalog.pg_current_xact_id()::pg_catalog.text AS transaction,
+                   (extract(epoch FROM pg_catalog.clock_timestamp()) {*} 1000000)::bigint AS token,
+                   CASE WHEN pg_catalog.current_setting('synchronous_commit') {=} ANY (ARRAY['%s'])
+                       THEN pg_catalog.set_config('synchronous_commit', '%s', true) END AS durability,
+                   pg_catalog.current_setting('transaction_read_only') AS read_only, %s
+            FROM pg_catalog.unnest((SELECT ?::bigint[])) WITH ORDINALITY AS wanted (number, position)""";
 
     /**
      * The rows' snapshot is younger than the locks: it shows all commits of their last owners. If the table was
@@ -90,11 +94,15 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private static final String INSERT = """
             INSERT INTO {table} (claim_id, owner, attempt, fencing_token, in_doubt, fingerprint, expires_at,
                                  result, scope, key, status, lease_until, first_claimed_at, claimed_at, completed_at)
-            VALUES (?, ?, ? / (pg_current_xact_id() = ?::xid8)::int, ?, ?, decode(?, 'hex'),
-                    now() + ? * interval '1 microsecond', ?,
-                    ?, ?, 'COMPLETED', now(), now(), now(), clock_timestamp())""";
+            VALUES (?, ?, ? {/} (pg_catalog.pg_current_xact_id() {=} ?::pg_catalog.xid8)::int, ?, ?, pg_catalog.decode(?, 'hex'),
+                    pg_catalog.now() {+} (? {*} interval '1 microsecond'), ?,
+                    ?, ?, 'COMPLETED', pg_catalog.now(), pg_catalog.now(), pg_catalog.now(), pg_catalog.clock_timestamp())""";
 
-    private static final String IS_COMMITTED = "SELECT coalesce(pg_xact_status(?::xid8) = 'committed', false)";
+    private static final String IS_COMMITTED =
+            PgCatalog.sql("SELECT coalesce(pg_catalog.pg_xact_status(?::pg_catalog.xid8) {=} 'committed', false)");
+
+    private static final String IS_WITHIN =
+            PgCatalog.sql("SELECT pg_catalog.pg_current_xact_id_if_assigned() {=} ?::pg_catalog.xid8");
 
     private final ApplicationTransactions transactions;
     private final JdbcTemplate jdbc;
@@ -105,8 +113,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private final PostgresClaimStore store;
     private final Takeovers takeovers;
     private final Duration retention;
-    private final String look;
-    private final String insert;
+    private final Supplier<String> look;
+    private final Supplier<String> insert;
+    private final Supplier<String> insertAndCommit;
 
     /** The numbers of the transactions that are open. */
     private final Map<ClaimId, String> working = new ConcurrentHashMap<>();
@@ -124,19 +133,19 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         this.whereabouts = new ClaimWhereabouts(database, transactions.seen());
         this.failures = new TransactionFailures(database, whereabouts);
         this.store = new PostgresClaimStore(table);
-        this.takeovers = new Takeovers(table, table::within);
+        this.takeovers = new Takeovers(table, Statements::within);
         this.retention = table.retention();
-        this.insert = table.sql(INSERT);
+        this.insert = table.later(INSERT);
+        this.insertAndCommit = table.later(INSERT + ";\nCOMMIT");
         String durability = table.synchronousCommit().setting();
         List<String> weaker = DURABILITIES.subList(0, DURABILITIES.indexOf(durability));
-        this.look = table.sql((transactions.seen().hasOneSnapshot() ? LOCKS : LOCKS_AND_ROWS)
+        this.look = table.later((transactions.seen().hasOneSnapshot() ? LOCKS : LOCKS_AND_ROWS)
                 .formatted(String.join("', '", weaker), durability, ClaimWhereabouts.TABLE));
     }
 
     @Override
     public boolean isWithin(ClaimId claim) {
-        return Boolean.TRUE.equals(jdbc.queryForObject(
-                "SELECT pg_current_xact_id_if_assigned() = ?::xid8", Boolean.class, working.get(claim)));
+        return Boolean.TRUE.equals(jdbc.queryForObject(IS_WITHIN, Boolean.class, working.get(claim)));
     }
 
     @Override
@@ -217,7 +226,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                     null);
         }
         try {
-            jdbc.execute(this.look, (PreparedStatement statement) -> {
+            jdbc.execute(this.look.get(), (PreparedStatement statement) -> {
                 whereabouts.requireDatabase(statement.getConnection(), jdbc, look);
                 Parameters parameters = new Parameters(statement);
                 parameters.longs(look.keys, SameDatabase::number);
@@ -269,7 +278,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private void complete(Look look, Map<ClaimId, String> results) {
         try {
             if (look.free.size() == 1 && look.free.get(0).row == null && transactions.mayCommitByStatement()) {
-                jdbc.update(insert + ";\nCOMMIT", statement -> bind(statement, look.free.get(0), look, results));
+                jdbc.update(insertAndCommit.get(), statement -> bind(statement, look.free.get(0), look, results));
                 return;
             }
             look.free.sort(Comparator.comparing(free -> free.request.key()));
@@ -281,7 +290,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     private void insert(Look look, Map<ClaimId, String> results) {
-        jdbc.execute(insert, (PreparedStatement statement) -> {
+        jdbc.execute(insert.get(), (PreparedStatement statement) -> {
             for (Free free : look.free) {
                 if (free.row == null) {
                     bind(statement, free, look, results);

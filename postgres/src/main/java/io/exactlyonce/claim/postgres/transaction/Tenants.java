@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres.transaction;
 
+import io.exactlyonce.primary.PgCatalog;
 import jakarta.persistence.EntityManagerFactory;
 import jakarta.persistence.PersistenceException;
 import java.util.LinkedHashSet;
@@ -28,10 +29,10 @@ final class Tenants {
             ClassUtils.isPresent("org.hibernate.engine.spi.SessionFactoryImplementor", Tenants.class.getClassLoader());
 
     /** Where a session leads, and whether it can write there: a replica is no place for tenants. */
-    private static final String PLACE = """
-            SELECT format('%s %s %s %s', current_database(), inet_server_addr(), inet_server_port(),
-                          current_setting('search_path')) AS place,
-                   current_setting('transaction_read_only') = 'on' AS read_only""";
+    private static final String PLACE = PgCatalog.sql("""
+            SELECT pg_catalog.format('%s %s %s %s', pg_catalog.current_database(), pg_catalog.inet_server_addr(),
+                                     pg_catalog.inet_server_port(), pg_catalog.current_setting('search_path')) AS place,
+                   pg_catalog.current_setting('transaction_read_only') {=} 'on' AS read_only""");
 
     private record Place(String place, boolean readOnly) {
 

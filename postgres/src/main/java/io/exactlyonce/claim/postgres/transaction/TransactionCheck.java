@@ -30,11 +30,11 @@ import org.springframework.transaction.support.TransactionTemplate;
 public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tenantBeforeHandler)
         implements ClaimTransaction.Factory {
 
-    private static final String SESSION = "SELECT pg_backend_pid()";
+    private static final String SESSION = "SELECT pg_catalog.pg_backend_pid()";
 
     private static final String REMEDY =
             "use a transaction manager of the database that claims are kept in, transactionManager = \"...\""
-                    + " if there are several, whose DataSource leads to the primary with the search_path of claims, and whose user has GRANT SELECT, INSERT, UPDATE ON %s"
+                    + " if there are several, whose DataSource leads to the primary, and whose user has GRANT SELECT, INSERT, UPDATE ON %s"
                     + "; or keep claims where the handler writes, in PostgreSQL, by exactly-once.datasource.url or"
                     + " @ExactlyOnceDataSource; or effects = EXTERNAL";
 
@@ -44,8 +44,7 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
                     + " handler's own";
 
     private static final String ALSO_AT_STARTUP =
-            "let the application choose a tenant outside of messages too, for this check at startup: one whose search_path has the"
-                    + " table of claims; or use effects = EXTERNAL";
+            "let the application choose a tenant outside of messages too, for this check at startup; or use effects = EXTERNAL";
 
     @Override
     public ClaimTransaction create(PlatformTransactionManager transactions, TransactionAttribute own, boolean named) {
@@ -111,7 +110,7 @@ public record TransactionCheck(ClaimTable table, BeanFactory beans, boolean tena
         DataSource dataSource = bound.get(0);
         JdbcTemplate transaction = new JdbcTemplate(dataSource);
         SameDatabase database = new SameDatabase(table);
-        if (!database.isSame(transaction) || !database.isSameTable(transaction)) {
+        if (!database.isSame(transaction)) {
             throw refused(
                     "transactions of %s are of %s, but claims are kept in table %s of %s"
                             .formatted(

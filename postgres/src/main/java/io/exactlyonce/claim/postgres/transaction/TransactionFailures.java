@@ -120,7 +120,7 @@ final class TransactionFailures {
                     failure);
         }
         if (kind(failure) instanceof BadSqlGrammarException) {
-            return whereabouts.hidden(transaction, "does not lead to table %s (SQLSTATE " + state + ")", failure);
+            return whereabouts.elsewhere(transaction, "does not find table %s (SQLSTATE " + state + ")", failure);
         }
         return new ClaimTransactionException(
                 "%s cannot claim its keys (SQLSTATE %s); follow its cause".formatted(transaction, state), failure);
