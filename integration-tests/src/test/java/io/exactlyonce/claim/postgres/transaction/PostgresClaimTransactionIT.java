@@ -18,6 +18,8 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
+import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.claim.postgres.CommitLosingDataSource;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
@@ -782,6 +784,12 @@ class PostgresClaimTransactionIT {
         }
     }
 
+    /** Returns the table of a start that has found it: its database may be down by now. */
+    private static ClaimTable known(DataSource claims) {
+        return new ClaimTable(
+                "public." + ClaimTable.DEFAULT_NAME, claims, TestDatabase.RETENTION, SynchronousCommit.ON);
+    }
+
     private ClaimOutcome executeLosingTheReply(boolean committed, boolean goesWithTheCompletion, DataSource claims)
             throws Throwable {
         var dataSource = new CommitLosingDataSource(DATABASE.application(), committed);
@@ -791,8 +799,8 @@ class PostgresClaimTransactionIT {
                                 new JdbcTransactionManager(dataSource),
                                 new DefaultTransactionAttribute(),
                                 dataSource,
-                                Seen.in(DATABASE.jdbc(), TestDatabase.table(claims))),
-                        TestDatabase.table(claims))
+                                Seen.in(DATABASE.jdbc(), known(claims))),
+                        known(claims))
                 .execute(request, claim -> {
                     jdbc.update("INSERT INTO charge VALUES (?)", key.key());
                     if (!goesWithTheCompletion) {

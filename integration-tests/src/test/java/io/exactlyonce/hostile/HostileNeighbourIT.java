@@ -1,0 +1,311 @@
+package io.exactlyonce.hostile;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.claim.postgres.ClaimDatabase;
+import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.claim.postgres.PostgresClaimStore;
+import io.exactlyonce.claim.postgres.PostgresParkedClaims;
+import io.exactlyonce.claim.postgres.Retention;
+import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
+import io.exactlyonce.claim.transaction.ClaimTransaction;
+import io.exactlyonce.primary.ClaimDatabaseException;
+import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.primary.ReplicaMonitor;
+import io.exactlyonce.testing.EmbeddedDatabase;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.boot.sql.init.DatabaseInitializationMode;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DriverManagerDataSource;
+import org.springframework.jdbc.support.JdbcTransactionManager;
+import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
+import org.springframework.transaction.support.TransactionTemplate;
+
+/**
+ * The party that may create objects beside the claims' table, without a right on the table, or that may only connect. Nothing
+ * of its own is run by statements of claims, and no claim goes to a table of its own.
+ */
+@Tag("postgres")
+@ExtendWith(OutputCaptureExtension.class)
+class HostileNeighbourIT {
+
+    private static final String PASSWORD = "secret";
+    private static final int BATCH = 3;
+
+    private final EmbeddedDatabase server = EmbeddedDatabase.shared();
+    private final String url = server.createDatabase();
+    private final String name = url.substring(url.lastIndexOf('/') + 1);
+    private final String shop = "shop_" + name;
+    private final String neighbour = "neighbour_" + name;
+    private final JdbcTemplate superuser = new JdbcTemplate(server.dataSource(url));
+    private final JdbcTemplate own = new JdbcTemplate(as(neighbour));
+    private ClaimPool pool;
+    private ClaimTable table;
+    private ClaimDatabase database;
+
+    /** Where the neighbour may create, and the search path of the application and its claims. */
+    private enum Path {
+        /** As in PostgreSQL 14: the schema in which the table is, behind PostgreSQL's own, which no path has to name. */
+        PUBLIC("public", "\"$user\", public"),
+        /** In front of PostgreSQL's own, and of the table's. */
+        FIRST("hostile", "hostile, public, pg_catalog");
+
+        private final String schema;
+        private final String path;
+
+        Path(String schema, String path) {
+            this.schema = schema;
+            this.path = path;
+        }
+    }
+
+    private DataSource as(String role) {
+        return new DriverManagerDataSource(url, role, PASSWORD);
+    }
+
+    private void start(Path path) {
+        superuser.execute("CREATE ROLE %s LOGIN PASSWORD '%s'; CREATE ROLE %s LOGIN PASSWORD '%s'"
+                .formatted(shop, PASSWORD, neighbour, PASSWORD));
+        superuser.execute(
+                "CREATE SCHEMA hostile AUTHORIZATION %s; GRANT USAGE ON SCHEMA hostile TO PUBLIC".formatted(neighbour));
+        superuser.execute(
+                "GRANT CREATE ON SCHEMA public TO PUBLIC; GRANT CREATE ON DATABASE %s TO PUBLIC".formatted(name));
+        superuser.execute("ALTER ROLE %s SET search_path TO %s".formatted(shop, path.path));
+        new JdbcTemplate(as(shop)).execute("CREATE TABLE public.charge (id pg_catalog.text)");
+        pool = new ClaimPool(
+                new ClaimPool.Target("spring.datasource.url", url, shop, PASSWORD), 4, Duration.ofSeconds(3));
+        if (path == Path.FIRST) {
+            // The table is to be created in public.
+            superuser.execute("REVOKE USAGE ON SCHEMA hostile FROM PUBLIC");
+        }
+        table = new ClaimTable(pool.dataSource(), Duration.ofDays(1), SynchronousCommit.ON);
+        database = new ClaimDatabase(
+                pool,
+                table,
+                DatabaseInitializationMode.ALWAYS,
+                new ReplicaMonitor(pool, SynchronousCommit.ON, List.of())::tick);
+    }
+
+    @AfterEach
+    void close() {
+        database.close();
+        pool.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void nothingThatANeighbourCreatesIsCalled(Path path) throws Throwable {
+        start(path);
+        database.requireReady();
+        superuser.execute("GRANT USAGE ON SCHEMA hostile TO PUBLIC");
+        var hostile = new Neighbour(own, path.schema);
+        hostile.shadowNames();
+        assertThat(hostile.functions(superuser)).as("functions of the neighbour").isGreaterThan(4_000);
+        if (path == Path.FIRST) {
+            hostile.shadowCatalog();
+            hostile.shadowTable();
+        } else {
+            // The path begins with the user's own schema.
+            own.execute("CREATE SCHEMA %s; GRANT ALL ON SCHEMA %s TO PUBLIC".formatted(shop, shop));
+            new Neighbour(own, shop).shadowTable();
+        }
+        assertThatThrownBy(() -> own.execute("CREATE TRIGGER mine BEFORE UPDATE ON public.exactly_once_claim"
+                        + " FOR EACH STATEMENT EXECUTE FUNCTION %s.fired()"
+                                .formatted(path == Path.FIRST ? path.schema : shop)))
+                .isInstanceOf(DataAccessException.class)
+                .hasStackTraceContaining("permission denied for table");
+
+        useAll(table);
+        database.prove();
+        // A start that names the table, as the remedy says, meets all of it too.
+        ClaimTable named =
+                new ClaimTable("public.exactly_once_claim", pool.dataSource(), table.retention(), SynchronousCommit.ON);
+        try (var again = new ClaimDatabase(
+                pool,
+                named,
+                DatabaseInitializationMode.ALWAYS,
+                new ReplicaMonitor(pool, SynchronousCommit.ON, List.of())::tick)) {
+            again.requireReady();
+        }
+        useAll(named);
+
+        assertThat(hostile.called(superuser)).as("called").isEmpty();
+        String shadow = path == Path.FIRST ? path.schema : shop;
+        assertThat(new Neighbour(own, shadow).called(superuser)).as("called").isEmpty();
+        assertThat(superuser.queryForObject(
+                        "SELECT pg_catalog.count(*) FROM %s.exactly_once_claim".formatted(shadow), Long.class))
+                .as("claims in the neighbour's table")
+                .isZero();
+    }
+
+    /** Claims, duplicates, renewals, completions, peeks, takeovers, parking, decisions, fences, transactions, retention. */
+    private void useAll(ClaimTable claims) throws Throwable {
+        var store = new PostgresClaimStore(claims);
+        var parked = new PostgresParkedClaims(claims);
+        ClaimRequest first = request();
+        ClaimKey key = first.key();
+        for (int run = 0; run < 6; run++) { // The driver gives a statement a name with its fifth run.
+            ClaimRequest other = request();
+            assertThat(store.claim(List.of(other))).hasOnlyElementsOfType(Acquired.class);
+            store.apply(new ClaimBatch(
+                    List.of(new ClaimResolution.Completed(other.id(), "1")), List.of(request(), request())));
+            assertThat(store.claim(List.of(again(other.key())))).containsExactly(new AlreadyCompleted("1"));
+        }
+        assertThat(store.claim(List.of(first))).hasOnlyElementsOfType(Acquired.class);
+        assertThat(store.renew(List.of(new LeaseRenewal(first.id(), Duration.ofMinutes(1)))))
+                .containsExactly(first.id());
+        assertThat(store.peek(List.of(key)).get(key).status()).isEqualTo(KeyState.Status.HELD);
+        fence(store, first.id());
+        endLease(first.id());
+        ClaimRequest second = again(key);
+        assertThat(store.claim(List.of(second))).hasOnlyElementsOfType(Acquired.class);
+        endLease(second.id());
+        var cautious = new ClaimRequest(
+                new ClaimId(key, UUID.randomUUID()), "worker", Duration.ofMinutes(1), InDoubt.PARK, null);
+        assertThat(store.claim(List.of(cautious))).containsExactly(new ClaimOutcome.Parked());
+        assertThat(parked.list(null, 10)).anyMatch(claim -> claim.key().equals(key.key()));
+        assertThat(parked.list(parked.list(null, 1).get(0), 10)).isNotNull();
+        assertThat(parked.find(key)).isPresent();
+        assertThat(parked.details(key)).isPresent();
+        assertThat(parked.detailsByHash(key.scope(), key.hash().substring(0, 16)))
+                .isPresent();
+        assertThat(parked.release(second.id())).isTrue();
+        ClaimRequest third = again(key);
+        assertThat(store.claim(List.of(third))).hasOnlyElementsOfType(Acquired.class);
+        store.resolve(List.of(new ClaimResolution.Parked(third.id(), "as if", true)));
+        assertThat(parked.complete(new ClaimResolution.Completed(third.id(), "2")))
+                .isTrue();
+        assertThat(store.peek(List.of(key)).get(key).status()).isEqualTo(KeyState.Status.COMPLETED);
+        transactions(claims, store);
+        expire();
+        new Retention(claims, BATCH, List.of(), System::nanoTime, length -> {}).sweep();
+        assertThat(store.rows(List.of(key))).as("after the retention").isEmpty();
+    }
+
+    private void fence(PostgresClaimStore store, ClaimId claim) {
+        DataSource application = as(shop);
+        assertThat(new TransactionTemplate(new JdbcTransactionManager(application))
+                        .<Boolean>execute(status -> store.fence(claim)))
+                .isTrue();
+    }
+
+    private void transactions(ClaimTable claims, PostgresClaimStore store) throws Throwable {
+        DataSource application = as(shop);
+        var serializable = new DefaultTransactionAttribute();
+        serializable.setIsolationLevelName("ISOLATION_REPEATABLE_READ");
+        for (DefaultTransactionAttribute own : List.of(new DefaultTransactionAttribute(), serializable)) {
+            ClaimTransaction transaction = new TransactionCheck(claims, new StaticListableBeanFactory(), false)
+                    .create(new JdbcTransactionManager(application), own, true);
+            ClaimRequest alone = request();
+            assertThat(transaction.execute(alone, claim -> {
+                        assertThat(transaction.isWithin(alone.id())).isTrue();
+                        new JdbcTemplate(application).execute("INSERT INTO public.charge VALUES ('a')");
+                        return "1";
+                    }))
+                    .isInstanceOf(Acquired.class);
+            assertThat(transaction.execute(again(alone.key()), claim -> "2")).isEqualTo(new AlreadyCompleted("1"));
+            ClaimRequest vanished = request();
+            store.claim(List.of(vanished));
+            endLease(vanished.id());
+            assertThat(transaction.execute(again(vanished.key()), claim -> "3")).isInstanceOf(Acquired.class);
+            assertThatThrownBy(() -> transaction.execute(request(), claim -> {
+                        throw new IllegalStateException("as if");
+                    }))
+                    .hasMessage("as if");
+        }
+    }
+
+    private void endLease(ClaimId claim) {
+        superuser.update(
+                "UPDATE public.exactly_once_claim SET lease_until = pg_catalog.clock_timestamp() WHERE claim_id"
+                        + " OPERATOR(pg_catalog.=) ?",
+                claim.value());
+    }
+
+    private void expire() {
+        superuser.execute("UPDATE public.exactly_once_claim SET claimed_at = '2020-01-01', lease_until = '2020-01-01',"
+                + " completed_at = '2020-01-01', expires_at = '2020-01-02' WHERE parked_at IS NULL");
+    }
+
+    private static ClaimRequest request() {
+        return again(new ClaimKey("orders", UUID.randomUUID().toString()));
+    }
+
+    private static ClaimRequest again(ClaimKey key) {
+        return new ClaimRequest(key, UUID.randomUUID(), "worker", Duration.ofMinutes(1));
+    }
+
+    /** A key that is completed stays completed, although the next start would find another table first. */
+    @Test
+    void secondTableStopsTheNextStartAndNotTheOneThatRuns() {
+        start(Path.PUBLIC);
+        database.requireReady();
+        var store = new PostgresClaimStore(table);
+        ClaimRequest request = request();
+        store.claim(List.of(request));
+        store.resolve(List.of(new ClaimResolution.Completed(request.id(), "1")));
+
+        own.execute("CREATE SCHEMA %s; GRANT ALL ON SCHEMA %s TO PUBLIC".formatted(shop, shop));
+        new Neighbour(own, shop).shadowTable();
+
+        assertThat(store.claim(List.of(again(request.key())))).containsExactly(new AlreadyCompleted("1"));
+        ClaimTable unnamed = new ClaimTable(pool.dataSource(), table.retention(), SynchronousCommit.ON);
+        for (DatabaseInitializationMode mode :
+                List.of(DatabaseInitializationMode.ALWAYS, DatabaseInitializationMode.NEVER)) {
+            try (var next = new ClaimDatabase(pool, unnamed, mode, () -> {})) {
+                assertThatThrownBy(next::requireReady)
+                        .isInstanceOf(ClaimDatabaseException.class)
+                        .hasMessageContaining("Several schemas have a table exactly_once_claim")
+                        .hasMessageContaining("(%s, public)".formatted(shop))
+                        .hasMessageContaining("exactly-once.claim.table-name");
+            }
+        }
+    }
+
+    @Test
+    void rolesThatMayCreateInTheSearchPathAreNamedAtTheStart(CapturedOutput output) {
+        start(Path.PUBLIC);
+
+        database.requireReady();
+
+        assertThat(output)
+                .contains(
+                        "Other roles may create objects where the search path of claims leads: every role in schema public");
+    }
+
+    @Test
+    void databaseWhereOnlyTheUserOfClaimsMayCreateIsNotWarnedOf(CapturedOutput output) {
+        start(Path.PUBLIC);
+        superuser.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC; GRANT CREATE ON SCHEMA public TO " + shop);
+
+        database.requireReady();
+
+        assertThat(output).doesNotContain("Other roles may create");
+    }
+}
