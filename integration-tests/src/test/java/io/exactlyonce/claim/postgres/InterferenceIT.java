@@ -40,7 +40,7 @@ class InterferenceIT {
 
     private static final int CONNECTIONS = 4;
     private static final TestDatabase DATABASE = new TestDatabase(CONNECTIONS);
-    private static final String TAKE_OVER = "UPDATE \"exactly_once_claim\" AS claim\nSET status = 'HELD'";
+    private static final String TAKE_OVER = "UPDATE \"public\".\"exactly_once_claim\" AS claim\nSET status = 'HELD'";
 
     private final PostgresClaimStore other = DATABASE.store();
 

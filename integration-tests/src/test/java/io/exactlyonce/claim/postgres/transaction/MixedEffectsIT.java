@@ -189,7 +189,7 @@ class MixedEffectsIT {
             claim = begin(() -> work(() -> {}));
             await().until(() -> !DATABASE.jdbc()
                     .queryForList("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE"
-                            + " 'INSERT INTO \"exactly_once_claim\"%' AND datname = current_database()")
+                            + " 'INSERT INTO \"public\".\"exactly_once_claim\"%' AND datname = current_database()")
                     .isEmpty());
             if (committed) {
                 other.commit();
