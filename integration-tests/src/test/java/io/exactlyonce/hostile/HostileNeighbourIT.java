@@ -26,6 +26,8 @@ import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.ReplicaMonitor;
 import io.exactlyonce.testing.EmbeddedDatabase;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -36,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.postgresql.PGConnection;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -126,7 +129,9 @@ class HostileNeighbourIT {
         superuser.execute("GRANT USAGE ON SCHEMA hostile TO PUBLIC");
         var hostile = new Neighbour(own, path.schema);
         hostile.shadowNames();
-        assertThat(hostile.functions(superuser)).as("functions of the neighbour").isGreaterThan(4_000);
+        assertThat(hostile.functions(superuser))
+                .as("functions of the neighbour")
+                .isGreaterThan(4_000);
         if (path == Path.FIRST) {
             hostile.shadowCatalog();
             hostile.shadowTable();
@@ -307,5 +312,25 @@ class HostileNeighbourIT {
         database.requireReady();
 
         assertThat(output).doesNotContain("Other roles may create");
+    }
+
+    /** Each role that may connect can take each advisory lock. */
+    @Test
+    void sessionThatHoldsTheLockOfAStartIsNamed() throws Exception {
+        start(Path.PUBLIC);
+        try (Connection holder = as(neighbour).getConnection();
+                Statement statement = holder.createStatement()) {
+            statement.execute("SET application_name TO 'squatter'; SELECT pg_advisory_lock(7317441206845101)");
+            int pid = holder.unwrap(PGConnection.class).getBackendPID();
+
+            assertThatThrownBy(database::requireReady)
+                    .isInstanceOf(ClaimDatabaseException.class)
+                    .hasMessageContaining(
+                            "session %d of role %s (application_name 'squatter') holds the advisory lock 7317441206845101"
+                                    .formatted(pid, neighbour))
+                    .hasMessageContaining("pg_terminate_backend(%d)".formatted(pid));
+        }
+
+        database.requireReady();
     }
 }

@@ -17,6 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
+import org.springframework.jdbc.core.DataClassRowMapper;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /** Creates the claim table if it is missing, and finds out whether claims can be kept in it. */
@@ -55,9 +56,24 @@ public final class ClaimSchema {
     /**
      * Instances that start at the same moment on an empty database take turns: CREATE TABLE IF NOT EXISTS alone fails
      * with a unique violation in the catalog when another transaction creates the same table. The number is arbitrary, and the same for
-     * all names, because two names may mean one table.
+     * all names, because two names may mean one table. Whoever may connect can hold it, so the wait has a limit.
      */
-    private static final String TAKE_TURNS = "SELECT pg_catalog.pg_advisory_xact_lock(7317441206845101);";
+    private static final long TURN = 7317441206845101L;
+
+    private static final String TAKE_TURNS =
+            "SELECT pg_catalog.set_config('lock_timeout', '3s', true); SELECT pg_catalog.pg_advisory_xact_lock(%d);"
+                    .formatted(TURN);
+
+    /** Each role may read these columns, also of other roles' sessions. */
+    private static final String HOLDER = PgCatalog.sql("""
+            SELECT l.pid, pg_catalog.pg_get_userbyid(a.usesysid) AS role, a.application_name AS application
+            FROM pg_catalog.pg_locks AS l
+            JOIN pg_catalog.pg_stat_activity AS a ON a.pid {=} l.pid
+            JOIN pg_catalog.pg_database AS d ON d.oid {=} l.database AND d.datname {=} pg_catalog.current_database()
+            WHERE l.locktype {=} 'advisory' AND l.granted
+              AND ((l.classid::bigint {<<} 32) {|} l.objid::bigint) {=} %d""".formatted(TURN));
+
+    private static final String LOCKED = "55P03";
 
     /** Writes no row. PostgreSQL still checks the columns, the privileges, and that a unique key fits the conflict. */
     private static final String WRITE_NOTHING = """
@@ -99,7 +115,7 @@ public final class ClaimSchema {
     /**
      * Creates the table if it is missing. An existing table stays unchanged, without a lock or the right to create it.
      *
-     * @throws ClaimDatabaseException if its schema is missing
+     * @throws ClaimDatabaseException if its schema is missing, or another session holds the lock of those that create it
      */
     public void create() {
         Found found = find();
@@ -110,7 +126,11 @@ public final class ClaimSchema {
             // All in one round trip, which is one transaction.
             jdbc.execute(TAKE_TURNS + table.script(script(), found.target()));
         } catch (DataAccessException failure) {
-            throw ClaimPool.sqlState(failure).equals(SCHEMA_MISSING) ? schemaMissing(failure) : failure;
+            throw switch (ClaimPool.sqlState(failure)) {
+                case SCHEMA_MISSING -> schemaMissing(failure);
+                case LOCKED -> locked(failure);
+                default -> failure;
+            };
         }
         if (found.target() != null) {
             table.resolve(found.target());
@@ -167,6 +187,29 @@ public final class ClaimSchema {
     private static List<String> texts(ResultSet row, String column) throws SQLException {
         return List.of((String[]) row.getArray(column).getArray());
     }
+
+    /** A session of another instance that creates the table is one of claims, and holds the lock for milliseconds. */
+    private DataAccessException locked(DataAccessException failure) {
+        List<Holder> holders = jdbc.query(HOLDER, DataClassRowMapper.newInstance(Holder.class));
+        if (holders.isEmpty()) {
+            return failure;
+        }
+        Holder holder = holders.get(0);
+        throw new ClaimDatabaseException(
+                "Table %s cannot be created: session %d of role %s (application_name '%s') holds the advisory lock %d, by which instances take turns, in %s"
+                        .formatted(
+                                table.name(),
+                                holder.pid,
+                                holder.role,
+                                holder.application,
+                                TURN,
+                                SameDatabase.describe(jdbc)),
+                "end that session with SELECT pg_terminate_backend(%d), and let roles that you do not trust not connect: REVOKE CONNECT ON DATABASE ... FROM PUBLIC"
+                        .formatted(holder.pid),
+                failure);
+    }
+
+    private record Holder(int pid, String role, String application) {}
 
     private ClaimDatabaseException schemaMissing(DataAccessException failure) {
         return new ClaimDatabaseException(
