@@ -24,15 +24,22 @@ import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.primary.PrimaryCheck;
 import io.exactlyonce.primary.ReplicaMonitor;
+import io.exactlyonce.testing.ConnectionProxy;
+import io.exactlyonce.testing.DocumentedCode;
 import io.exactlyonce.testing.EmbeddedDatabase;
+import io.exactlyonce.testing.NeedsProgram;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -60,6 +67,7 @@ class HostileNeighbourIT {
 
     private static final String PASSWORD = "secret";
     private static final int BATCH = 3;
+    private static final int SESSIONS = 2;
 
     private final EmbeddedDatabase server = EmbeddedDatabase.shared();
     private final String url = server.createDatabase();
@@ -68,6 +76,7 @@ class HostileNeighbourIT {
     private final String neighbour = "neighbour_" + name;
     private final JdbcTemplate superuser = new JdbcTemplate(server.dataSource(url));
     private final JdbcTemplate own = new JdbcTemplate(as(neighbour));
+    private String application = url;
     private ClaimPool pool;
     private ClaimTable table;
     private ClaimDatabase database;
@@ -89,7 +98,7 @@ class HostileNeighbourIT {
     }
 
     private DataSource as(String role) {
-        return new DriverManagerDataSource(url, role, PASSWORD);
+        return new DriverManagerDataSource(role.equals(shop) ? application : url, role, PASSWORD);
     }
 
     private void start(Path path) {
@@ -304,14 +313,20 @@ class HostileNeighbourIT {
                         "Other roles may create objects where the search path of claims leads: every role in schema public");
     }
 
+    /** As the documentation advises. */
     @Test
-    void databaseWhereOnlyTheUserOfClaimsMayCreateIsNotWarnedOf(CapturedOutput output) {
+    void databaseOfItsOwnKeepsTheNeighbourOutAndWarnsOfNobody(CapturedOutput output) {
         start(Path.PUBLIC);
-        superuser.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC; GRANT CREATE ON SCHEMA public TO " + shop);
+        superuser.execute(DocumentedCode.of("postgresql.md")
+                .block("neighbours")
+                .replace("DATABASE shop", "DATABASE " + name)
+                .replace("TO shop", "TO " + shop));
+        superuser.execute("GRANT CREATE ON SCHEMA public TO " + shop);
 
         database.requireReady();
 
-        assertThat(output).doesNotContain("Other roles may create");
+        assertThat(output).contains("Created table exactly_once_claim").doesNotContain("Other roles may create");
+        assertThatThrownBy(() -> own.execute("SELECT 1")).hasStackTraceContaining("permission denied for database");
     }
 
     /** Each role that may connect can take each advisory lock. */
@@ -332,5 +347,53 @@ class HostileNeighbourIT {
         }
 
         database.requireReady();
+    }
+
+    @Nested
+    @NeedsProgram(value = "pgbouncer", debianPackage = "pgbouncer")
+    class BehindAPooler {
+
+        /** A pooler gives claims any session, with the path and the temporary tables that its last client has left. */
+        @Test
+        void sessionsThatAPoolerSharesChangeNothing() throws Throwable {
+            start(Path.PUBLIC);
+            database.requireReady();
+            var hostile = new Neighbour(own, "hostile");
+            hostile.shadowNames();
+            hostile.shadowCatalog();
+            try (ConnectionProxy bouncer = ConnectionProxy.pgBouncer("transaction", SESSIONS, shop, PASSWORD)) {
+                application = bouncer.lead(url) + "?prepareThreshold=0";
+                leaveSessionsOfAnother();
+                try (var pooled = new ClaimPool(
+                        new ClaimPool.Target("spring.datasource.url", application, shop, PASSWORD),
+                        4,
+                        Duration.ofSeconds(3))) {
+                    new PrimaryCheck(pooled).verify();
+
+                    useAll(new ClaimTable(pooled.dataSource(), table.retention(), SynchronousCommit.ON));
+                }
+            }
+
+            assertThat(hostile.called(superuser)).as("called").isEmpty();
+        }
+
+        /** Leaves each session of the pooler with another path and a temporary table, which PostgreSQL looks at first. */
+        private void leaveSessionsOfAnother() throws SQLException {
+            List<Connection> transactions = new ArrayList<>();
+            for (int session = 0; session < SESSIONS; session++) {
+                Connection transaction = as(shop).getConnection();
+                transactions.add(transaction);
+                transaction.setAutoCommit(false);
+                transaction
+                        .createStatement()
+                        .execute(
+                                "CREATE TEMPORARY TABLE exactly_once_claim (LIKE public.exactly_once_claim INCLUDING ALL);"
+                                        + " SET search_path TO hostile, public, pg_catalog");
+            }
+            for (Connection transaction : transactions) {
+                transaction.commit();
+                transaction.close();
+            }
+        }
     }
 }

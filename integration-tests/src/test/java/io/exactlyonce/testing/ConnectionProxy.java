@@ -30,9 +30,15 @@ public final class ConnectionProxy implements AutoCloseable {
      * @param poolSize most sessions that it opens for each database and user
      */
     public static ConnectionProxy pgBouncer(String poolMode, int poolSize) throws IOException {
+        return pgBouncer(poolMode, poolSize, OTHER_USER, "");
+    }
+
+    /** Starts PgBouncer in front of the shared server for one more user. */
+    public static ConnectionProxy pgBouncer(String poolMode, int poolSize, String user, String password)
+            throws IOException {
         int port = SystemProgram.freePort();
         var program = new SystemProgram("TERM");
-        program.file("users", "\"postgres\" \"\"\n\"%s\" \"\"\n".formatted(OTHER_USER));
+        program.file("users", "\"postgres\" \"\"\n\"%s\" \"%s\"\n".formatted(user, password));
         program.file("pgbouncer.ini", """
                 [databases]
                 * = host=127.0.0.1 port=%d
