@@ -44,6 +44,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.postgresql.PGConnection;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
@@ -327,6 +328,33 @@ class HostileNeighbourIT {
 
         assertThat(output).contains("Created table exactly_once_claim").doesNotContain("Other roles may create");
         assertThatThrownBy(() -> own.execute("SELECT 1")).hasStackTraceContaining("permission denied for database");
+    }
+
+    /** An operator may be a superuser, as whom the neighbour's functions would run. */
+    @ParameterizedTest
+    @CsvSource({
+        "postgresql.md, retention",
+        "postgresql.md, heap-only",
+        "postgresql.md, autovacuum",
+        "troubleshooting.md, key-of-a-hash",
+        "troubleshooting.md, in-doubt",
+        "troubleshooting.md, sessions",
+        "troubleshooting.md, held",
+        "after-a-crash.md, parked"
+    })
+    void statementOfAPageCallsNothingWithTheAdvisedPath(String page, String block) {
+        start(Path.PUBLIC);
+        database.requireReady();
+        var store = new PostgresClaimStore(table);
+        store.claim(List.of(request(), request()));
+        var hostile = new Neighbour(own, "public");
+        hostile.shadowNames();
+        String statement = DocumentedCode.of(page).block(block);
+
+        superuser.execute("SET search_path TO pg_catalog;"
+                + statement.replaceAll("\\bexactly_once_claim\\b", "public.exactly_once_claim"));
+
+        assertThat(hostile.called(superuser)).as("called").isEmpty();
     }
 
     /** Each role that may connect can take each advisory lock. */

@@ -56,7 +56,7 @@ public final class ClaimSchema {
     /**
      * Instances that start at the same moment on an empty database take turns: CREATE TABLE IF NOT EXISTS alone fails
      * with a unique violation in the catalog when another transaction creates the same table. The number is arbitrary, and the same for
-     * all names, because two names may mean one table. Whoever may connect can hold it, so the wait has a limit.
+     * all names, because two names may mean one table. Each role that may connect can hold this lock, so the wait has a limit.
      */
     private static final long TURN = 7317441206845101L;
 
@@ -139,7 +139,7 @@ public final class ClaimSchema {
     }
 
     /**
-     * What a search path leads to.
+     * The lookup of the table by a search path.
      *
      * @param schemas that have a relation of the table's name
      * @param target where a table without a schema would be created; {@code null} if the path has no schema

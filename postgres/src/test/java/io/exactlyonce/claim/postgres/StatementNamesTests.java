@@ -31,7 +31,7 @@ class StatementNamesTests {
 
     private static final Pattern ASSIGNMENT = Pattern.compile("(\\bSET|,|^)\\s*\\w+ = ");
 
-    /** What is left of a statement without a schema. Multi-argument {@code unnest} is syntax, as {@code extract} is. */
+    /** Names without a schema. Multi-argument {@code unnest} is syntax, as {@code extract} is. */
     private static final Map<String, Pattern> FINDINGS = Map.of(
             "function",
             Pattern.compile(
