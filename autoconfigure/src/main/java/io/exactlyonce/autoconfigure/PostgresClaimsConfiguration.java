@@ -131,13 +131,13 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Leaves one connection to renewals, and one to peeks. A wait behind a transaction has the time limit of a wait for
+     * Leaves one connection to renewals, one to peeks, and to operators those that they borrow. A wait behind a transaction has the time limit of a wait for
      * a connection.
      */
     @Bean
     GroupCommitSettings exactlyOnceGroupCommit(ClaimPool pool) {
         GroupCommitSettings usual = GroupCommitSettings.USUAL;
-        int connections = Math.max(1, pool.maximumPoolSize() - forCleanup - 2);
+        int connections = Math.max(1, pool.maximumPoolSize() - forCleanup - pool.lentToOperators() - 2);
         Duration timeout = pool.chosenTimeout().orElse(Duration.ZERO);
         return new GroupCommitSettings(
                 Math.min(connections, usual.flushers()),
@@ -147,8 +147,8 @@ class PostgresClaimsConfiguration {
 
     @Bean
     @ConditionalOnMissingBean
-    ParkedClaims exactlyOnceParkedClaims(ClaimTable table) {
-        return new PostgresParkedClaims(table);
+    ParkedClaims exactlyOnceParkedClaims(ClaimPool pool, ClaimTable table) {
+        return new PostgresParkedClaims(table, pool.operators());
     }
 
     @Bean

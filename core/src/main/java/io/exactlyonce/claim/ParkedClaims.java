@@ -9,6 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The parked claims of a {@link ClaimStore}, for operators who decide on them. Thread-safe.
  *
+ * <p>No call may delay the claims of the store. A call that waits for others throws {@link ClaimStoreBusyException}, and
+ * has done nothing.
+ *
  * <p>A decision names the claim that was read, and only the first one changes anything. If a call throws, look the key
  * up: the decision may or may not be stored.
  */
@@ -16,6 +19,9 @@ public interface ParkedClaims {
 
     /** Claims that {@link #findByHash} reads at a time. */
     int PAGE = 1_000;
+
+    /** Pages that {@link #findByHash} reads at most. */
+    int PAGES = 100;
 
     /**
      * Lists parked claims by the time at which they were parked, oldest first; then by scope and key.
@@ -29,22 +35,32 @@ public interface ParkedClaims {
     Optional<ParkedClaim> find(ClaimKey key);
 
     /**
-     * Returns a parked key by the hash that logs show; empty if no such key is parked. Reads the list of parked keys,
-     * unless the store has a faster way.
+     * Returns a parked key by the hash that logs show; empty if no such key is among the parked ones that it reads: the
+     * oldest 100,000, unless the store has a faster way.
      *
      * @param hash {@link ClaimKey#shortHash()} of the key
      */
     default Optional<ParkedClaim> findByHash(String scope, String hash) {
         List<ParkedClaim> page = list(null, PAGE);
-        while (!page.isEmpty()) {
+        for (int pages = 1; !page.isEmpty(); pages++) {
             for (ParkedClaim parked : page) {
                 if (parked.scope().equals(scope)
                         && new ClaimKey(scope, parked.key()).shortHash().equals(hash)) {
                     return Optional.of(parked);
                 }
             }
-            page = list(page.get(page.size() - 1), PAGE);
+            page = pages < PAGES ? list(page.get(page.size() - 1), PAGE) : List.of();
         }
+        return Optional.empty();
+    }
+
+    /**
+     * Returns a statement with which an operator finds any key by its hash, outside of this application; empty if the
+     * store has none.
+     *
+     * @param hash {@link ClaimKey#shortHash()} of the key
+     */
+    default Optional<String> searchFor(String hash) {
         return Optional.empty();
     }
 
@@ -54,7 +70,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns a key's claim by the hash that logs show. Every store finds a parked key, and may find others.
+     * Returns a key's claim by the hash that logs show. Every store finds a parked key of {@link #findByHash}, and may
+     * find others. The work of a call is bounded, however many claims there are.
      *
      * @param hash {@link ClaimKey#shortHash()} of the key
      */

@@ -8,6 +8,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.Turns;
 import io.exactlyonce.dynamodb.item.ClaimItem;
 import io.exactlyonce.dynamodb.item.ClaimItem.Status;
 import io.exactlyonce.dynamodb.item.ClaimStatements.Statement;
@@ -22,11 +23,21 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Not guaranteed: that {@link #list} has claims that were parked a moment ago, because its index is written after
  * the table. It never lists claims that are no longer parked; {@link #find} and both decisions are current. Claims of
- * one microsecond are ordered by their keys' hashes.
+ * one microsecond are ordered by their keys' hashes. A key that was parked a moment ago may not be found by its hash.
+ *
+ * <p>One look-up and one decision run at a time, each with one request at a time, so operators take two of the client's
+ * connections at most. A list reads at most 100 items in a request.
  */
 public final class DynamoDbParkedClaims implements ParkedClaims {
 
+    private static final int ITEMS_IN_A_REQUEST = 100;
+
+    /** About 100,000 parked items. */
+    private static final int PAGES_OF_HASHES = 20;
+
     private final DynamoDbClaims table;
+    private final Turns looking = new Turns();
+    private final Turns deciding = new Turns();
 
     /** @param table of claims */
     DynamoDbParkedClaims(DynamoDbClaims table) {
@@ -35,12 +46,16 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
 
     @Override
     public List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
+        return looking.alone(() -> page(after, limit));
+    }
+
+    private List<ParkedClaim> page(@Nullable ParkedClaim after, int limit) {
         List<ParkedClaim> found = new ArrayList<>();
         String from = after == null
                 ? "0"
                 : ClaimItem.parkedOrder(after.parkedAtMicros(), new ClaimKey(after.scope(), after.key()).hash());
         while (found.size() < limit) {
-            List<ClaimItem> page = await(table.reader.parked(from, limit - found.size()));
+            List<ClaimItem> page = await(table.reader.parked(from, Math.min(ITEMS_IN_A_REQUEST, limit - found.size())));
             if (page.isEmpty()) {
                 break;
             }
@@ -70,8 +85,21 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
         return item(key).map(item -> item.details(table.clock));
     }
 
+    @Override
+    public Optional<ParkedClaim> findByHash(String scope, String hash) {
+        return looking.alone(() -> await(table.reader.parkedBeginning(hash, PAGES_OF_HASHES)).stream()
+                .flatMap(entry -> item(entry.pk()).stream())
+                .filter(item -> item.status() == Status.PARKED)
+                .map(ClaimItem::parked)
+                .filter(parked -> parked.scope().equals(scope))
+                .findFirst());
+    }
+
     private Optional<ClaimItem> item(ClaimKey key) {
-        String pk = key.hash();
+        return looking.alone(() -> item(key.hash()));
+    }
+
+    private Optional<ClaimItem> item(String pk) {
         return Optional.ofNullable(await(table.reader.read(List.of(pk))).get(pk));
     }
 
@@ -90,7 +118,9 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
     private boolean decide(ClaimId claim, Statement decision) {
         KeyWork work = new KeyWork(claim.key(), table);
         work.change(claim, decision);
-        table.run(List.of(work));
-        return !KeyWork.granted(List.of(work)).isEmpty();
+        return deciding.alone(() -> {
+            table.run(List.of(work));
+            return !KeyWork.granted(List.of(work)).isEmpty();
+        });
     }
 }

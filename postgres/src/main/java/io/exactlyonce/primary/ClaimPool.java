@@ -38,6 +38,12 @@ public final class ClaimPool implements AutoCloseable {
 
     static final String NAME = "exactly-once-claims";
 
+    /** Operators take at most so many connections: one for a look-up, and one for a decision. */
+    public static final int FOR_OPERATORS = 2;
+
+    /** The least that HikariCP accepts: a connection of operators is closed this long after its last use. */
+    private static final Duration OPERATORS_IDLE = Duration.ofSeconds(10);
+
     /** A renewal that waits for a connection has half of its lease, which is 30 s by SQS's default, for that and its retries. */
     static final Duration TIMEOUT = Duration.ofSeconds(3);
 
@@ -50,6 +56,7 @@ public final class ClaimPool implements AutoCloseable {
     private final DataSource dataSource;
     private final @Nullable HikariDataSource hikari;
     private final @Nullable DataSource driver;
+    private final @Nullable HikariDataSource operators;
     private final int maximumPoolSize;
 
     /** The first target: the address of a pool stays the same, and a token is not made for a text. */
@@ -134,11 +141,16 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     private ClaimPool(Supplier<Target> targets, DataSource driver, int size, Duration timeout) {
-        this(targets, pool(driver, size, timeout), driver, size);
+        this(targets, pool(driver, size, timeout), driver, size, forOperators(driver, timeout));
     }
 
     private ClaimPool(
-            @Nullable Supplier<Target> targets, DataSource dataSource, @Nullable DataSource driver, int size) {
+            @Nullable Supplier<Target> targets,
+            DataSource dataSource,
+            @Nullable DataSource driver,
+            int size,
+            @Nullable HikariDataSource operators) {
+        this.operators = operators;
         this.targets = targets;
         this.dataSource = dataSource;
         this.hikari = hikari(dataSource);
@@ -153,7 +165,7 @@ public final class ClaimPool implements AutoCloseable {
      * @param maximumPoolSize most connections that it gives at any time; a HikariCP pool has its own value
      */
     public static ClaimPool around(DataSource marked, int maximumPoolSize) {
-        return new ClaimPool(null, marked, null, maximumPoolSize);
+        return new ClaimPool(null, marked, null, maximumPoolSize, null);
     }
 
     /** Made without a configuration object, which would start it: this way its first connection does. */
@@ -183,6 +195,28 @@ public final class ClaimPool implements AutoCloseable {
             }
         });
         return pool;
+    }
+
+    /** Keeps no connection open, because operators are rare. */
+    private static HikariDataSource forOperators(DataSource driver, Duration timeout) {
+        HikariDataSource pool = pool(driver, FOR_OPERATORS, timeout);
+        pool.setPoolName("exactly-once-operators");
+        pool.setMinimumIdle(0);
+        pool.setIdleTimeout(OPERATORS_IDLE.toMillis());
+        return pool;
+    }
+
+    /**
+     * Returns where look-ups and decisions of operators get their connections, so that none is missing for claims. A
+     * marked DataSource lends them {@link #lentToOperators} of its own.
+     */
+    public DataSource operators() {
+        return operators == null ? dataSource : operators;
+    }
+
+    /** Returns how many connections of this pool operators may take at a time. */
+    public int lentToOperators() {
+        return operators == null ? FOR_OPERATORS : 0;
     }
 
     /** Returns where connections come from. */
@@ -263,6 +297,9 @@ public final class ClaimPool implements AutoCloseable {
 
     @Override
     public void close() {
+        if (operators != null) {
+            operators.close();
+        }
         own().ifPresent(HikariDataSource::close);
     }
 

@@ -71,6 +71,33 @@ public final class ItemReader {
                 .thenApply(answer -> answer.items().stream().map(ClaimItem::new).toList());
     }
 
+    /**
+     * Returns the partition key of a parked item whose partition key begins so, or an empty list. Reads the index only, the
+     * latest items first, and at most so many pages of 1 MB, each of some thousand items. The index has a throughput of its
+     * own, so the reading throttles no claim.
+     */
+    public CompletableFuture<List<ClaimItem>> parkedBeginning(String prefix, int pages) {
+        return parkedBeginning(prefix, pages, Map.of());
+    }
+
+    private CompletableFuture<List<ClaimItem>> parkedBeginning(
+            String prefix, int pages, Map<String, AttributeValue> from) {
+        return client.query(request -> request.tableName(table)
+                        .indexName(ClaimItem.PARKED_INDEX)
+                        .scanIndexForward(false)
+                        .exclusiveStartKey(from.isEmpty() ? null : from)
+                        .keyConditionExpression("#parked = :parked")
+                        .filterExpression("begins_with(#pk, :prefix)")
+                        .expressionAttributeNames(Map.of("#parked", ClaimItem.PARKED, "#pk", ClaimItem.PK))
+                        .expressionAttributeValues(Map.of(
+                                ":parked", AttributeValue.fromS(ClaimItem.PARTITION),
+                                ":prefix", AttributeValue.fromS(prefix))))
+                .thenCompose(page -> page.items().isEmpty() && page.hasLastEvaluatedKey() && pages > 1
+                        ? parkedBeginning(prefix, pages - 1, page.lastEvaluatedKey())
+                        : CompletableFuture.completedFuture(
+                                page.items().stream().map(ClaimItem::new).toList()));
+    }
+
     private CompletableFuture<List<ClaimItem>> request(
             Map<String, KeysAndAttributes> wanted, List<ClaimItem> found, int attempt) {
         return client.batchGetItem(request -> request.requestItems(wanted)).thenCompose(answer -> {

@@ -5,38 +5,70 @@ import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.Turns;
 import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Optional;
+import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.DataClassRowMapper;
 
-/** The parked rows of the claim table, and the life of any row, without its result. */
+/**
+ * The parked rows of the claim table, and the life of any row, without its result.
+ *
+ * <p>No call costs a claim: one look-up and one decision run at a time, on connections of their own if the pool of
+ * claims is the library's. A statement ends after 2 s, uses one processor of the server, and reads a bounded number of
+ * rows.
+ */
 public final class PostgresParkedClaims implements ParkedClaims {
+
+    /** Rows that a look-up by hash reads of each index, the newest first: about 0.2 s. */
+    static final int HASHES = 100_000;
+
+    /**
+     * Goes in front of each statement, like {@link Statements#SETTINGS}. A row that another transaction has locked must
+     * not keep the connection.
+     */
+    private static final String LIMITS = """
+            SELECT set_config('enable_seqscan', 'off', true), set_config('synchronous_commit', '%s', true),
+                   set_config('statement_timeout', '2s', true), set_config('lock_timeout', '1s', true),
+                   set_config('max_parallel_workers_per_gather', '0', true);
+            """;
+
+    /**
+     * Look-ups by hash take turns among all applications of a database, so that many instances do not keep many of the
+     * server's processors busy. The number is arbitrary.
+     */
+    private static final String TAKE_TURN = """
+            SELECT set_config('exactly_once.turn', pg_try_advisory_xact_lock(7317441206845103)::text, true);
+            """;
+
+    private static final String HAS_TURN = "current_setting('exactly_once.turn', true) = 'true'";
 
     private static final String COLUMNS = """
             SELECT scope, key, claim_id, attempt, in_doubt, coalesce(error, 'unknown') AS reason,
-                   (extract(epoch FROM parked_at) {*} 1000000)::bigint AS parked_at_micros
+                   (extract(epoch FROM parked_at) * 1000000)::bigint AS parked_at_micros
             FROM {table}
             """;
 
     /** Has a condition on {@code parked_at}, because the index of parked claims has one. */
     static final String LIST = COLUMNS + """
-            WHERE parked_at IS NOT NULL AND status {=} 'PARKED'
-              AND (parked_at, scope, key)
-                  {>} (timestamp with time zone 'epoch' {+} (? {*} interval '1 microsecond'), ?, ?)
+            WHERE parked_at IS NOT NULL AND status = 'PARKED'
+              AND (parked_at, scope, key) > (timestamptz 'epoch' + ? * interval '1 microsecond', ?, ?)
             ORDER BY parked_at, scope, key
             LIMIT ?
             """;
 
-    private static final String FIND = COLUMNS + "WHERE scope {=} ? AND key {=} ? AND status {=} 'PARKED'";
+    private static final String FIND = COLUMNS + "WHERE scope = ? AND key = ? AND status = 'PARKED'";
 
     /** A parked row has no result yet. */
     private static final String DECIDE = """
-            parked_at = NULL,
-            expires_at = greatest(expires_at, pg_catalog.clock_timestamp() {+} (? {*} interval '1 microsecond'))
-            WHERE scope {=} ? AND key {=} ? AND claim_id {=} ? AND status {=} 'PARKED'
+            parked_at = NULL, expires_at = greatest(expires_at, clock_timestamp() + ? * interval '1 microsecond')
+            WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'PARKED'
             """;
 
     /** {@code cleared} stays until the next claim: an operator has decided. */
@@ -44,31 +76,62 @@ public final class PostgresParkedClaims implements ParkedClaims {
             "UPDATE {table} SET status = 'RELEASED', cleared = true, result = ?, " + DECIDE;
 
     private static final String COMPLETE =
-            "UPDATE {table} SET status = 'COMPLETED', completed_at = pg_catalog.clock_timestamp(), result = ?, "
-                    + DECIDE;
+            "UPDATE {table} SET status = 'COMPLETED', completed_at = clock_timestamp(), result = ?, " + DECIDE;
 
-    private static final String DETAILS = """
-            SELECT status, attempt, fencing_token, in_doubt, owner, first_claimed_at, claimed_at, lease_until,
-                   lease_until {<=} pg_catalog.clock_timestamp() AS is_lease_over, completed_at, parked_at, expires_at, error
-            FROM {table} WHERE scope {=} ? AND\s""";
-
-    private static final String BY_KEY = "key {=} ?";
-
-    /** No index has it: all rows of the scope are read. */
-    private static final String BY_SHORT_HASH = """
-            pg_catalog.left(pg_catalog.encode(pg_catalog.sha256(
-                pg_catalog.convert_to(scope, 'UTF8') {||} '\\x00'::pg_catalog.bytea {||} pg_catalog.convert_to(key, 'UTF8')),
-                'hex'), 16) {=} ?
+    private static final String LIFE = """
+            status, claim_id, attempt, fencing_token, in_doubt, owner, first_claimed_at, claimed_at, lease_until,
+                   lease_until <= clock_timestamp() AS is_lease_over, completed_at, parked_at, expires_at, error
             """;
+
+    private static final String DETAILS = "SELECT " + LIFE + "FROM {table} WHERE scope = ? AND key = ?";
+
+    private static final String SHORT_HASH =
+            "left(encode(sha256(convert_to(scope, 'UTF8') || '\\x00'::bytea || convert_to(key, 'UTF8')), 'hex'), 16)";
+
+    private static final String OF_HASH = " WHERE scope = ? AND " + SHORT_HASH + " = ? LIMIT 1";
+
+    /** No index has the hash, so it is computed of the latest rows of an index that is there. */
+    private static final String LATEST_PARKED =
+            "FROM {table} WHERE parked_at IS NOT NULL AND status = 'PARKED' AND %s ORDER BY parked_at DESC LIMIT %d"
+                    .formatted(HAS_TURN, HASHES);
+
+    /** A row's expiry is set when it is claimed, so the order is that of claims. */
+    private static final String LATEST_CLAIMED =
+            "FROM {table} WHERE parked_at IS NULL AND %s ORDER BY expires_at DESC LIMIT %d".formatted(HAS_TURN, HASHES);
+
+    private static final String FIND_BY_HASH = """
+            SELECT scope, key, claim_id, attempt, in_doubt, coalesce(error, 'unknown') AS reason,
+                   (extract(epoch FROM parked_at) * 1000000)::bigint AS parked_at_micros
+            FROM (SELECT scope, key, claim_id, attempt, in_doubt, error, parked_at %s) AS latest""".formatted(LATEST_PARKED) + OF_HASH;
+
+    static final String DETAILS_BY_HASH =
+            "SELECT * FROM ((SELECT scope, key, %s %s) UNION ALL (SELECT scope, key, %s %s)) AS latest"
+                            .formatted(LIFE, LATEST_PARKED, LIFE, LATEST_CLAIMED)
+                    + OF_HASH;
+
+    private static final String SEARCH =
+            "SELECT scope, key, status, claim_id, attempt, error FROM {table} WHERE " + SHORT_HASH;
 
     private final ClaimTable table;
     private final Statements statements;
+    private final String limits;
     private final long retentionMicros;
+    private final Turns looking = new Turns();
+    private final Turns deciding = new Turns();
 
-    /** @param table the claim store's; its retention is the minimum time for which a key's row is kept after a decision */
+    /** Shares the connections of the table. */
     public PostgresParkedClaims(ClaimTable table) {
+        this(table, table.dataSource());
+    }
+
+    /**
+     * @param table the claim store's; its retention is the minimum time for which a key's row is kept after a decision
+     * @param connections to the table's database, of which at most two are used at a time
+     */
+    public PostgresParkedClaims(ClaimTable table, DataSource connections) {
         this.table = table;
-        this.statements = table.statements();
+        this.statements = new Statements(connections);
+        this.limits = LIMITS.formatted(table.synchronousCommit().setting());
         this.retentionMicros = Statements.micros(table.retention());
     }
 
@@ -85,21 +148,52 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     @Override
+    public Optional<ParkedClaim> findByHash(String scope, String hash) {
+        return byHash(FIND_BY_HASH, ParkedClaim.class, scope, hash);
+    }
+
+    @Override
     public Optional<ClaimDetails> details(ClaimKey key) {
-        return query(DETAILS + BY_KEY, ClaimDetails.class, key.scope(), key.key()).stream()
+        return query(DETAILS, ClaimDetails.class, key.scope(), key.key()).stream()
                 .findFirst();
     }
 
     @Override
     public Optional<ClaimDetails> detailsByHash(String scope, String hash) {
-        return ParkedClaims.super
-                .detailsByHash(scope, hash)
-                .or(() -> query(DETAILS + BY_SHORT_HASH, ClaimDetails.class, scope, hash).stream()
-                        .findFirst());
+        return byHash(DETAILS_BY_HASH, ClaimDetails.class, scope, hash);
+    }
+
+    @Override
+    public Optional<String> searchFor(String hash) {
+        return Optional.of(table.sql(SEARCH) + " = '" + hash + "'");
     }
 
     private <T> List<T> query(String sql, Class<T> type, Object... parameters) {
-        return statements.query(table.sql(table.alone(sql)), DataClassRowMapper.newInstance(type), parameters);
+        return looking.alone(
+                () -> statements.query(limits + table.sql(sql), DataClassRowMapper.newInstance(type), parameters));
+    }
+
+    private <T> Optional<T> byHash(String sql, Class<T> type, String scope, String hash) {
+        return looking.alone(() -> statements.run(connection -> {
+            try (PreparedStatement statement = connection.prepareStatement(limits + TAKE_TURN + table.sql(sql))) {
+                new Parameters(statement).values(scope, hash);
+                statement.execute();
+                statement.getMoreResults();
+                requireTurn(statement.getResultSet());
+                statement.getMoreResults();
+                ResultSet row = statement.getResultSet();
+                return row.next()
+                        ? Optional.of(DataClassRowMapper.newInstance(type).mapRow(row, 0))
+                        : Optional.<T>empty();
+            }
+        }));
+    }
+
+    private static void requireTurn(ResultSet turn) throws SQLException {
+        turn.next();
+        if (!turn.getBoolean(1)) {
+            throw new ClaimStoreBusyException("Another look-up by hash runs on this database");
+        }
     }
 
     @Override
@@ -114,17 +208,18 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private boolean decide(String sql, ClaimId claim, @Nullable String result) {
         ClaimKey key = claim.key();
-        return statements.run(
+        return deciding.alone(() -> statements.run(
                 connection -> {
-                    try (PreparedStatement statement = connection.prepareStatement(table.sql(table.alone(sql)))) {
+                    try (PreparedStatement statement = connection.prepareStatement(limits + table.sql(sql))) {
                         new Parameters(statement)
                                 .values(result, retentionMicros, key.scope(), key.key(), claim.value());
                         statement.execute();
                         statement.getMoreResults();
                         return statement.getUpdateCount() > 0;
                     }
-                    // A second try could not distinguish the first one's commit from another operator's decision.
+                    // A second try could not distinguish the first one's commit from another operator's
+                    // decision.
                 },
-                1);
+                1));
     }
 }

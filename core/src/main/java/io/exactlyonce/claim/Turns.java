@@ -1,0 +1,36 @@
+package io.exactlyonce.claim;
+
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+/** Lets operators' calls of one kind reach a store one after the other, so that any number of callers takes one connection. */
+public final class Turns {
+
+    /** As long as claims wait for a connection. */
+    private static final long LONGEST_WAIT_SECONDS = 3;
+
+    private final Semaphore turn = new Semaphore(1, true);
+
+    /**
+     * Makes a call when its turn comes.
+     *
+     * @throws ClaimStoreBusyException if that takes longer than 3 s, or the thread is interrupted; nothing was called then
+     */
+    public <T> T alone(Supplier<T> call) {
+        try {
+            if (!turn.tryAcquire(LONGEST_WAIT_SECONDS, TimeUnit.SECONDS)) {
+                throw new ClaimStoreBusyException(
+                        "Other look-ups or decisions of operators took %d s".formatted(LONGEST_WAIT_SECONDS));
+            }
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            throw new ClaimStoreBusyException("Interrupted before the claim store was asked");
+        }
+        try {
+            return call.get();
+        } finally {
+            turn.release();
+        }
+    }
+}
