@@ -1,6 +1,7 @@
 package io.exactlyonce;
 
 import java.time.Instant;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,6 +9,7 @@ import org.jspecify.annotations.Nullable;
  * store's; {@code null} if the store does not keep them.
  *
  * @param status {@code HELD}, {@code COMPLETED}, {@code RELEASED} or {@code PARKED}
+ * @param claimId id of the last claim: a decision on a parked key names it
  * @param attempt the number of attempts at the key
  * @param fencingToken of the last one
  * @param inDoubt whether an attempt may have had effects that are not recorded
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ClaimDetails(
         String status,
+        UUID claimId,
         int attempt,
         long fencingToken,
         boolean inDoubt,

@@ -1,5 +1,6 @@
 package io.exactlyonce.test;
 
+import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
@@ -38,21 +39,26 @@ record ClaimRecord(
     /**
      * The claim that made or took over the record.
      *
+     * @param owner the process that claimed
      * @param number counted from 1
      * @param token grows with each claim
      * @param fingerprint of the payload that the key was claimed for
      */
     record Attempt(
-            UUID claimId, int number, long token, @Nullable String fingerprint) {
+            UUID claimId,
+            String owner,
+            int number,
+            long token,
+            @Nullable String fingerprint) {
 
         private Attempt next(ClaimRequest request) {
-            return new Attempt(request.claimId(), number + 1, token + 1, request.fingerprint());
+            return new Attempt(request.claimId(), request.owner(), number + 1, token + 1, request.fingerprint());
         }
     }
 
     /** The record of a key that was never claimed before. */
     static ClaimRecord first(ClaimRequest request, Duration now) {
-        Attempt attempt = new Attempt(request.claimId(), 1, 1, request.fingerprint());
+        Attempt attempt = new Attempt(request.claimId(), request.owner(), 1, 1, request.fingerprint());
         return new ClaimRecord(Status.HELD, attempt, false, now.plus(request.lease()), null, null, null);
     }
 
@@ -86,6 +92,25 @@ record ClaimRecord(
 
     Acquired acquired() {
         return new Acquired(attempt.number(), attempt.token(), inDoubt);
+    }
+
+    /** Keeps no times but the lease's end. */
+    ClaimDetails details(Duration now) {
+        return new ClaimDetails(
+                status.name(),
+                attempt.claimId(),
+                attempt.number(),
+                attempt.token(),
+                inDoubt,
+                attempt.owner(),
+                null,
+                null,
+                null,
+                leaseEnd.compareTo(now) <= 0,
+                null,
+                null,
+                null,
+                error);
     }
 
     KeyState state(Duration now) {

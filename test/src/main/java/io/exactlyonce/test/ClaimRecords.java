@@ -1,5 +1,6 @@
 package io.exactlyonce.test;
 
+import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -66,6 +67,10 @@ final class ClaimRecords {
     KeyState state(ClaimKey key) {
         ClaimRecord record = records.get(key);
         return record == null ? KeyState.FREE : record.state(clock.now());
+    }
+
+    Optional<ClaimDetails> details(ClaimKey key) {
+        return Optional.ofNullable(records.get(key)).map(record -> record.details(clock.now()));
     }
 
     Optional<ParkedClaim> parked(ClaimKey key) {

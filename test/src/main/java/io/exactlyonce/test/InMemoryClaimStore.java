@@ -1,5 +1,6 @@
 package io.exactlyonce.test;
 
+import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -118,6 +119,11 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     @Override
     public Optional<ParkedClaim> find(ClaimKey key) {
         return records.parked(key);
+    }
+
+    @Override
+    public Optional<ClaimDetails> details(ClaimKey key) {
+        return records.details(key);
     }
 
     @Override

@@ -141,6 +141,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     public ClaimDetails details(LeaseClock clock) {
         return new ClaimDetails(
                 text("status"),
+                claimId(),
                 attempt(),
                 number("token"),
                 isInDoubt(),

@@ -258,6 +258,27 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     }
 
     @Test
+    void detailsNameTheClaimThatADecisionIsMadeOn() {
+        ClaimRequest seen = parkedClaim(true);
+        ClaimKey key = seen.key();
+        assertThat(parked().details(key))
+                .hasValueSatisfying(now -> assertThat(now.claimId()).isEqualTo(seen.claimId()));
+        assertThat(parked().release(new ClaimId(key, UUID.randomUUID()))).isFalse();
+        parked().release(seen.id());
+        ClaimRequest again = request(key);
+        acquire(store(), again);
+        park(again, "again", false);
+
+        assertThat(parked().complete(new ClaimResolution.Completed(seen.id(), null)))
+                .isFalse();
+
+        assertThat(parked().detailsByHash(key.scope(), key.shortHash())).hasValueSatisfying(now -> {
+            assertThat(now.claimId()).isEqualTo(again.claimId());
+            assertThat(now.status()).isEqualTo("PARKED");
+        });
+    }
+
+    @Test
     void decisionOnAClaimThatIsNotParkedChangesNothing() {
         ClaimRequest held = request(newKey());
         acquire(store(), held);

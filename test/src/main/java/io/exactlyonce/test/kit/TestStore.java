@@ -1,5 +1,6 @@
 package io.exactlyonce.test.kit;
 
+import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimId;
@@ -160,6 +161,11 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
     @Override
     public Optional<ParkedClaim> find(ClaimKey key) {
         return present().find(key);
+    }
+
+    @Override
+    public Optional<ClaimDetails> details(ClaimKey key) {
+        return present().details(key);
     }
 
     @Override
