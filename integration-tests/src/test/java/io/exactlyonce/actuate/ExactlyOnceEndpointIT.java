@@ -109,10 +109,11 @@ class ExactlyOnceEndpointIT {
         return answer.statusCode() + " " + answer.body();
     }
 
-    private static String decision(String scope, String key, String decision) {
+    private static String decision(String scope, String key, UUID seen, String decision) {
         return JSON.createObjectNode()
                 .put("scope", scope)
                 .put("key", key)
+                .put("claimId", seen.toString())
                 .put("decision", decision)
                 .toString();
     }
@@ -154,41 +155,42 @@ class ExactlyOnceEndpointIT {
         try (TestApplication application = start(SQS.createQueue(30), "unrestricted", configuration)) {
             application.bean(ClaimBackend.class).requireReady();
             for (String key : keys) {
-                ClaimKey parked = park(application.bean(ClaimStore.class), new ClaimKey(scope, key));
+                ClaimId seen = park(application.bean(ClaimStore.class), new ClaimKey(scope, key));
+                ClaimKey parked = seen.key();
                 String path = "/exactlyonce?scope=" + encoded(scope);
                 for (String named : List.of("&key=" + encoded(key), "&hash=" + parked.shortHash())) {
                     assertThat(ask(application, path + named))
                             .as(named)
                             .startsWith("200 {\"claim\":{\"status\":\"PARKED\"");
                 }
-                assertThat(ask(application, "/exactlyonce", decision(scope, key, "release")))
+                assertThat(ask(application, "/exactlyonce", decision(scope, key, seen.value(), "release")))
                         .as(key)
                         .isEqualTo("200 {\"decided\":true}");
-                assertThat(ask(application, "/exactlyonce", decision(scope, key, "release")))
+                assertThat(ask(application, "/exactlyonce", decision(scope, key, seen.value(), "release")))
                         .as(key)
                         .startsWith(
-                                "409 {\"decided\":false,\"reason\":\"the key is not parked; it is RELEASED\",\"claim\":{");
-                park(application.bean(ClaimStore.class), parked);
-                String byHash = "{\"scope\":\"%s\",\"hash\":\"%s\",\"attempt\":2,\"decision\":\"complete\"}";
-                assertThat(ask(application, "/exactlyonce", byHash.formatted(scope, parked.shortHash())))
+                                "409 {\"decided\":false,\"reason\":\"the key does not have this claim parked; it is RELEASED\",\"claim\":{");
+                UUID again = park(application.bean(ClaimStore.class), parked).value();
+                String byHash = "{\"scope\":\"%s\",\"hash\":\"%s\",\"claimId\":\"%s\",\"decision\":\"complete\"}";
+                assertThat(ask(application, "/exactlyonce", byHash.formatted(scope, parked.shortHash(), again)))
                         .as(key)
                         .isEqualTo("200 {\"decided\":true}");
             }
             assertThat(application.claims("COMPLETED")).isEqualTo(keys.size());
-            assertThat(ask(application, "/exactlyonce", decision(scope, "a\0", "release")))
+            assertThat(ask(application, "/exactlyonce", decision(scope, "a\0", UUID.randomUUID(), "release")))
                     .startsWith("400 {\"reason\":\"")
                     .contains("NUL");
             assertThat(ask(application, "/exactlyonce?scope=orders&key=a%00")).startsWith("400 {\"reason\":\"");
         }
     }
 
-    private static ClaimKey park(ClaimStore store, ClaimKey key) {
+    private static ClaimId park(ClaimStore store, ClaimKey key) {
         ClaimRequest request = new ClaimRequest(
                 new ClaimId(key, UUID.randomUUID()), "worker", Duration.ofSeconds(30), ClaimRequest.InDoubt.PARK, null);
         assertThat(store.claim(List.of(request))).first().isInstanceOf(ClaimOutcome.Acquired.class);
         assertThat(store.resolve(List.of(new ClaimResolution.Parked(request.id(), "card expired", true))))
                 .hasSize(1);
-        return key;
+        return request.id();
     }
 
     private static String encoded(String text) {
@@ -235,7 +237,7 @@ class ExactlyOnceEndpointIT {
                     .contains("\"status\":\"UP\"")
                     .contains("\"pausedListeners\":[]")
                     .contains("\"primary\":");
-            assertThat(ask(application, "/exactlyonce", decision("orders", "o1", "release")))
+            assertThat(ask(application, "/exactlyonce", decision("orders", "o1", UUID.randomUUID(), "release")))
                     .startsWith("405");
             application.database().sql("DROP TABLE exactly_once_claim").update();
             assertThat(ask(application, "/health/claims")).startsWith("503").contains("exactly_once_claim");
@@ -254,7 +256,12 @@ class ExactlyOnceEndpointIT {
             await().until(() -> application.claims("PARKED") == 1 && SQS.size(deadLetters) == 1);
 
             IS_HOPELESS.set(false);
-            assertThat(ask(application, "/exactlyonce", decision("orders", "o1", "release")))
+            UUID seen = application
+                    .database()
+                    .sql("SELECT claim_id FROM exactly_once_claim")
+                    .query(UUID.class)
+                    .single();
+            assertThat(ask(application, "/exactlyonce", decision("orders", "o1", seen, "release")))
                     .isEqualTo("200 {\"decided\":true}");
             await().untilAsserted(
                             () -> assertThat(ask(application, "/exactlyonce")).contains("max-receive-count"));

@@ -6,8 +6,13 @@ import io.exactlyonce.renewal.Renewer;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroup;
 import org.springframework.boot.health.actuate.endpoint.HealthEndpointGroups;
@@ -34,6 +39,9 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
     private final ClaimBackend backend;
     private final Renewer supervisor;
     private final ListenerStates listeners;
+
+    /** The question that is with the store; {@code null} if there is none. */
+    private final AtomicReference<@Nullable FutureTask<Map<String, Object>>> asking = new AtomicReference<>();
 
     /**
      * Makes the indicator.
@@ -62,11 +70,32 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
         if (Boundary.crashes() > 0) {
             builder.withDetail("secondsSinceCrash", Boundary.sinceLastCrash().toSeconds());
         }
-        builder.withDetails(backend.prove());
+        builder.withDetails(proof());
         if (sinceTick.compareTo(LATE) > 0 || !paused.isEmpty()) {
             builder.down();
         } else {
             builder.up();
+        }
+    }
+
+    /**
+     * Asks on the connections of claims, which is what the answer is about. All callers share one question, so any
+     * number of them takes one connection for one round trip.
+     */
+    private Map<String, Object> proof() {
+        FutureTask<Map<String, Object>> question = new FutureTask<>(backend::prove);
+        FutureTask<Map<String, Object>> asked = asking.compareAndExchange(null, question);
+        if (asked == null) {
+            question.run();
+            asking.set(null);
+        }
+        try {
+            return (asked == null ? question : asked).get();
+        } catch (ExecutionException failed) {
+            throw failed.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(failed);
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted while claims were checked", stopped);
         }
     }
 

@@ -4,7 +4,6 @@ import static io.exactlyonce.actuate.KeyDecisions.BAD_REQUEST;
 import static io.exactlyonce.actuate.KeyDecisions.CONFLICT;
 import static org.springframework.boot.actuate.endpoint.web.WebEndpointResponse.STATUS_NOT_FOUND;
 
-import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.actuate.DeadLetterRedrive.Redrives;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.boundary.OneLine;
@@ -15,6 +14,7 @@ import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.WindowWatch;
 import java.security.Principal;
 import java.util.List;
+import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,6 +49,7 @@ public final class ExactlyOnceEndpoint {
     private final QueueAudit audit;
     private final ObjectFactory<ObservedCounts> observed;
     private final DeadLetterRedrive redrives = new DeadLetterRedrive();
+    private final OneAtATime redriving = new OneAtATime("redrive");
     private final KeyDecisions keys;
 
     /**
@@ -56,7 +57,6 @@ public final class ExactlyOnceEndpoint {
      *
      * @param observed counts of listeners in observe mode; resolved at the first read
      * @param claims {@code null} for a store without inspection
-     * @param operations decide on parked claims; {@code null} for a store without inspection
      */
     public ExactlyOnceEndpoint(
             ListenerStates listeners,
@@ -64,14 +64,13 @@ public final class ExactlyOnceEndpoint {
             WindowWatch windows,
             QueueAudit audit,
             ObjectFactory<ObservedCounts> observed,
-            @Nullable ParkedClaims claims,
-            @Nullable ExactlyOnceOperations operations) {
+            @Nullable ParkedClaims claims) {
         this.listeners = listeners;
         this.prevented = prevented;
         this.windows = windows;
         this.audit = audit;
         this.observed = observed;
-        this.keys = new KeyDecisions(claims, operations);
+        this.keys = new KeyDecisions(claims);
     }
 
     /**
@@ -134,7 +133,7 @@ public final class ExactlyOnceEndpoint {
      * @param scope of the key
      * @param key the key
      * @param hash in place of the key: its hash, as logs show it
-     * @param attempt the attempt that the caller saw parked; without it, the decision is on the one that is parked now
+     * @param claimId the claim that the caller saw parked: another one is not decided
      * @param decision {@code release}: the key may run again; {@code complete}: its effect has happened
      * @param listener whose dead letters are redriven
      * @param action {@code redrive}
@@ -145,7 +144,7 @@ public final class ExactlyOnceEndpoint {
             @Nullable Object scope,
             @Nullable Object key,
             @Nullable Object hash,
-            @Nullable Object attempt,
+            @Nullable Object claimId,
             @Nullable Object decision,
             @Nullable Object listener,
             @Nullable Object action) {
@@ -159,18 +158,18 @@ public final class ExactlyOnceEndpoint {
                     : keys.decide(
                             asking(security),
                             NamedKey.of(scope, key, hash),
-                            attempt == null ? null : number(NamedKey.text("attempt", attempt)),
+                            claimId == null ? null : id(NamedKey.text("claimId", claimId)),
                             NamedKey.text("decision", decision));
         } catch (IllegalArgumentException unclear) {
             return Refused.of(BAD_REQUEST, String.valueOf(unclear.getMessage()));
         }
     }
 
-    private static Integer number(String attempt) {
+    private static UUID id(String claimId) {
         try {
-            return Integer.valueOf(attempt);
-        } catch (NumberFormatException text) {
-            throw new IllegalArgumentException("attempt must be a number", text);
+            return UUID.fromString(claimId);
+        } catch (IllegalArgumentException text) {
+            throw new IllegalArgumentException("claimId must be the id that the claim is shown with", text);
         }
     }
 
@@ -194,7 +193,13 @@ public final class ExactlyOnceEndpoint {
                     "no listener of this name claims keys on this instance; running: "
                             + (running.isEmpty() ? "none" : running));
         }
-        log.warn("{} asked to redrive the dead letters of listener '{}'", asking(security), listener);
+        return redriving.answer(() -> redrive(asking(security), listener, named));
+    }
+
+    /** A request to SQS takes one of the connections with which visibility timeouts are renewed. */
+    private WebEndpointResponse<OperationResponseBody> redrive(
+            String asking, String listener, List<Subscription> named) {
+        log.warn("{} asked to redrive the dead letters of listener '{}'", asking, listener);
         Redrives begun = redrives.start(named);
         if (begun.redriven().isEmpty() && begun.refused().isEmpty()) {
             return Refused.of(CONFLICT, "no queue of this listener has a dead-letter queue that this instance knows");

@@ -3,25 +3,31 @@ package io.exactlyonce.actuate;
 import static org.springframework.boot.actuate.endpoint.web.WebEndpointResponse.STATUS_NOT_FOUND;
 
 import io.exactlyonce.ClaimDetails;
-import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ParkedClaims;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 
-/** Shows the claims of keys, and decides on parked ones. Each request has one meaning, and each refusal a reason. */
+/**
+ * Shows the claims of keys, and decides on parked ones. Each request has one meaning, and each refusal a reason. One
+ * look-up and one decision run at a time: look-ups cannot keep an operator from deciding.
+ */
 final class KeyDecisions {
 
     static final int BAD_REQUEST = 400;
     static final int CONFLICT = 409;
     static final int NOT_IMPLEMENTED = 501;
-    static final int UNAVAILABLE = 503;
 
     private static final Logger log = LoggerFactory.getLogger(KeyDecisions.class);
 
@@ -29,15 +35,12 @@ final class KeyDecisions {
     private static final Set<String> DECISIONS = Set.of(RELEASE, "complete");
 
     private final @Nullable ParkedClaims claims;
-    private final @Nullable ExactlyOnceOperations operations;
+    private final OneAtATime lookUps = new OneAtATime("look-up");
+    private final OneAtATime decisions = new OneAtATime("decision");
 
-    /**
-     * @param claims {@code null} for a store without inspection
-     * @param operations {@code null} for a store without inspection
-     */
-    KeyDecisions(@Nullable ParkedClaims claims, @Nullable ExactlyOnceOperations operations) {
+    /** @param claims {@code null} for a store without inspection */
+    KeyDecisions(@Nullable ParkedClaims claims) {
         this.claims = claims;
-        this.operations = operations;
     }
 
     /**
@@ -61,16 +64,18 @@ final class KeyDecisions {
 
     /** Returns the claim of a key. */
     WebEndpointResponse<OperationResponseBody> show(NamedKey named) {
-        if (claims == null) {
-            return Refused.of(NOT_IMPLEMENTED, "this claim store shows no claims");
-        }
+        ParkedClaims store = claims;
+        return store == null ? unshown() : lookUps.answer(() -> show(store, named));
+    }
+
+    private static WebEndpointResponse<OperationResponseBody> show(ParkedClaims store, NamedKey named) {
         try {
-            Optional<ClaimDetails> found = details(claims, named);
+            Optional<ClaimDetails> found = details(store, named);
             return found.isPresent()
                     ? new WebEndpointResponse<>(new Details(found.get()))
-                    : Refused.of(STATUS_NOT_FOUND, noClaim(named));
+                    : Refused.of(STATUS_NOT_FOUND, noClaim(store, named));
         } catch (RuntimeException failure) {
-            return Refused.of(UNAVAILABLE, noAnswer(named, failure));
+            return Refused.forNow(noAnswer(store, named, failure));
         }
     }
 
@@ -78,89 +83,105 @@ final class KeyDecisions {
      * Decides on a parked key.
      *
      * @param asking who asks, fit for a log
-     * @param attempt the attempt that the caller saw parked, or {@code null} for the one that is parked now
+     * @param seen the claim that the caller saw parked, or {@code null} if the request names none
      * @param decision {@code release}: it may run again; {@code complete}: its effect has happened
      */
     WebEndpointResponse<OperationResponseBody> decide(
-            String asking, NamedKey named, @Nullable Integer attempt, String decision) {
+            String asking, NamedKey named, @Nullable UUID seen, String decision) {
         String asked = decision.toLowerCase(Locale.ROOT);
         if (!DECISIONS.contains(asked)) {
             return Refused.of(BAD_REQUEST, "decision must be 'release' or 'complete'");
         }
-        if (claims == null || operations == null) {
-            return Refused.of(NOT_IMPLEMENTED, "this claim store shows no claims");
-        }
-        ParkedClaim parked;
-        try {
-            parked = parked(claims, operations, named);
-            if (parked == null) {
-                return refused(claims, named, "is not parked");
-            }
-            if (attempt != null && parked.attempt() != attempt) {
-                return refused(claims, named, "has attempt %d parked, not %d".formatted(parked.attempt(), attempt));
-            }
-        } catch (RuntimeException failure) {
-            return Refused.of(UNAVAILABLE, noAnswer(named, failure));
-        }
-        return decide(asking, named, parked, asked, claims, operations);
+        ParkedClaims store = claims;
+        return store == null ? unshown() : decisions.answer(() -> decide(store, asking, named, seen, asked));
     }
 
     private static WebEndpointResponse<OperationResponseBody> decide(
-            String asking,
-            NamedKey named,
-            ParkedClaim parked,
-            String asked,
-            ParkedClaims claims,
-            ExactlyOnceOperations operations) {
+            ParkedClaims store, String asking, NamedKey named, @Nullable UUID seen, String asked) {
+        ClaimKey key = named.key();
+        try {
+            if (seen == null) {
+                return refused(store, named, "is not decided, because claimId must name the claim that you saw parked");
+            }
+            if (key == null) {
+                ParkedClaim parked = store.findByHash(named.scope(), String.valueOf(named.hash()))
+                        .orElse(null);
+                if (parked == null) {
+                    return refused(store, named, "is not parked");
+                }
+                key = new ClaimKey(parked.scope(), parked.key());
+            }
+        } catch (RuntimeException failure) {
+            return Refused.forNow(noAnswer(store, named, failure));
+        }
+        return decide(store, asking, named, new ClaimId(key, seen), asked);
+    }
+
+    /** The store writes on the condition that this claim is parked, so another one is left alone. */
+    private static WebEndpointResponse<OperationResponseBody> decide(
+            ParkedClaims store, String asking, NamedKey named, ClaimId seen, String asked) {
         String outcome = "done";
         try {
-            boolean decided =
-                    RELEASE.equals(asked) ? operations.releaseParked(parked) : operations.completeParked(parked, null);
+            boolean decided = RELEASE.equals(asked)
+                    ? store.release(seen)
+                    : store.complete(new ClaimResolution.Completed(seen, null));
             if (decided) {
                 return new WebEndpointResponse<>(new Decision(true, null, null));
             }
-            outcome = "another decision came first";
-            return refused(claims, named, "was decided by another request first");
+            outcome = "this claim is not parked any more";
+            return refused(store, named, "does not have this claim parked");
+        } catch (ClaimStoreBusyException busy) {
+            outcome = "not done, because the store was busy";
+            return Refused.forNow(noAnswer(store, named, busy));
         } catch (RuntimeException failure) {
             outcome = "it failed, but the decision may have been stored (%s)".formatted(failure);
-            return Refused.of(
-                    UNAVAILABLE, noAnswer(named, failure) + "; repeat the decision, because only the first one counts");
+            return Refused.forNow(
+                    noAnswer(store, named, failure) + "; repeat the decision, because only the first one counts");
         } finally {
-            log.warn("{} asked to {} the parked claim of {}: {}", asking, asked, named, outcome);
+            log.warn("{} asked to {} the parked claim {} of {}: {}", asking, asked, seen.value(), named, outcome);
         }
-    }
-
-    private static @Nullable ParkedClaim parked(ParkedClaims claims, ExactlyOnceOperations operations, NamedKey named) {
-        return named.key() == null
-                ? claims.findByHash(named.scope(), String.valueOf(named.hash())).orElse(null)
-                : operations.findParked(named.scope(), named.key().key()).orElse(null);
     }
 
     /** Shows what is there instead, so that the operator need not ask again. */
     private static WebEndpointResponse<OperationResponseBody> refused(
-            ParkedClaims claims, NamedKey named, String reason) {
-        ClaimDetails now = details(claims, named).orElse(null);
+            ParkedClaims store, NamedKey named, String reason) {
+        ClaimDetails now = details(store, named).orElse(null);
         return now == null
-                ? new WebEndpointResponse<>(new Decision(false, noClaim(named), null), STATUS_NOT_FOUND)
+                ? new WebEndpointResponse<>(new Decision(false, noClaim(store, named), null), STATUS_NOT_FOUND)
                 : new WebEndpointResponse<>(
                         new Decision(false, "the key %s; it is %s".formatted(reason, now.status()), now), CONFLICT);
     }
 
-    private static Optional<ClaimDetails> details(ParkedClaims claims, NamedKey named) {
+    private static Optional<ClaimDetails> details(ParkedClaims store, NamedKey named) {
         return named.key() == null
-                ? claims.detailsByHash(named.scope(), String.valueOf(named.hash()))
-                : claims.details(named.key());
+                ? store.detailsByHash(named.scope(), String.valueOf(named.hash()))
+                : store.details(named.key());
     }
 
-    private static String noClaim(NamedKey named) {
+    private static WebEndpointResponse<OperationResponseBody> unshown() {
+        return Refused.of(NOT_IMPLEMENTED, "this claim store shows no claims");
+    }
+
+    private static String noClaim(ParkedClaims store, NamedKey named) {
         return named.key() == null
-                ? "no claim of this scope has this hash, or this store finds only parked keys by their hash"
+                ? "no parked and no recent claim of this scope has this hash; name the key instead"
+                        + search(store, named)
                 : "this scope has no claim of this key";
     }
 
-    private static String noAnswer(NamedKey named, RuntimeException failure) {
+    private static String noAnswer(ParkedClaims store, NamedKey named, RuntimeException failure) {
         log.debug("The claim of {} could not be read or decided for an operator", named, failure);
-        return "the claim store did not answer (%s)"
-                .formatted(failure.getClass().getSimpleName());
+        return "the claim store did not answer (%s)%s"
+                .formatted(
+                        failure.getClass().getSimpleName(),
+                        named.key() == null && !(failure instanceof ClaimStoreBusyException)
+                                ? search(store, named)
+                                : "");
+    }
+
+    private static String search(ParkedClaims store, NamedKey named) {
+        return store.searchFor(String.valueOf(named.hash()))
+                .map(", or run, on a replica if there is one: "::concat)
+                .orElse("");
     }
 }

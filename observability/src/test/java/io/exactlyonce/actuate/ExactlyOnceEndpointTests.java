@@ -1,17 +1,18 @@
 package io.exactlyonce.actuate;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 
 import io.exactlyonce.ClaimDetails;
-import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.audit.QueueAudit;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryEvent;
@@ -33,6 +34,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -64,12 +68,14 @@ class ExactlyOnceEndpointTests {
             new FakeTimer());
     private final ObservedCounts counts = new ObservedCounts(clock);
     private final ExactlyOnceEndpoint endpoint =
-            new ExactlyOnceEndpoint(listeners, prevented, windows, audit, () -> counts, null, null);
+            new ExactlyOnceEndpoint(listeners, prevented, windows, audit, () -> counts, null);
     private final ScriptedGate gate = new ScriptedGate("claims");
     private final Subscription orders = new Subscription(
             "fulfilment", "orders", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), null, gate);
 
     private static final SecurityContext OPERATOR = named("operator");
+    private static final UUID SEEN = UUID.randomUUID();
+    private static final ClaimId SEEN_CLAIM = new ClaimId(new ClaimKey("orders", "o1"), SEEN);
 
     private static SecurityContext named(String name) {
         return new SecurityContext() {
@@ -195,7 +201,7 @@ class ExactlyOnceEndpointTests {
     }
 
     private static Answer decide(ExactlyOnceEndpoint endpoint, String scope, String key, String decision) {
-        return decide(endpoint, scope, key, null, null, decision);
+        return decide(endpoint, scope, key, null, SEEN.toString(), decision);
     }
 
     private static Answer decide(
@@ -203,17 +209,17 @@ class ExactlyOnceEndpointTests {
             @Nullable Object scope,
             @Nullable Object key,
             @Nullable Object hash,
-            @Nullable Object attempt,
+            @Nullable Object claimId,
             @Nullable Object decision) {
-        return Answer.of(endpoint.write(OPERATOR, scope, key, hash, attempt, decision, null, null));
+        return Answer.of(endpoint.write(OPERATOR, scope, key, hash, claimId, decision, null, null));
     }
 
     private Answer redrive(SecurityContext security, @Nullable String listener, @Nullable String action) {
         return Answer.of(endpoint.write(security, null, null, null, null, null, listener, action));
     }
 
-    private ExactlyOnceEndpoint on(ParkedClaims claims, ExactlyOnceOperations operations) {
-        return new ExactlyOnceEndpoint(listeners, prevented, windows, audit, () -> counts, claims, operations);
+    private ExactlyOnceEndpoint on(ParkedClaims claims) {
+        return new ExactlyOnceEndpoint(listeners, prevented, windows, audit, () -> counts, claims);
     }
 
     @Test
@@ -224,7 +230,7 @@ class ExactlyOnceEndpointTests {
 
     @Test
     void requestWithoutOneMeaningIsRefusedWithAReason() {
-        ExactlyOnceEndpoint claims = on(mock(), mock());
+        ExactlyOnceEndpoint claims = on(mock(ParkedClaims.class));
         String hash = "6c1a57d2f08b94e3";
 
         assertThat(decide(claims, "orders", "a\0", "release").reason()).contains(" contains a NUL character");
@@ -243,7 +249,7 @@ class ExactlyOnceEndpointTests {
                         .reason())
                 .contains("16 hexadecimal digits");
         assertThat(decide(claims, "orders", "o1", null, "second", "release").reason())
-                .isEqualTo("attempt must be a number");
+                .isEqualTo("claimId must be the id that the claim is shown with");
         assertThat(decide(claims, "orders", "o1", "relaese").reason())
                 .isEqualTo("decision must be 'release' or 'complete'");
         assertThat(decide(claims, "orders", "o1", null, null, null).reason()).contains("either a decision");
@@ -260,21 +266,23 @@ class ExactlyOnceEndpointTests {
         }
     }
 
+    private static ClaimDetails now(String status, UUID claim) {
+        return new ClaimDetails(status, claim, 2, 7, false, "worker", null, null, null, true, null, null, null, null);
+    }
+
     @Test
     void keyThatIsNotParkedIsAConflictWithWhatIsThereAndNoClaimIsNotFound() {
         ParkedClaims claims = mock();
-        ClaimDetails completed =
-                new ClaimDetails("COMPLETED", 2, 7, false, "worker", null, null, null, true, null, null, null, null);
+        ClaimDetails completed = now("COMPLETED", UUID.randomUUID());
         when(claims.details(new ClaimKey("orders", "done"))).thenReturn(Optional.of(completed));
         when(claims.details(new ClaimKey("orders", "none"))).thenReturn(Optional.empty());
-        ExactlyOnceOperations operations = mock();
-        when(operations.findParked(any(), any())).thenReturn(Optional.empty());
-        ExactlyOnceEndpoint deciding = on(claims, operations);
+        ExactlyOnceEndpoint deciding = on(claims);
 
         Answer done = decide(deciding, "orders", "done", "release");
         assertThat(done.status()).isEqualTo(409);
         assertThat(done.body())
-                .isEqualTo(new KeyDecisions.Decision(false, "the key is not parked; it is COMPLETED", completed));
+                .isEqualTo(new KeyDecisions.Decision(
+                        false, "the key does not have this claim parked; it is COMPLETED", completed));
         Answer none = decide(deciding, "orders", "none", "release");
         assertThat(none.status()).isEqualTo(404);
         assertThat(none.reason()).isEqualTo("this scope has no claim of this key");
@@ -283,54 +291,105 @@ class ExactlyOnceEndpointTests {
     }
 
     @Test
-    void decisionOnAnAttemptThatSomebodyElseDecidedIsAConflict() {
-        ParkedClaim second = new ParkedClaim("orders", "o1", UUID.randomUUID(), 2, true, "timeout", 1);
-        ClaimDetails parked =
-                new ClaimDetails("PARKED", 2, 7, false, "worker", null, null, null, true, null, null, null, null);
+    void decisionAppliesToTheClaimThatItsCallerSawAlone() {
+        ClaimDetails again = now("PARKED", UUID.randomUUID());
         ParkedClaims claims = mock();
-        when(claims.details(new ClaimKey("orders", "o1"))).thenReturn(Optional.of(parked));
-        ExactlyOnceOperations operations = mock();
-        when(operations.findParked("orders", "o1")).thenReturn(Optional.of(second));
-        when(operations.completeParked(second, null)).thenReturn(true, false);
-        ExactlyOnceEndpoint deciding = on(claims, operations);
+        when(claims.details(SEEN_CLAIM.key())).thenReturn(Optional.of(again));
+        when(claims.complete(new ClaimResolution.Completed(SEEN_CLAIM, null))).thenReturn(true, false);
+        ExactlyOnceEndpoint deciding = on(claims);
 
-        assertThat(decide(deciding, "orders", "o1", null, "1", "complete").reason())
-                .isEqualTo("the key has attempt 2 parked, not 1; it is PARKED");
-        assertThat(decide(deciding, "orders", "o1", null, "2", "complete").body())
+        Answer unseen = decide(deciding, "orders", "o1", null, null, "complete");
+        assertThat(unseen.status()).isEqualTo(409);
+        assertThat(unseen.reason()).contains("claimId must name the claim that you saw");
+        assertThat(unseen.body()).extracting("claim").isEqualTo(again);
+        assertThat(decide(deciding, "orders", "o1", "complete").body())
                 .isEqualTo(new KeyDecisions.Decision(true, null, null));
-        Answer late = decide(deciding, "orders", "o1", null, "2", "Complete");
+        Answer late = decide(deciding, "orders", "o1", "Complete");
         assertThat(late.status()).isEqualTo(409);
-        assertThat(late.reason()).startsWith("the key was decided by another request first");
+        assertThat(late.body())
+                .isEqualTo(new KeyDecisions.Decision(
+                        false, "the key does not have this claim parked; it is PARKED", again));
     }
 
     @Test
     void parkedKeyIsDecidedByTheHashThatLogsShow() {
-        ParkedClaim parked = new ParkedClaim("orders", "o1", UUID.randomUUID(), 1, true, "timeout", 1);
-        String hash = new ClaimKey("orders", "o1").shortHash();
+        ParkedClaim parked = new ParkedClaim("orders", "o1", SEEN, 1, true, "timeout", 1);
+        String hash = SEEN_CLAIM.key().shortHash();
         ParkedClaims claims = mock();
         when(claims.findByHash("orders", hash)).thenReturn(Optional.of(parked));
-        ExactlyOnceOperations operations = mock();
-        when(operations.releaseParked(parked)).thenReturn(true);
+        when(claims.release(SEEN_CLAIM)).thenReturn(true);
 
-        assertThat(decide(on(claims, operations), "orders", null, hash, null, "release")
+        assertThat(decide(on(claims), "orders", null, hash, SEEN.toString(), "release")
                         .body())
                 .isEqualTo(new KeyDecisions.Decision(true, null, null));
+    }
+
+    @Test
+    void hashThatIsNotFoundIsAnsweredWithTheStatementThatFindsIt() {
+        String hash = SEEN_CLAIM.key().shortHash();
+        ParkedClaims claims = mock();
+        when(claims.searchFor(hash)).thenReturn(Optional.of("SELECT 1"));
+        when(claims.detailsByHash("orders", hash)).thenReturn(Optional.empty());
+        when(claims.detailsByHash("slow", hash)).thenThrow(new IllegalStateException("statement timeout"));
+        ExactlyOnceEndpoint reading = on(claims);
+
+        Answer none = Answer.of(reading.read("orders", null, hash));
+        assertThat(none.status()).isEqualTo(404);
+        assertThat(none.reason()).contains("no recent claim", "SELECT 1");
+        Answer late = Answer.of(reading.read("slow", null, hash));
+        assertThat(late.status()).isEqualTo(503);
+        assertThat(late.reason()).contains("SELECT 1");
+    }
+
+    @Test
+    void requestsBesideALookUpAreRefusedForNowAndDecisionsAreNot() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch end = new CountDownLatch(1);
+        ParkedClaims claims = mock();
+        when(claims.details(SEEN_CLAIM.key())).thenAnswer(slow -> {
+            begun.countDown();
+            assertThat(end.await(10, TimeUnit.SECONDS)).isTrue();
+            return Optional.of(now("PARKED", SEEN));
+        });
+        when(claims.release(SEEN_CLAIM)).thenReturn(true);
+        ExactlyOnceEndpoint one = on(claims);
+        CompletableFuture<Answer> first =
+                CompletableFuture.supplyAsync(() -> Answer.of(one.read("orders", "o1", null)));
+        assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+
+        Answer beside = Answer.of(one.read("orders", "o1", null));
+        assertThat(beside.status()).isEqualTo(503);
+        assertThat(beside.body()).isEqualTo(new Refused(String.valueOf(beside.reason()), 1));
+        assertThat(decide(one, "orders", "o1", "release").status()).isEqualTo(200);
+        end.countDown();
+        assertThat(first.get(10, TimeUnit.SECONDS).status()).isEqualTo(200);
+        assertThat(Answer.of(one.read("orders", "o1", null)).status()).isEqualTo(200);
     }
 
     /** It may have been decided, so that the record must not depend on the reply. */
     @Test
     void whoAskedForADecisionIsOnRecordAlthoughItsReplyIsLost(CapturedOutput output) {
-        ParkedClaim parked = new ParkedClaim("orders", "o1", UUID.randomUUID(), 1, true, "timeout", 1);
-        ExactlyOnceOperations operations = mock();
-        when(operations.findParked("orders", "o1")).thenReturn(Optional.of(parked));
-        when(operations.releaseParked(parked)).thenThrow(new IllegalStateException("connection reset"));
+        ParkedClaims claims = mock();
+        when(claims.release(SEEN_CLAIM)).thenThrow(new IllegalStateException("connection reset"));
 
-        Answer lost = decide(on(mock(), operations), "orders", "o1", "release");
+        Answer lost = decide(on(claims), "orders", "o1", "release");
 
         assertThat(lost.status()).isEqualTo(503);
         assertThat(lost.reason()).contains("IllegalStateException", "repeat the decision");
         assertThat(output)
-                .contains("'operator' asked to release the parked claim of ", "it failed, but", "connection reset");
+                .contains("'operator' asked to release the parked claim " + SEEN, "it failed, but", "connection reset");
+    }
+
+    @Test
+    void decisionThatNeverReachedTheStoreIsNotInDoubt(CapturedOutput output) {
+        ParkedClaims claims = mock();
+        when(claims.release(SEEN_CLAIM)).thenThrow(new ClaimStoreBusyException("busy"));
+
+        Answer busy = decide(on(claims), "orders", "o1", "release");
+
+        assertThat(busy.status()).isEqualTo(503);
+        assertThat(busy.reason()).doesNotContain("only the first one counts");
+        assertThat(output).contains("not done, because the store was busy");
     }
 
     @Test
