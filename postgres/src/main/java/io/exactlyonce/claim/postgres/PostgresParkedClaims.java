@@ -34,9 +34,11 @@ public final class PostgresParkedClaims implements ParkedClaims {
      * not keep the connection.
      */
     private static final String LIMITS = """
-            SELECT set_config('enable_seqscan', 'off', true), set_config('synchronous_commit', '%s', true),
-                   set_config('statement_timeout', '2s', true), set_config('lock_timeout', '1s', true),
-                   set_config('max_parallel_workers_per_gather', '0', true);
+            SELECT pg_catalog.set_config('enable_seqscan', 'off', true),
+                   pg_catalog.set_config('synchronous_commit', '%s', true),
+                   pg_catalog.set_config('statement_timeout', '2s', true),
+                   pg_catalog.set_config('lock_timeout', '1s', true),
+                   pg_catalog.set_config('max_parallel_workers_per_gather', '0', true);
             """;
 
     /**
@@ -44,31 +46,34 @@ public final class PostgresParkedClaims implements ParkedClaims {
      * server's processors busy. The number is arbitrary.
      */
     private static final String TAKE_TURN = """
-            SELECT set_config('exactly_once.turn', pg_try_advisory_xact_lock(7317441206845103)::text, true);
+            SELECT pg_catalog.set_config('exactly_once.turn',
+                       pg_catalog.pg_try_advisory_xact_lock(7317441206845103)::pg_catalog.text, true);
             """;
 
-    private static final String HAS_TURN = "current_setting('exactly_once.turn', true) = 'true'";
+    private static final String HAS_TURN = "pg_catalog.current_setting('exactly_once.turn', true) {=} 'true'";
 
     private static final String COLUMNS = """
             SELECT scope, key, claim_id, attempt, in_doubt, coalesce(error, 'unknown') AS reason,
-                   (extract(epoch FROM parked_at) * 1000000)::bigint AS parked_at_micros
+                   (extract(epoch FROM parked_at) {*} 1000000)::bigint AS parked_at_micros
             FROM {table}
             """;
 
     /** Has a condition on {@code parked_at}, because the index of parked claims has one. */
     static final String LIST = COLUMNS + """
-            WHERE parked_at IS NOT NULL AND status = 'PARKED'
-              AND (parked_at, scope, key) > (timestamptz 'epoch' + ? * interval '1 microsecond', ?, ?)
+            WHERE parked_at IS NOT NULL AND status {=} 'PARKED'
+              AND (parked_at, scope, key)
+                  {>} (timestamp with time zone 'epoch' {+} (? {*} interval '1 microsecond'), ?, ?)
             ORDER BY parked_at, scope, key
             LIMIT ?
             """;
 
-    private static final String FIND = COLUMNS + "WHERE scope = ? AND key = ? AND status = 'PARKED'";
+    private static final String FIND = COLUMNS + "WHERE scope {=} ? AND key {=} ? AND status {=} 'PARKED'";
 
     /** A parked row has no result yet. */
     private static final String DECIDE = """
-            parked_at = NULL, expires_at = greatest(expires_at, clock_timestamp() + ? * interval '1 microsecond')
-            WHERE scope = ? AND key = ? AND claim_id = ? AND status = 'PARKED'
+            parked_at = NULL,
+            expires_at = greatest(expires_at, pg_catalog.clock_timestamp() {+} (? {*} interval '1 microsecond'))
+            WHERE scope {=} ? AND key {=} ? AND claim_id {=} ? AND status {=} 'PARKED'
             """;
 
     /** {@code cleared} stays until the next claim: an operator has decided. */
@@ -76,23 +81,26 @@ public final class PostgresParkedClaims implements ParkedClaims {
             "UPDATE {table} SET status = 'RELEASED', cleared = true, result = ?, " + DECIDE;
 
     private static final String COMPLETE =
-            "UPDATE {table} SET status = 'COMPLETED', completed_at = clock_timestamp(), result = ?, " + DECIDE;
+            "UPDATE {table} SET status = 'COMPLETED', completed_at = pg_catalog.clock_timestamp(), result = ?, "
+                    + DECIDE;
 
     private static final String LIFE = """
             status, claim_id, attempt, fencing_token, in_doubt, owner, first_claimed_at, claimed_at, lease_until,
-                   lease_until <= clock_timestamp() AS is_lease_over, completed_at, parked_at, expires_at, error
+                   lease_until {<=} pg_catalog.clock_timestamp() AS is_lease_over, completed_at, parked_at, expires_at, error
             """;
 
-    private static final String DETAILS = "SELECT " + LIFE + "FROM {table} WHERE scope = ? AND key = ?";
+    private static final String DETAILS = "SELECT " + LIFE + "FROM {table} WHERE scope {=} ? AND key {=} ?";
 
-    private static final String SHORT_HASH =
-            "left(encode(sha256(convert_to(scope, 'UTF8') || '\\x00'::bytea || convert_to(key, 'UTF8')), 'hex'), 16)";
+    private static final String SHORT_HASH = """
+            pg_catalog.left(pg_catalog.encode(pg_catalog.sha256(
+                pg_catalog.convert_to(scope, 'UTF8') {||} '\\x00'::pg_catalog.bytea {||} pg_catalog.convert_to(key, 'UTF8')),
+                'hex'), 16)""";
 
-    private static final String OF_HASH = " WHERE scope = ? AND " + SHORT_HASH + " = ? LIMIT 1";
+    private static final String OF_HASH = " WHERE scope {=} ? AND " + SHORT_HASH + " {=} ? LIMIT 1";
 
     /** No index has the hash, so it is computed of the latest rows of an index that is there. */
     private static final String LATEST_PARKED =
-            "FROM {table} WHERE parked_at IS NOT NULL AND status = 'PARKED' AND %s ORDER BY parked_at DESC LIMIT %d"
+            "FROM {table} WHERE parked_at IS NOT NULL AND status {=} 'PARKED' AND %s ORDER BY parked_at DESC LIMIT %d"
                     .formatted(HAS_TURN, HASHES);
 
     /** A row's expiry is set when it is claimed, so the order is that of claims. */
@@ -101,7 +109,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String FIND_BY_HASH = """
             SELECT scope, key, claim_id, attempt, in_doubt, coalesce(error, 'unknown') AS reason,
-                   (extract(epoch FROM parked_at) * 1000000)::bigint AS parked_at_micros
+                   (extract(epoch FROM parked_at) {*} 1000000)::bigint AS parked_at_micros
             FROM (SELECT scope, key, claim_id, attempt, in_doubt, error, parked_at %s) AS latest""".formatted(LATEST_PARKED) + OF_HASH;
 
     static final String DETAILS_BY_HASH =
@@ -130,7 +138,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
      */
     public PostgresParkedClaims(ClaimTable table, DataSource connections) {
         this.table = table;
-        this.statements = new Statements(connections);
+        this.statements = new Statements(connections, table::resolve);
         this.limits = LIMITS.formatted(table.synchronousCommit().setting());
         this.retentionMicros = Statements.micros(table.retention());
     }
@@ -165,17 +173,17 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     @Override
     public Optional<String> searchFor(String hash) {
-        return Optional.of(table.sql(SEARCH) + " = '" + hash + "'");
+        return Optional.of(table.sql(SEARCH + " {=} '" + hash + "'"));
     }
 
     private <T> List<T> query(String sql, Class<T> type, Object... parameters) {
         return looking.alone(
-                () -> statements.query(limits + table.sql(sql), DataClassRowMapper.newInstance(type), parameters));
+                () -> statements.query(table.sql(limits + sql), DataClassRowMapper.newInstance(type), parameters));
     }
 
     private <T> Optional<T> byHash(String sql, Class<T> type, String scope, String hash) {
         return looking.alone(() -> statements.run(connection -> {
-            try (PreparedStatement statement = connection.prepareStatement(limits + TAKE_TURN + table.sql(sql))) {
+            try (PreparedStatement statement = connection.prepareStatement(table.sql(limits + TAKE_TURN + sql))) {
                 new Parameters(statement).values(scope, hash);
                 statement.execute();
                 statement.getMoreResults();
@@ -210,7 +218,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
         ClaimKey key = claim.key();
         return deciding.alone(() -> statements.run(
                 connection -> {
-                    try (PreparedStatement statement = connection.prepareStatement(limits + table.sql(sql))) {
+                    try (PreparedStatement statement = connection.prepareStatement(table.sql(limits + sql))) {
                         new Parameters(statement)
                                 .values(result, retentionMicros, key.scope(), key.key(), claim.value());
                         statement.execute();
