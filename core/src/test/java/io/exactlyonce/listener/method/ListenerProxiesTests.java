@@ -22,6 +22,7 @@ import org.springframework.context.event.EventListener;
 import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.ResolvableType;
 import org.springframework.scheduling.annotation.Scheduled;
+import org.springframework.test.util.AopTestUtils;
 
 /** Beans of listeners, as Spring makes proxies of them where the application prefers those of interfaces. */
 class ListenerProxiesTests {
@@ -105,6 +106,24 @@ class ListenerProxiesTests {
 
             assertThat(context.getBean("listener")).isInstanceOf(Fulfilment.class);
         }
+    }
+
+    static class Counting extends Listening {
+        String received = "none";
+
+        String received() {
+            return received;
+        }
+    }
+
+    @Test
+    void fieldOfTheProxyIsNullAndThatOfItsTargetIsNot() {
+        Counting bean = (Counting) bean(Counting.class, Counting::new);
+        Counting target = AopTestUtils.getUltimateTargetObject(bean);
+
+        assertThat(bean.received).isNull();
+        assertThat(bean.received()).isEqualTo("none");
+        assertThat(target.received).isEqualTo("none");
     }
 
     @Test
