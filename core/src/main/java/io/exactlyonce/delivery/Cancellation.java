@@ -13,6 +13,9 @@ import org.slf4j.LoggerFactory;
  * Stops one call of a handler: first its thread, then the future that continues after its method. The deliveries of a
  * batch share it. Thread-safe: run by one thread, stopped by any.
  *
+ * <p>Advice around the application's method may call it several times, or not at all. Where the calls of the method are
+ * reported ({@link #awaitWork}), none begins after a stop, and a stop before, between or after them has ended no work.
+ *
  * <p>An interrupt reaches the thread at most once, and only while it is inside the handler: afterwards the thread
  * completes claims or belongs to another delivery. The future is cancelled once at most. That completes an ordinary
  * {@link CompletableFuture} at once, whether or not the work heeds it: that such a future has ended says nothing about
@@ -26,7 +29,11 @@ public final class Cancellation implements AutoCloseable {
     private boolean inside = true;
     private boolean stopRequested;
     private boolean interrupted;
+    private boolean interruptedWork;
     private boolean cancelled;
+    private boolean reportsWork;
+    private boolean hasWorked;
+    private int working;
     private @Nullable CompletableFuture<?> future;
     private Executor cancellations = Runnable::run;
 
@@ -36,6 +43,7 @@ public final class Cancellation implements AutoCloseable {
             stopRequested = true;
             if (inside && !interrupted) {
                 interrupted = true;
+                interruptedWork = !reportsWork || working > 0;
                 thread.interrupt();
             }
         }
@@ -46,9 +54,34 @@ public final class Cancellation implements AutoCloseable {
         return inside;
     }
 
-    /** Returns whether an interrupt or a cancellation has reached it. */
+    /** Returns whether an interrupt or a cancellation has reached its work. */
     public synchronized boolean wasStopped() {
-        return interrupted || cancelled;
+        return interruptedWork || cancelled;
+    }
+
+    /** The calls of the method are reported from now on. */
+    public synchronized void awaitWork() {
+        reportsWork = true;
+    }
+
+    /** The method is about to be called; returns whether it may be called: nothing has stopped it. */
+    public synchronized boolean beginWork() {
+        if (stopRequested) {
+            return false;
+        }
+        hasWorked = true;
+        working++;
+        return true;
+    }
+
+    /** A call of the method has ended. */
+    public synchronized void endWork() {
+        working--;
+    }
+
+    /** Returns whether the method was called, or may have been. */
+    public synchronized boolean hasWorked() {
+        return hasWorked || !reportsWork;
     }
 
     /** Leaves the handler, and clears our interrupt if the handler did not notice it. */

@@ -326,6 +326,21 @@ public final class Delivery {
         }
     }
 
+    /** Returns whether its handler has begun and not ended, nothing has stopped it, and its claim is held by this JVM's clock. */
+    public boolean mayWork() {
+        return state == DeliveryState.HANDLING && !stopRequested && (isTransactional() || window().isHeld());
+    }
+
+    /** Returns whether its effect has happened, recorded or not. */
+    public boolean isCompleted() {
+        return state == DeliveryState.HANDLED || isAcknowledged();
+    }
+
+    /** Returns the latest call of its reconciler or handler. Only if there was one. */
+    public Cancellation call() {
+        return Objects.requireNonNull(handler);
+    }
+
     /** Returns whether its reconciler or handler was called, however that ended. */
     public boolean wasHandled() {
         return handler != null;

@@ -359,13 +359,13 @@ public final class DeliveryPipeline {
      */
     @SuppressWarnings("FutureReturnValueIgnored") // It is what the caller asked for.
     public @Nullable Object handle(List<Delivery> deliveries, Handler handler) throws Throwable {
+        if (areTransactional(deliveries)) {
+            try (TransactionalHandler attempts = transactions(deliveries)) {
+                return attempts.handle(handler);
+            }
+        }
         requireBegun(deliveries);
         HandlerOutcome outcome = new HandlerOutcome();
-        if (deliveries.stream().anyMatch(Delivery::isTransactional)) {
-            new TransactionalHandler(this, deliveries, outcome).handle(handler);
-            deliveries.forEach(DeliveryPipeline::finishProcessing);
-            return resultOrThrow(outcome);
-        }
         List<Delivery> entered = beginHandling(deliveries, outcome);
         if (entered.isEmpty()) {
             return resultOrThrow(outcome);
@@ -383,7 +383,7 @@ public final class DeliveryPipeline {
             } else if (call.mayStillRun(failure)) {
                 leaveToLease(entered, failure, outcome);
             } else {
-                failed(entered, failure, unfinished != null || call.wasStopped(), outcome);
+                failed(entered, failure, unfinished != null, call, outcome);
             }
             record(entered);
         };
@@ -416,6 +416,20 @@ public final class DeliveryPipeline {
                                 .formatted(handled.get(0).subscription().listener(), type.getName()));
     }
 
+    /** Returns what claims the keys of deliveries in the transactions that their handler is called in. */
+    public TransactionalHandler transactions(List<Delivery> deliveries) {
+        return new TransactionalHandler(this, deliveries);
+    }
+
+    private static boolean areTransactional(List<Delivery> deliveries) {
+        for (Delivery delivery : deliveries) {
+            if (delivery.isTransactional()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     private CompletableFuture<@Nullable Object> awaitFuture(
             List<Delivery> entered,
             CompletionStage<?> stage,
@@ -444,7 +458,7 @@ public final class DeliveryPipeline {
         return answer;
     }
 
-    private static @Nullable Object resultOrThrow(HandlerOutcome outcome) throws Throwable {
+    static @Nullable Object resultOrThrow(HandlerOutcome outcome) throws Throwable {
         Throwable failure = outcome.failure();
         if (failure != null) {
             throw failure;
@@ -452,7 +466,7 @@ public final class DeliveryPipeline {
         return outcome.result();
     }
 
-    private void requireBegun(List<Delivery> deliveries) {
+    void requireBegun(List<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
             if (delivery.beginProcessing()) {
                 return;
@@ -515,26 +529,31 @@ public final class DeliveryPipeline {
                 : results.writeIfPossible(delivery.spec().key(), result);
     }
 
-    private void failed(List<Delivery> entered, Throwable thrown, boolean stopped, HandlerOutcome outcome) {
+    private void failed(
+            List<Delivery> entered, Throwable thrown, boolean isUnfinished, Cancellation call, HandlerOutcome outcome) {
         outcome.addHandlers(thrown);
         Map<Integer, Throwable> named = named(thrown, entered.size());
         // A handler that learns of one lost claim stops half way: its effects for the others are in doubt, too.
-        boolean wasStopped = stopped || (named.isEmpty() && wasStopped(entered, thrown));
+        boolean wasStopped = isUnfinished || call.wasStopped() || (named.isEmpty() && wasStopped(entered, thrown));
         for (int index = 0; index < entered.size(); index++) {
             Delivery delivery = entered.get(index);
             Throwable failure = named.isEmpty() ? thrown : named.get(index);
             if (failure != null) {
                 delivery.failed(failure);
             }
-            delivery.resolve(
-                    failure == null
-                            ? completion(delivery, null)
-                            : FailedAttempt.resolution(
-                                    delivery.id(),
-                                    failure,
-                                    wasStopped,
-                                    delivery.spec().doubt()));
+            delivery.resolve(resolution(delivery, failure, wasStopped, call));
         }
+    }
+
+    private ClaimResolution resolution(
+            Delivery delivery, @Nullable Throwable failure, boolean wasStopped, Cancellation call) {
+        if (failure == null) {
+            return completion(delivery, null);
+        }
+        InDoubtSettings doubt = delivery.spec().doubt();
+        return call.hasWorked()
+                ? FailedAttempt.resolution(delivery.id(), failure, wasStopped, doubt)
+                : FailedAttempt.notCalled(delivery.id(), failure, doubt);
     }
 
     /** Also by a loss that is named in vain, since the exception fails all. */
@@ -670,7 +689,7 @@ public final class DeliveryPipeline {
     }
 
     /** Leaves, unless its listener's stop does that. */
-    private static void finishProcessing(Delivery delivery) {
+    static void finishProcessing(Delivery delivery) {
         if (delivery.state() != DeliveryState.HELD_BACK) {
             delivery.finishProcessing();
         }

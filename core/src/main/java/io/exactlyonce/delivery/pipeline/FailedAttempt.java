@@ -32,6 +32,17 @@ public final class FailedAttempt {
     }
 
     /**
+     * Parks or releases the key of a handler whose advice failed before it called the method. The key is not in doubt,
+     * whatever stopped the advice: there was no effect.
+     */
+    static ClaimResolution notCalled(ClaimId claim, Throwable failure, InDoubtSettings policy) {
+        String reason = NOT_CALLED + ": " + failure;
+        return policy.parksFor(failure)
+                ? new ClaimResolution.Parked(claim, reason, false)
+                : new ClaimResolution.Released(claim, reason, false);
+    }
+
+    /**
      * Returns whether an interrupt ended it, ours or the application's, or it detected the loss of its claim by {@code
      * ensureHeld()} or {@code fence()}: its earlier effects are in doubt as well.
      */

@@ -17,6 +17,7 @@ import io.exactlyonce.delivery.pipeline.DeliveryPipeline.Admission;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline.Repeats;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -30,35 +31,128 @@ import org.springframework.util.backoff.BackOffExecution;
  * failure, also one of the commit, the messages are redelivered and find the outcome. There is no lease to lose, so
  * only the end of its listener stops it.
  *
+ * <p>Advice outside of the transaction may call the handler again after a failure: each such call is another
+ * transaction, for the deliveries that are not committed yet. The last failure of each counts, and is dealt with when the advice has
+ * ended.
+ *
  * <p>If its handler names failed deliveries, all is rolled back, and the others are handled once more, in another
  * transaction, without those and without deliveries that must not overtake them.
  *
  * <p>A claim without an answer is repeated as other claims are, but on the handler's thread. A transaction that loses its connection
  * is repeated once; a second time its messages fail, since the handler itself may break its connections.
  */
-final class TransactionalHandler {
+public final class TransactionalHandler implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(TransactionalHandler.class);
 
     private final DeliveryPipeline pipeline;
     private final List<Delivery> batch;
-    private final HandlerOutcome outcome;
     private final BackOffExecution pauses = RetryingClaimClient.pauses();
+    private final Map<Delivery, Failed> failures = new LinkedHashMap<>();
+    private HandlerOutcome outcome = new HandlerOutcome();
     private @Nullable Repeats repeats;
     private boolean mayRepeat = true;
+    private boolean isBegun;
+    private boolean isRunning;
+    private boolean isClosed;
 
-    TransactionalHandler(DeliveryPipeline pipeline, List<Delivery> batch, HandlerOutcome outcome) {
+    /** The failure of a delivery's latest attempt. */
+    private record Failed(Throwable failure, boolean mayPark) {}
+
+    TransactionalHandler(DeliveryPipeline pipeline, List<Delivery> batch) {
         this.pipeline = pipeline;
         this.batch = batch;
-        this.outcome = outcome;
     }
 
-    /** Handles what can be handled. */
-    void handle(Handler handler) {
-        List<Delivery> open = pipeline.beginProcessing(batch);
-        while (!open.isEmpty()) {
-            open = new Work(open, handler).execute();
+    /**
+     * Handles what can be handled. May be called again: after a failure in a new transaction, unless the listener has
+     * stopped meanwhile, and otherwise with the same answer as before.
+     *
+     * @return the handler's result if the delivery came alone, else {@code null}
+     * @throws Throwable the handler's exception, or {@link io.exactlyonce.ClaimLostException} if the listener stopped before
+     *     the handler was called; other failures are suppressed in it
+     */
+    public @Nullable Object handle(Handler handler) throws Throwable {
+        enter();
+        try {
+            List<Delivery> open = open();
+            if (!open.isEmpty()) {
+                outcome = new HandlerOutcome();
+                failures.clear();
+            }
+            while (!open.isEmpty()) {
+                open = new Work(open, handler).execute();
+            }
+            return DeliveryPipeline.resultOrThrow(outcome);
+        } finally {
+            leave();
         }
+    }
+
+    private synchronized void enter() {
+        if (isClosed || isRunning) {
+            throw new IllegalStateException(
+                    "The handler of %s was called %s".formatted(batch, isClosed ? "after its end" : "twice at a time"));
+        }
+        isRunning = true;
+    }
+
+    private void leave() {
+        synchronized (this) {
+            isRunning = false;
+            if (!isClosed) {
+                return;
+            }
+        }
+        end();
+    }
+
+    /** Deals with the failures, when no transaction runs any more: advice may not have waited for the one it began. */
+    @Override
+    public void close() {
+        synchronized (this) {
+            isClosed = true;
+            if (isRunning) {
+                return;
+            }
+        }
+        end();
+    }
+
+    private void end() {
+        failures.forEach((delivery, failed) -> {
+            delivery.failed(failed.failure());
+            delivery.hadNoEffect();
+            if (failed.mayPark() && delivery.spec().doubt().parksFor(failed.failure())) {
+                park(delivery, failed.failure());
+            }
+        });
+        batch.forEach(DeliveryPipeline::finishProcessing);
+    }
+
+    /** Returns the deliveries that are neither committed nor decided on. */
+    private List<Delivery> open() {
+        if (!isBegun) {
+            pipeline.requireBegun(batch);
+            isBegun = true;
+            return pipeline.beginProcessing(batch);
+        }
+        List<Delivery> open = new ArrayList<>(batch.size());
+        for (Delivery delivery : batch) {
+            DeliveryState state = delivery.state();
+            if (delivery.isTransactional()
+                    && delivery.disposition() == null
+                    && (state == DeliveryState.HANDLING || state == DeliveryState.CLAIMING)) {
+                open.add(delivery);
+            }
+        }
+        for (Delivery delivery : open) {
+            if (!delivery.mayHandlerBegin()) {
+                return List.of();
+            }
+        }
+        open.forEach(delivery -> delivery.transition(DeliveryState.HANDLING, DeliveryState.CLAIMING));
+        return open;
     }
 
     /** The transactions were rolled back, so the key is claimed once more, only to be parked. */
@@ -290,11 +384,7 @@ final class TransactionalHandler {
                     delivery.transition(DeliveryState.HANDLING, DeliveryState.CLAIMING);
                     rest.add(delivery);
                 } else {
-                    delivery.failed(own);
-                    delivery.hadNoEffect();
-                    if (mayPark && delivery.spec().doubt().parksFor(own)) {
-                        park(delivery, own);
-                    }
+                    failures.put(delivery, new Failed(own, mayPark));
                 }
             }
             return rest;

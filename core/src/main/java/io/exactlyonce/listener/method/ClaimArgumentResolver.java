@@ -15,7 +15,7 @@ import org.springframework.messaging.handler.invocation.HandlerMethodArgumentRes
 
 /**
  * Resolves the {@link Claim} of a message, or the {@code List<Claim>} of a batch, when the method is called, from the
- * claims held then. A transaction claims later, and resolves the arguments again.
+ * claims held then. A transaction claims later, and puts its claims in their place ({@link ListenerArguments}).
  */
 public final class ClaimArgumentResolver implements HandlerMethodArgumentResolver {
 
@@ -36,7 +36,7 @@ public final class ClaimArgumentResolver implements HandlerMethodArgumentResolve
 
     @Override
     public @Nullable Object resolveArgument(MethodParameter parameter, Message<?> message) {
-        ListenerMethod observed = DeliveryHandlerMethod.observed();
+        ListenerMethod observed = ListenerInvocation.observed();
         return isClaims(parameter)
                 ? ((Collection<?>) message.getPayload())
                         .stream()

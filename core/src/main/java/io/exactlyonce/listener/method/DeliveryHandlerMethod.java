@@ -19,31 +19,49 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.converter.MessageConversionException;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
-import org.springframework.messaging.support.GenericMessage;
 
 /**
- * Binds the message, or the batch, to the thread while its listener method is called. It delegates, since the copy constructor loses the
- * original's argument resolvers.
+ * Has a listener's method called for a message, or for a batch, as one {@link ListenerInvocation}. It delegates, since the copy
+ * constructor loses the original's argument resolvers.
  */
 final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
     private static final Logger log = LoggerFactory.getLogger(DeliveryHandlerMethod.class);
 
-    /** The method whose arguments are being made on this thread, if it is only observed. */
-    private static final ThreadLocal<@Nullable ListenerMethod> OBSERVED = new ThreadLocal<>();
-
     private final InvocableHandlerMethod original;
     private final ListenerMethod method;
+    private final ListenerArguments arguments;
+    private final List<Object> enclosed;
     private volatile boolean leftWork;
 
-    DeliveryHandlerMethod(InvocableHandlerMethod original, ListenerMethod method) {
+    /** Carries the method to {@link ClaimArgumentResolver} if it is only observed. */
+    private final ListenerInvocation observing = new ListenerInvocation(this, List.of());
+
+    /** @param enclosed the proxies that the first and the last step of an invocation are in; none if it is only observed */
+    DeliveryHandlerMethod(InvocableHandlerMethod original, ListenerMethod method, List<Object> enclosed) {
         super(original);
         this.original = original;
         this.method = method;
+        this.arguments = new ListenerArguments(method, original.getMethodParameters());
+        this.enclosed = enclosed;
     }
 
     ListenerMethod method() {
         return method;
+    }
+
+    ListenerArguments arguments() {
+        return arguments;
+    }
+
+    /** Returns whether a proxy has steps of its own. */
+    boolean isEnclosed(Object proxy) {
+        for (Object each : enclosed) {
+            if (each == proxy) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Returns whether the work of an observed handler is done when it ends, as far as its type and its results show. */
@@ -51,21 +69,22 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return method.signalsCompletion() && !leftWork;
     }
 
-    /** Returns the method whose arguments are being made on this thread; {@code null} if that is enforced. */
-    static @Nullable ListenerMethod observed() {
-        return OBSERVED.get();
-    }
-
     @Override
     public @Nullable Object invoke(Message<?> message, @Nullable Object... provided) throws Exception {
         if (method.isObserved()) {
             return observe(message, provided);
         }
-        List<Message<?>> messages = method.isBatch()
-                ? ((Collection<?>) message.getPayload())
-                        .stream().<Message<?>>map(each -> (Message<?>) each).toList()
-                : List.of(message);
-        Object returned = call(new ListenerCall(this, messages, false), message);
+        ListenerInvocation invocation = new ListenerInvocation(this, messages(message));
+        invocation.enter(original.getBean());
+        Object returned;
+        try {
+            returned = original.invoke(message, provided);
+        } catch (RuntimeException failure) {
+            // Before it has begun, its arguments are made.
+            throw invocation.hasBegun() || !mayQuoteContent(failure) ? failure : withoutContent(invocation, failure);
+        } finally {
+            ListenerInvocation.leave();
+        }
         // Spring Cloud AWS treats every future as one of Void, and fails on any other result.
         if (returned instanceof CompletionStage<?> stage) {
             return stage.thenApply(result -> null);
@@ -75,11 +94,11 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
     private @Nullable Object observe(Message<?> message, @Nullable Object... provided) throws Exception {
         Object returned;
-        OBSERVED.set(method);
+        observing.enter(original.getBean());
         try {
             returned = original.invoke(message, provided);
         } finally {
-            OBSERVED.remove();
+            ListenerInvocation.leave();
         }
         Class<?> unfinished = returned instanceof CompletionStage ? null : UnfinishedWork.in(returned);
         if (unfinished != null && !leftWork) {
@@ -92,22 +111,16 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return returned;
     }
 
-    @Nullable Object callClaimed(List<Message<?>> held) throws Exception {
-        return call(
-                new ListenerCall(this, held, true),
-                method.isBatch() ? new GenericMessage<>(new ArrayList<>(held)) : held.get(0));
-    }
-
-    private @Nullable Object call(ListenerCall call, Message<?> message) throws Exception {
-        call.bind();
-        try {
-            return original.invoke(message);
-        } catch (RuntimeException failure) {
-            // If the aspect has not taken it, the method's arguments could not be resolved.
-            throw ListenerCall.take() == null || !mayQuoteContent(failure) ? failure : withoutContent(call, failure);
-        } finally {
-            ListenerCall.take();
+    private List<Message<?>> messages(Message<?> message) {
+        if (!method.isBatch()) {
+            return List.of(message);
         }
+        Collection<?> batch = (Collection<?>) message.getPayload();
+        List<Message<?>> messages = new ArrayList<>(batch.size());
+        for (Object each : batch) {
+            messages.add((Message<?>) each);
+        }
+        return messages;
     }
 
     /** Spring fails with the property's path, and the keys in it, where a validated payload cannot be asked for one. */
@@ -121,10 +134,10 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
      * Returns the exception for arguments that cannot be resolved from a message: Spring's exceptions quote the value,
      * or payload and headers, with the sender's line breaks, and they end in logs.
      */
-    private MessagingException withoutContent(ListenerCall call, RuntimeException failure) {
+    private MessagingException withoutContent(ListenerInvocation invocation, RuntimeException failure) {
         Object message = method.isBatch()
                 ? "A batch"
-                : ReceivedMessage.require(call.messages().get(0));
+                : ReceivedMessage.require(invocation.messages().get(0));
         log.debug("Why {} cannot be handed to {}", message, method, RedactedException.of(failure));
         String problem = ("%s cannot be handed to %s: %s; send what it takes, or correct its parameters (DEBUG "
                         + "of %s has details)")

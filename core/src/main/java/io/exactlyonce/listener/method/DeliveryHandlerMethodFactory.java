@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
@@ -74,11 +75,17 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
                 "it takes a Claim, which the application's MessageHandlerMethodFactory (%s) cannot make"
                         .formatted(original.getClass().getName()),
                 "make that factory a DefaultMessageHandlerMethodFactory, or leave the Claim out");
+        ListenerMethod listener = methods.read(bean, declared, handler, resolvers);
         DeliveryHandlerMethod read =
-                new DeliveryHandlerMethod(handler, methods.read(bean, declared, handler, resolvers));
+                new DeliveryHandlerMethod(handler, listener, isClaimed ? enclose(bean) : List.of());
         if (!ContainerSettings.add(read)) {
             throw methods.unprepared(declared);
         }
         return read;
+    }
+
+    private static List<Object> enclose(Object bean) {
+        ListenerProxies proxies = ListenerProxies.of(bean);
+        return Objects.requireNonNull(proxies.claiming()).enclose(proxies);
     }
 }

@@ -4,10 +4,15 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
+import java.util.ArrayList;
+import java.util.List;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.StaticMethodMatcherPointcutAdvisor;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.BeanFactoryAware;
@@ -16,20 +21,29 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
-import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
- * Puts the aspect around every {@link ExactlyOnceListener} method, outside of transactions and of nearly all other
- * advice, which must also run under the claim.
+ * Puts the steps of a {@link ListenerInvocation} around every {@link ExactlyOnceListener} method: this advisor is the step of the claim,
+ * outside of transactions and of nearly all other advice. When a listener is read, its bean's proxies also get the
+ * first and the last step, around all advice that there is by then.
  */
 public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor implements BeanFactoryAware {
 
     /** Position among other advisors; transactions come last by default. */
     public static final int ORDER = Ordered.HIGHEST_PRECEDENCE + 100;
 
-    private final ListenerModes modes;
-    private @Nullable BeanFactory beans;
+    private final transient ListenerModes modes;
+    private final Advisor first;
+    private final Advisor last;
+    private transient @Nullable BeanFactory beans;
+
+    /** A step of an invocation. */
+    @FunctionalInterface
+    private interface Step {
+
+        @Nullable Object take(ListenerInvocation invocation, MethodInvocation call) throws Throwable;
+    }
 
     /**
      * Makes an advisor.
@@ -39,26 +53,27 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
      */
     public ExactlyOnceAdvisor(ObjectFactory<DeliveryPipeline> pipeline, ListenerModes modes) {
         this.modes = modes;
-        setAdvice((MethodInterceptor) invocation -> claimed(invocation, pipeline));
+        first = step((invocation, call) -> answer(invocation.begin(call, pipeline.getObject()), call));
+        setAdvice(advice((invocation, call) -> answer(invocation.claim(call), call)));
+        last = step(ListenerInvocation::call);
         setClassFilter(type -> AnnotationUtils.isCandidateClass(type, ExactlyOnceListener.class));
         setOrder(ORDER);
     }
 
-    /**
-     * The gate: calls a listener's method only for deliveries whose keys are held, or claims the keys in the transaction that it
-     * calls the method in.
-     */
-    private static @Nullable Object claimed(MethodInvocation invocation, ObjectFactory<DeliveryPipeline> pipeline)
-            throws Throwable {
-        ListenerCall call = ListenerCall.take();
-        if (call == null) {
-            throw new IllegalStateException(
-                    "%s was called without a delivery, so there is nothing to claim; only its queue may call it"
-                            .formatted(ClassUtils.getQualifiedMethodName(invocation.getMethod())));
-        }
-        Object answer = call.make(invocation, pipeline);
-        Class<?> type = invocation.getMethod().getReturnType();
-        // A proxy cannot return null in the place of a number.
+    private Advisor step(Step step) {
+        return new DefaultPointcutAdvisor(this, advice(step));
+    }
+
+    private static MethodInterceptor advice(Step step) {
+        return call -> {
+            ListenerInvocation invocation = ListenerInvocation.of(call);
+            return invocation == null ? DirectCall.make(call) : step.take(invocation, call);
+        };
+    }
+
+    /** A proxy cannot return null in the place of a number. */
+    private static @Nullable Object answer(@Nullable Object answer, MethodInvocation call) {
+        Class<?> type = call.getMethod().getReturnType();
         return answer == null && type.isPrimitive() && type != void.class
                 ? Array.get(Array.newInstance(type, 1), 0)
                 : answer;
@@ -67,6 +82,25 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
     @Override
     public void setBeanFactory(BeanFactory beans) {
         this.beans = beans;
+    }
+
+    /**
+     * Puts the first and the last step around all advice of a listener's bean, once.
+     *
+     * @return its proxies
+     */
+    List<Object> enclose(ListenerProxies proxies) {
+        List<Object> enclosed = new ArrayList<>();
+        for (Advised proxy : proxies.all()) {
+            if (enclosed.isEmpty() && proxy.indexOf(first) < 0) {
+                proxy.addAdvisor(0, first);
+            }
+            if (proxy.indexOf(last) < 0) {
+                proxy.addAdvisor(last);
+            }
+            enclosed.add(proxy);
+        }
+        return enclosed;
     }
 
     /** Returns whether beans of a type have {@link ExactlyOnceListener}s, before any of them is made. */

@@ -4,9 +4,16 @@ import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
+import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.PointcutAdvisor;
+import org.springframework.aop.framework.Advised;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.framework.autoproxy.AutoProxyUtils;
 import org.springframework.aop.framework.autoproxy.ProxyCreationContext;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.MethodIntrospector;
@@ -17,10 +24,14 @@ import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils.MethodFilter;
 
 /**
- * The proxy of a listener's bean. It is always a subclass: a proxy of interfaces has the parameters of the interface, whose
- * type variables are unresolved. A subclass cannot pass on the methods that it cannot override: they run on the proxy itself, whose fields are null.
+ * The proxies of a listener's bean, from the one that its container calls to the one around the object. Several automatic proxy creators
+ * make several. Each is a subclass: a proxy of interfaces has the parameters of the interface, whose type variables are unresolved.
+ * A subclass cannot pass on the methods that it cannot override: they run on the proxy itself, whose fields are null.
+ *
+ * @param all from the outermost; none if the bean has no proxy
+ * @param target the object behind them, or the innermost proxy if its object changes
  */
-final class ListenerProxies {
+record ListenerProxies(List<Advised> all, Object target) {
 
     /** Annotations of methods that frameworks call on the bean. Spring itself calls lifecycle methods on the target. */
     private static final List<String> CALLED_ON_THE_BEAN = List.of(
@@ -33,7 +44,51 @@ final class ListenerProxies {
             "org.springframework.jmx.export.annotation.ManagedOperation",
             "org.springframework.jmx.export.annotation.ManagedAttribute");
 
-    private ListenerProxies() {}
+    static ListenerProxies of(Object bean) {
+        List<Advised> all = new ArrayList<>();
+        Object behind = bean;
+        while (AopUtils.isAopProxy(behind) && behind instanceof Advised advised) {
+            all.add(advised);
+            Object next = AopProxyUtils.getSingletonTarget(behind);
+            if (next == null) {
+                break;
+            }
+            behind = next;
+        }
+        return new ListenerProxies(all, behind);
+    }
+
+    /** Returns the advisors around a method, from the outermost. */
+    List<Advisor> around(Method method) {
+        Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(target));
+        List<Advisor> around = new ArrayList<>();
+        for (Advised proxy : all) {
+            for (Advisor advisor : proxy.getAdvisors()) {
+                if (!(advisor instanceof PointcutAdvisor with)
+                        || (with.getPointcut().getClassFilter().matches(type)
+                                && with.getPointcut().getMethodMatcher().matches(method, type))) {
+                    around.add(advisor);
+                }
+            }
+        }
+        return around;
+    }
+
+    /** Returns the advisor that claims keys; {@code null} if there is none. */
+    @Nullable ExactlyOnceAdvisor claiming() {
+        for (Advised proxy : all) {
+            for (Advisor advisor : proxy.getAdvisors()) {
+                if (advisor instanceof ExactlyOnceAdvisor claiming) {
+                    return claiming;
+                }
+            }
+        }
+        return null;
+    }
+
+    boolean areFrozen() {
+        return all.stream().anyMatch(Advised::isFrozen);
+    }
 
     /**
      * Returns whether calls of a method bypass the proxy of a bean: they run on the proxy instead of the bean, or without a bean.

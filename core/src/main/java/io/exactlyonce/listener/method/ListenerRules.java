@@ -23,7 +23,6 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.KotlinDetector;
 import org.springframework.core.MethodParameter;
@@ -45,8 +44,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
 
     private static final Logger log = LoggerFactory.getLogger(ListenerRules.class);
 
-    private static final String RETURN_THE_WORK =
-            "return a CompletableFuture of the work, or return when the work is done";
+    static final String RETURN_THE_WORK = "return a CompletableFuture of the work, or return when the work is done";
 
     private static final String RETURN_THE_COROUTINE =
             "return the CompletableFuture of scope.future { ... } in kotlinx-coroutines, or return when the work is done";
@@ -71,13 +69,9 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     void requireFit(Object bean) {
         requireSupportedShape();
         requireNoAcknowledgement();
-        refuseIf(
-                !(bean instanceof Advised advised)
-                        || Arrays.stream(advised.getAdvisors()).noneMatch(ExactlyOnceAdvisor.class::isInstance),
-                "its bean has no proxy that could claim keys, so the handler would run unclaimed",
-                "make the class non-final and the bean an ordinary Spring bean");
+        AdviceRules advice = AdviceRules.of(declared, ListenerProxies.of(bean));
         requireInterceptable(AopUtils.getTargetClass(bean));
-        new TransactionRules(declared).requireWithinClaim(bean);
+        advice.requireFit();
     }
 
     /**

@@ -6,7 +6,6 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.Advisor;
-import org.springframework.aop.framework.Advised;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
@@ -24,8 +23,8 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.StringUtils;
 
 /**
- * Rejects a listener method whose own transaction would begin before its claim, or would not join the transaction of
- * its claim as its {@code @Transactional} says.
+ * Rejects a listener method with effects in the database whose own transaction would begin before that of its claim, or would not join
+ * it as its {@code @Transactional} says.
  */
 record TransactionRules(ListenerDeclaration declared) {
 
@@ -40,14 +39,10 @@ record TransactionRules(ListenerDeclaration declared) {
     /** A method's own transaction, whatever annotation or configuration it comes from, and the advice that begins it. */
     private record Own(TransactionAttribute attribute, TransactionInterceptor advice, Class<?> type) {}
 
-    /** Rejects a transaction that would begin before the claim: it would be committed after the claim is completed. */
-    void requireWithinClaim(Object bean) {
-        own(bean);
-    }
-
+    /** Rejects a transaction that would begin before that of the claim: it would be committed after the claim is completed. */
     private @Nullable Own own(Object bean) {
         boolean isWithin = false;
-        for (Advisor advisor : ((Advised) bean).getAdvisors()) {
+        for (Advisor advisor : ListenerProxies.of(bean).around(declared.method())) {
             isWithin |= advisor instanceof ExactlyOnceAdvisor;
             Own own = advisor.getAdvice() instanceof TransactionInterceptor advice
                     ? own(advice, AopUtils.getTargetClass(bean))

@@ -3,23 +3,15 @@ package io.exactlyonce.listener.method;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.mockito.Mockito.mock;
 
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.transaction.ClaimTransaction;
-import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.delivery.pipeline.Deliveries;
-import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
-import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.io.IOException;
 import java.time.Duration;
@@ -29,7 +21,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.atomic.AtomicReference;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.jspecify.annotations.Nullable;
@@ -38,15 +29,9 @@ import org.springframework.aop.MethodBeforeAdvice;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.interceptor.ExposeInvocationInterceptor;
-import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.Message;
+import org.springframework.messaging.MessagingException;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
-import org.springframework.messaging.handler.annotation.support.MessageHandlerMethodFactory;
-import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
-import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
-import org.springframework.messaging.support.GenericMessage;
-import org.springframework.messaging.support.MessageBuilder;
-import org.springframework.transaction.PlatformTransactionManager;
 
 class ExactlyOnceInterceptorTests {
 
@@ -61,6 +46,11 @@ class ExactlyOnceInterceptorTests {
         int fulfil(String order, Claim claim) {
             handled.add(order + " " + claim.key());
             return 7;
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        void refuse(String order) {
+            throw new MessagingException("the handler's own");
         }
 
         @ExactlyOnceListener("orders")
@@ -108,78 +98,24 @@ class ExactlyOnceInterceptorTests {
         }
     }
 
-    private final ScriptedStore store = new ScriptedStore();
-    private final FakeClock clock = new FakeClock();
-
-    private final DeliveryPipeline pipeline = ListenerRig.pipeline(store, Runnable::run, clock);
-    private final Deliveries deliveries =
-            ListenerRig.deliveries(ListenerRig.renewer(store, clock), Duration.ofSeconds(1), clock);
+    private final ContainerCalls container = new ContainerCalls();
+    private final ScriptedStore store = container.store;
     private final Listener target = new Listener();
     private Listener proxy = proxy();
-
-    /** As Spring Cloud AWS makes them. */
-    private final List<HandlerMethodArgumentResolver> resolvers = ListenerRig.resolvers().stream()
-            .filter(resolver -> !(resolver instanceof ClaimArgumentResolver))
-            .toList();
 
     private Listener proxy(Advice... further) {
         ProxyFactory proxies = new ProxyFactory(target);
         proxies.setProxyTargetClass(true);
         proxies.addAdvisor(ExposeInvocationInterceptor.ADVISOR);
-        proxies.addAdvisor(new ExactlyOnceAdvisor(() -> pipeline, ListenerRig.ENFORCED));
+        proxies.addAdvisor(container.advisor);
         Arrays.stream(further).forEach(proxies::addAdvice);
         Listener made = (Listener) proxies.getProxy();
         target.self = made;
         return made;
     }
 
-    /** Grants every key, and commits. */
-    private static List<ClaimOutcome> transaction(List<ClaimRequest> requests, ClaimTransaction.BatchWork work)
-            throws Exception {
-        List<ClaimOutcome> outcomes = requests.stream()
-                .<ClaimOutcome>map(request -> new Acquired(1, 1, false))
-                .toList();
-        work.run(outcomes);
-        return outcomes;
-    }
-
-    /** As a container does with messages that it has polled: their keys are claimed, then their method is called. */
     private @Nullable Object call(String name, String... payloads) throws Exception {
-        return call(new DefaultMessageHandlerMethodFactory(), name, payloads);
-    }
-
-    private @Nullable Object call(MessageHandlerMethodFactory original, String name, String... payloads)
-            throws Exception {
-        StaticListableBeanFactory beans = new StaticListableBeanFactory();
-        beans.addBean("transactions", mock(PlatformTransactionManager.class));
-        var factory = new DeliveryHandlerMethodFactory(
-                original,
-                new ListenerMethodReader(
-                        beans,
-                        ListenerRig.ENFORCED,
-                        (manager, own, named) -> ExactlyOnceInterceptorTests::transaction));
-        factory.setArgumentResolvers(resolvers);
-        factory.afterPropertiesSet();
-        AtomicReference<InvocableHandlerMethod> made = new AtomicReference<>();
-        ContainerSettings settings = ContainerSettings.of(
-                () -> made.set(factory.createInvocableHandlerMethod(proxy, ListenerRig.method(Listener.class, name))));
-        List<Message<?>> messages =
-                Arrays.stream(payloads).<Message<?>>map(this::received).toList();
-        List<ReceivedMessage> received =
-                messages.stream().map(ReceivedMessage::require).toList();
-        received.forEach(settings::specify);
-        if (settings.listener().transaction() == null) {
-            pipeline.claim(ReceivedMessage.deliveries(received)).join();
-        }
-        return made.get().invoke(settings.listener().isBatch() ? new GenericMessage<>(messages) : messages.get(0));
-    }
-
-    private Message<String> received(String payload) {
-        Delivery delivery = ListenerRig.delivery();
-        deliveries.begin(List.of(delivery));
-        return ListenerRig.attach(
-                ListenerRig.received(delivery, null, "body"),
-                MessageBuilder.withPayload(payload).build());
+        return container.call(container.method(proxy, name), payloads);
     }
 
     @Test
@@ -216,6 +152,12 @@ class ExactlyOnceInterceptorTests {
                 .withCause(checked);
         assertThat(store.completions()).isEmpty();
         assertThat(store.releases()).hasSize(1);
+    }
+
+    /** Spring's exceptions for arguments are replaced, because they quote the payload. */
+    @Test
+    void whatTheHandlerItselfThrowsIsLeftAlone() {
+        assertThatThrownBy(() -> call("refuse", "A-1")).hasMessage("the handler's own");
     }
 
     @Test
@@ -326,7 +268,7 @@ class ExactlyOnceInterceptorTests {
         own.setArgumentResolvers(ListenerRig.resolvers());
         own.afterPropertiesSet();
 
-        call(own::createInvocableHandlerMethod, "fulfilById", "A-1");
+        container.call(container.method(own::createInvocableHandlerMethod, proxy, "fulfilById"), "A-1");
 
         assertThat(target.handled).containsExactly("A-1");
     }
@@ -336,7 +278,7 @@ class ExactlyOnceInterceptorTests {
     void claimThatAFactoryOfTheApplicationsOwnKindWouldMakeIsRefused() {
         var own = new DefaultMessageHandlerMethodFactory();
 
-        assertThatThrownBy(() -> call(own::createInvocableHandlerMethod, "fulfilByIdWithClaim", "A-1"))
+        assertThatThrownBy(() -> container.method(own::createInvocableHandlerMethod, proxy, "fulfilByIdWithClaim"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listener.fulfilByIdWithClaim")
                 .hasMessageContaining("it takes a Claim, which the application's MessageHandlerMethodFactory");
@@ -345,7 +287,7 @@ class ExactlyOnceInterceptorTests {
     /** As after a configurer that sets a list of its own. */
     @Test
     void claimIsMadeByOurResolverWhateverListOfResolversTheApplicationMakes() throws Exception {
-        assertThat(resolvers).noneMatch(ClaimArgumentResolver.class::isInstance);
+        assertThat(container.resolvers).noneMatch(ClaimArgumentResolver.class::isInstance);
 
         call("fulfil", "A-1");
 

@@ -290,19 +290,19 @@ class TransactionAdviceTests {
                 });
     }
 
-    @Test
-    void externalEffectsMayHaveTransactionsOfTheirOwn() {
-        read("externalRequiresNew");
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void externalEffectsMayHaveTransactionsOfTheirOwn(boolean transactionOutside) {
+        read("externalRequiresNew", transactionOutside);
 
         assertThat(created).isEmpty();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"required", "externalRequiresNew"})
-    void transactionThatWouldBeginBeforeTheClaimIsRefused(String method) {
+    @Test
+    void transactionThatWouldBeginBeforeThatOfTheClaimIsRefused() {
         managers("first");
 
-        assertThatThrownBy(() -> read(method, true))
+        assertThatThrownBy(() -> read("required", true))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("is begun before its key is claimed")
                 .hasMessageContaining("order above " + ExactlyOnceAdvisor.ORDER);

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.listener.CapturedLog;
 import java.lang.reflect.Method;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -40,13 +40,6 @@ class UnfitArgumentsTests {
 
         @ExactlyOnceListener("orders")
         void validated(@Validated @Payload Order order) {}
-
-        /** As its proxy does first of all. */
-        @ExactlyOnceListener("orders")
-        void failing(String payload) {
-            ListenerCall.take();
-            throw new MessagingException("the handler's own");
-        }
     }
 
     record Order(Map<String, Item> items) {}
@@ -79,8 +72,9 @@ class UnfitArgumentsTests {
         factory.setValidator(new NameValidator());
         factory.afterPropertiesSet();
         var reader = ListenerRig.reader(new StaticListableBeanFactory(), ListenerRig.ENFORCED);
-        var listener = ListenerRig.read(reader, ListenerRig.advised(new Handlers()), Handlers.class, name);
-        return new DeliveryHandlerMethod(factory.createInvocableHandlerMethod(new Handlers(), method), listener);
+        Object bean = ListenerRig.advised(new Handlers());
+        var listener = ListenerRig.read(reader, bean, Handlers.class, name);
+        return new DeliveryHandlerMethod(factory.createInvocableHandlerMethod(bean, method), listener, List.of());
     }
 
     @ParameterizedTest
@@ -119,10 +113,5 @@ class UnfitArgumentsTests {
                 .satisfies(failure -> assertThat(failure.toString())
                         .contains("message-id", "Handlers.validated")
                         .doesNotContain("4111", "FORGED"));
-    }
-
-    @Test
-    void whatTheHandlerItselfThrowsIsLeftAlone() {
-        assertThatThrownBy(() -> handler("failing").invoke(message)).hasMessage("the handler's own");
     }
 }

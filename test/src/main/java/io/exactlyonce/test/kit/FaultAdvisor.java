@@ -13,7 +13,7 @@ import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.beans.factory.ObjectProvider;
 
-/** Simulates a message's faults before its handler, right behind the aspect that calls handlers under their claims. */
+/** Simulates a message's faults before its handler, right behind the aspect that claims keys. A retry meets each fault once. */
 final class FaultAdvisor extends DefaultPointcutAdvisor {
 
     private static final long serialVersionUID = 1;
@@ -39,6 +39,8 @@ final class FaultAdvisor extends DefaultPointcutAdvisor {
             }
             called.stream()
                     .filter(Delivered::losesItsClaim)
+                    .filter(delivered ->
+                            delivered.delivery().orElseThrow().window().isHeld())
                     .forEach(delivered -> driver.getObject().loseClaim(delivered));
             return handler.proceed();
         }

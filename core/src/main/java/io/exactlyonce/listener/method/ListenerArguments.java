@@ -1,0 +1,95 @@
+package io.exactlyonce.listener.method;
+
+import io.awspring.cloud.sqs.listener.BatchVisibility;
+import io.awspring.cloud.sqs.listener.SqsHeaders;
+import io.awspring.cloud.sqs.support.resolver.BatchVisibilityHandlerMethodArgumentResolver;
+import io.exactlyonce.Claim;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.springframework.core.MethodParameter;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.support.GenericMessage;
+
+/**
+ * Makes the arguments of a call for those of its messages whose keys are held, from the arguments that advice has passed
+ * on for all of them. {@link ListenerRules} permit no other parameters of a batch.
+ */
+final class ListenerArguments {
+
+    private static final BatchVisibilityHandlerMethodArgumentResolver VISIBILITY =
+            new BatchVisibilityHandlerMethodArgumentResolver(SqsHeaders.SQS_VISIBILITY_TIMEOUT_HEADER);
+
+    private final ListenerMethod method;
+    private final MethodParameter[] parameters;
+
+    ListenerArguments(ListenerMethod method, MethodParameter[] parameters) {
+        this.method = method;
+        this.parameters = parameters;
+    }
+
+    /**
+     * Returns new arguments.
+     *
+     * @param passed the arguments for all messages
+     * @param messages all messages
+     * @param wanted the deliveries whose keys are held: some or all of the messages', in their order
+     * @throws IllegalStateException if advice has passed on another number of messages, so that it is not known which to leave out
+     */
+    @Nullable Object[] of(@Nullable Object[] passed, List<Message<?>> messages, List<Delivery> wanted) {
+        @Nullable Object[] made = passed.clone();
+        for (int index = 0; index < made.length; index++) {
+            Class<?> type = parameters[index].getParameterType();
+            if (type == Claim.class) {
+                made[index] = wanted.get(0).claim();
+            } else if (ClaimArgumentResolver.isClaims(parameters[index])) {
+                made[index] = claims(wanted);
+            } else if (method.isBatch() && passed[index] instanceof List<?> items) {
+                made[index] = left(items, messages, wanted);
+            } else if (method.isBatch() && type == BatchVisibility.class && wanted.size() < messages.size()) {
+                made[index] = visibility(parameters[index], messages, wanted);
+            }
+        }
+        return made;
+    }
+
+    private static List<Claim> claims(List<Delivery> wanted) {
+        List<Claim> claims = new ArrayList<>(wanted.size());
+        for (Delivery delivery : wanted) {
+            claims.add(delivery.claim());
+        }
+        return claims;
+    }
+
+    /** Returns a list that the handler may change. */
+    private List<Object> left(List<?> items, List<Message<?>> messages, List<Delivery> wanted) {
+        if (wanted.size() == messages.size()) {
+            return new ArrayList<>(items);
+        }
+        if (items.size() != messages.size()) {
+            throw new IllegalStateException(
+                    ("Advice around %s passed %d of %d messages on, so it is not known which of them to leave out because their "
+                                    + "keys are not held; let the advice pass all of them on")
+                            .formatted(method, items.size(), messages.size()));
+        }
+        List<Object> left = new ArrayList<>(wanted.size());
+        for (int index = 0; index < items.size(); index++) {
+            if (wanted.contains(ReceivedMessage.require(messages.get(index)).delivery())) {
+                left.add(items.get(index));
+            }
+        }
+        return left;
+    }
+
+    private static Object visibility(MethodParameter parameter, List<Message<?>> messages, List<Delivery> wanted) {
+        List<Message<?>> left = new ArrayList<>(wanted.size());
+        for (Message<?> message : messages) {
+            if (wanted.contains(ReceivedMessage.require(message).delivery())) {
+                left.add(message);
+            }
+        }
+        return VISIBILITY.resolveArgument(parameter, new GenericMessage<>(left));
+    }
+}

@@ -1,0 +1,144 @@
+package io.exactlyonce.listener.method;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.exactlyonce.Effects;
+import io.exactlyonce.ExactlyOnceListener;
+import io.github.resilience4j.timelimiter.annotation.TimeLimiter;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.util.concurrent.CompletableFuture;
+import org.aopalliance.aop.Advice;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.Advisor;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
+import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
+import org.springframework.core.task.SyncTaskExecutor;
+import org.springframework.retry.interceptor.RetryInterceptorBuilder;
+import org.springframework.scheduling.annotation.AnnotationAsyncExecutionInterceptor;
+
+/** Which advice around a listener's method fails startup. */
+class AdviceRulesTests {
+
+    @Retention(RetentionPolicy.RUNTIME)
+    @interface InBackground {}
+
+    static class Listeners {
+
+        @ExactlyOnceListener("orders")
+        void plain(String order) {}
+
+        @InBackground
+        @ExactlyOnceListener("orders")
+        void inBackground(String order) {}
+
+        @TimeLimiter(name = "carrier")
+        @ExactlyOnceListener("orders")
+        CompletableFuture<Void> limited(String order) {
+            return CompletableFuture.completedFuture(null);
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
+        void inTransaction(String order) {}
+    }
+
+    private static final Advice ASYNC = new AsyncExecutionInterceptor(new SyncTaskExecutor());
+    private static final Advice CUSTOM = new AnnotationAsyncExecutionInterceptor(new SyncTaskExecutor());
+    private static final Advice RETRY = RetryInterceptorBuilder.stateless().build();
+
+    private final ExactlyOnceAdvisor claiming = ListenerRig.advisor();
+
+    private static Object proxy(Object target, Advisor... advisors) {
+        ProxyFactory proxies = new ProxyFactory(target);
+        proxies.setProxyTargetClass(true);
+        proxies.addAdvisors(advisors);
+        return proxies.getProxy();
+    }
+
+    private static Advisor always(Advice advice) {
+        return new DefaultPointcutAdvisor(advice);
+    }
+
+    private static void check(Object bean, String method) {
+        AdviceRules.of(ListenerRig.declared(Listeners.class, method), ListenerProxies.of(bean))
+                .requireFit();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside", "outer proxy", "inner proxy"})
+    void adviceThatDoesNotWaitForTheHandlerIsRefused(String place) {
+        Advisor async = always(ASYNC);
+        Object bean = switch (place) {
+            case "outside" -> proxy(new Listeners(), async, claiming);
+            case "inside" -> proxy(new Listeners(), claiming, always(CUSTOM));
+            case "outer proxy" -> proxy(proxy(new Listeners(), claiming), async);
+            default -> proxy(proxy(new Listeners(), async), claiming);
+        };
+
+        assertThatThrownBy(() -> check(bean, "plain"))
+                .isInstanceOfSatisfying(InvalidListenerException.class, refused -> {
+                    assertThat(refused.problem())
+                            .contains("Listeners.plain", "AsyncExecutionInterceptor", "runs it on another thread");
+                    assertThat(refused.remedy()).contains("return a CompletableFuture of the work");
+                });
+    }
+
+    /** As {@code @EnableAsync(annotation = ...)} does. */
+    @Test
+    void asynchronousAdviceWithAnAnnotationOfTheApplicationsOwnIsRefusedWhereItApplies() {
+        Advisor async =
+                new DefaultPointcutAdvisor(new AnnotationMatchingPointcut(null, InBackground.class, true), ASYNC);
+        Object bean = proxy(new Listeners(), async, claiming);
+
+        assertThatThrownBy(() -> check(bean, "inBackground")).isInstanceOf(InvalidListenerException.class);
+        assertThatCode(() -> check(bean, "plain")).doesNotThrowAnyException();
+    }
+
+    @Test
+    void timeLimiterIsRefused() {
+        assertThatThrownBy(() -> check(proxy(new Listeners(), claiming), "limited"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("@TimeLimiter")
+                .hasMessageContaining("set timeout of @ExactlyOnceListener");
+    }
+
+    @Test
+    void retryWithinTheTransactionOfItsClaimIsRefused() {
+        assertThatThrownBy(() -> check(proxy(new Listeners(), claiming, always(RETRY)), "inTransaction"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("writes of an attempt that failed would be committed")
+                .hasMessageContaining("order below " + ExactlyOnceAdvisor.ORDER);
+        assertThatCode(() -> check(proxy(new Listeners(), always(RETRY), claiming), "inTransaction"))
+                .doesNotThrowAnyException();
+        assertThatCode(() -> check(proxy(new Listeners(), claiming, always(RETRY)), "plain"))
+                .doesNotThrowAnyException();
+    }
+
+    @Test
+    void frozenProxyIsRefused() {
+        ProxyFactory proxies = new ProxyFactory(new Listeners());
+        proxies.setProxyTargetClass(true);
+        proxies.addAdvisor(claiming);
+        proxies.setFrozen(true);
+
+        assertThatThrownBy(() -> check(proxies.getProxy(), "plain"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("frozen proxy")
+                .hasMessageContaining("setFrozen(true)");
+    }
+
+    @Test
+    void otherAdviceIsPermitted() {
+        Advisor other = always((MethodInterceptor) call -> call.proceed());
+
+        assertThatCode(() -> check(proxy(proxy(new Listeners(), other, claiming), other, claiming, other), "plain"))
+                .doesNotThrowAnyException();
+    }
+}

@@ -1,0 +1,77 @@
+package io.exactlyonce.listener.method;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.management.ThreadMXBean;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.method.ContainerCalls.Called;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.springframework.messaging.Message;
+
+/** What the steps of an invocation cost each delivery, beside the pipeline's own. */
+class InvocationCostTests {
+
+    static class Listener {
+
+        int handled;
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        void single(String order) {
+            handled++;
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#payload")
+        void batch(List<String> orders) {
+            handled += orders.size();
+        }
+    }
+
+    private static final int CALLS = 100;
+
+    /** Lists of the store grow with it. */
+    private static final int ROUNDS = 40;
+
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    @FunctionalInterface
+    private interface Call {
+
+        void make(ContainerCalls container, Called called, Message<?> message) throws Throwable;
+    }
+
+    /** Without an optimizing compiler, so the JVM's own upper bounds. Spring's resolvers and proxies are the larger part. */
+    @ParameterizedTest
+    @CsvSource({"single, 750", "batch, 2500"})
+    void invocationAllocatesLittleBesideThePipeline(String method, long most) throws Throwable {
+        long pipeline = bytes(
+                method,
+                (container, called, message) ->
+                        container.pipeline.handle(List.of(ContainerCalls.delivery(message)), held -> null));
+        long all = bytes(method, (container, called, message) -> container.call(called, List.of(message)));
+
+        assertThat(all - pipeline).isBetween(0L, most);
+    }
+
+    /** Returns the fewest bytes for each call. */
+    private static long bytes(String method, Call call) throws Throwable {
+        long fewest = Long.MAX_VALUE;
+        for (int round = 0; round < ROUNDS; round++) {
+            ContainerCalls container = new ContainerCalls();
+            Called called = container.method(container.proxy(new Listener()), method);
+            List<Message<?>> messages = new ArrayList<>(CALLS);
+            for (int index = 0; index < CALLS; index++) {
+                messages.addAll(container.polled(called, "A-" + index));
+            }
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            for (Message<?> message : messages) {
+                call.make(container, called, message);
+            }
+            fewest = Math.min(fewest, (THREADS.getCurrentThreadAllocatedBytes() - before) / CALLS);
+        }
+        return fewest;
+    }
+}

@@ -1,0 +1,674 @@
+package io.exactlyonce.listener.method;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.mockito.ArgumentMatchers.any;
+import static org.mockito.Mockito.doThrow;
+import static org.mockito.Mockito.spy;
+
+import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.Effects;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.InDoubtPolicy;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.listener.CapturedLog;
+import io.exactlyonce.listener.method.ContainerCalls.Called;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.IntConsumer;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.messaging.Message;
+
+/** What advice around a listener's method may do, and what becomes of the claim. */
+class ListenerInvocationTests {
+
+    /** Its methods do what a test tells each call to do. */
+    static class Orders {
+
+        final List<String> handled = new ArrayList<>();
+        final Deque<Callable<?>> calls = new ArrayDeque<>();
+        Orders self = this;
+
+        Object next() throws Exception {
+            Callable<?> call = calls.poll();
+            return call == null ? "shipped" : call.call();
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        String single(String order, Claim claim) throws Exception {
+            claim.ensureHeld();
+            handled.add(order);
+            return (String) next();
+        }
+
+        @ExactlyOnceListener(
+                queueNames = "orders",
+                key = "#order",
+                whenInDoubt = InDoubtPolicy.PARK,
+                parkFor = IOException.class)
+        void parking(String order) throws Exception {
+            handled.add(order);
+            next();
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#payload")
+        void batch(List<String> orders, List<Claim> claims) throws Exception {
+            assertThat(claims).extracting(Claim::key).isEqualTo(orders);
+            handled.addAll(orders);
+            next();
+        }
+
+        @SuppressWarnings("unchecked")
+        @ExactlyOnceListener(queueNames = "orders", key = "#order")
+        CompletableFuture<String> later(String order) throws Exception {
+            handled.add(order);
+            return (CompletableFuture<String>) next();
+        }
+
+        @ExactlyOnceListener(
+                queueNames = "orders",
+                key = "#order",
+                effects = Effects.DATABASE,
+                parkFor = IOException.class)
+        int transactional(String order, Claim claim) throws Exception {
+            claim.ensureHeld();
+            handled.add(order);
+            next();
+            return 7;
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#payload", effects = Effects.DATABASE)
+        void transactionalBatch(List<String> orders, List<Claim> claims) throws Exception {
+            assertThat(claims).extracting(Claim::key).isEqualTo(orders);
+            handled.addAll(orders);
+            next();
+        }
+    }
+
+    private final ContainerCalls container = new ContainerCalls();
+    private final Orders orders = new Orders();
+    private final ExecutorService pool = Executors.newSingleThreadExecutor();
+    private final List<MethodInterceptor> outside = new ArrayList<>();
+    private final List<MethodInterceptor> inside = new ArrayList<>();
+
+    @AfterEach
+    void noInterruptIsLeftBehind() throws InterruptedException {
+        pool.shutdown();
+        assertThat(pool.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(Thread.interrupted()).isFalse();
+    }
+
+    private Called method(String name) {
+        Orders proxy = (Orders) container.proxy(orders, outside, inside);
+        orders.self = proxy;
+        return container.method(proxy, name);
+    }
+
+    private void advise(String place, MethodInterceptor advice) {
+        (place.equals("outside") ? outside : inside).add(advice);
+    }
+
+    /** Calls again what failed, like the interceptors of Spring's and Spring Retry's annotations. */
+    private static MethodInterceptor retry(int most, IntConsumer between) {
+        return call -> {
+            for (int attempt = 1; ; attempt++) {
+                try {
+                    return ((ProxyMethodInvocation) call).invocableClone().proceed();
+                } catch (Exception failure) {
+                    if (attempt > most) {
+                        throw failure;
+                    }
+                    between.accept(attempt);
+                }
+            }
+        };
+    }
+
+    private static MethodInterceptor retry(int most) {
+        return retry(most, attempt -> {});
+    }
+
+    private void failing(Exception... failures) {
+        for (Exception failure : failures) {
+            orders.calls.add(() -> {
+                throw failure;
+            });
+        }
+    }
+
+    private void assertCompletedOnce(String... keys) {
+        assertThat(container.store.completions())
+                .extracting(completed -> completed.claim().key().key())
+                .containsExactly(keys);
+        assertThat(container.store.releases()).isEmpty();
+    }
+
+    private ClaimResolution.Released released() {
+        assertThat(container.store.completions()).isEmpty();
+        assertThat(container.store.parkings()).isEmpty();
+        assertThat(container.store.releases()).hasSize(1);
+        return container.store.releases().get(0);
+    }
+
+    @Test
+    void secondProxyOfABeanRunsUnderTheClaimOfTheFirst() throws Exception {
+        List<String> advised = new ArrayList<>();
+        ProxyFactory second = new ProxyFactory(container.proxy(orders, outside, inside));
+        second.setProxyTargetClass(true);
+        second.addAdvice(counting("outer", advised));
+        second.addAdvisor(container.advisor);
+        second.addAdvice(counting("inner", advised));
+        Orders proxy = (Orders) second.getProxy();
+
+        container.call(container.method(proxy, "single"), "A-1");
+        container.call(container.method(proxy, "transactional"), "A-2");
+
+        assertThat(orders.handled).containsExactly("A-1", "A-2");
+        assertThat(advised).containsExactly("outer", "inner", "outer", "inner");
+        assertCompletedOnce("A-1");
+        assertThat(container.transactions).containsExactly("committed");
+    }
+
+    private static MethodInterceptor counting(String name, List<String> advised) {
+        return call -> {
+            advised.add(name);
+            return call.proceed();
+        };
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void retrySucceedsWithinTheClaim(String place) throws Exception {
+        advise(place, retry(2));
+        failing(new IllegalStateException("first"), new IllegalStateException("second"));
+
+        assertThat(container.call(method("single"), "A-1")).isEqualTo("shipped");
+
+        assertThat(orders.handled).containsExactly("A-1", "A-1", "A-1");
+        assertThat(container.store.claims()).extracting(ClaimRequest::key).hasSize(1);
+        assertCompletedOnce("A-1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void lastFailureOfARetryIsTheHandlersAndDecides(String place) {
+        advise(place, retry(1));
+        failing(new IllegalStateException("first"), new IOException("the carrier refuses"));
+
+        assertThatThrownBy(() -> container.call(method("parking"), "A-1")).isInstanceOf(IOException.class);
+
+        assertThat(container.store.parkings())
+                .singleElement()
+                .satisfies(parked -> assertThat(parked.inDoubt()).isFalse());
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void retryIsNotCalledOnceItsHandlerHasBeenStopped(String place) {
+        AtomicReference<Delivery> delivery = new AtomicReference<>();
+        advise(place, retry(2, attempt -> delivery.get().stopHandler()));
+        failing(new IllegalStateException("first"));
+
+        assertFails("single", delivery, IllegalStateException.class);
+
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(released().inDoubt()).as("nothing ran when it was stopped").isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void stopWithinACallLeavesTheKeyInDoubtAndEndsTheRetries(String place) {
+        AtomicReference<Delivery> delivery = new AtomicReference<>();
+        advise(place, retry(2));
+        orders.calls.add(() -> {
+            delivery.get().stopHandler();
+            throw new IllegalStateException("half done");
+        });
+
+        assertFails("single", delivery, IllegalStateException.class);
+
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(released().inDoubt()).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void retryIsNotCalledOnceTheLeaseIsOver(String place) {
+        advise(place, retry(2, attempt -> container.clock.advance(Duration.ofMinutes(5))));
+        failing(new IllegalStateException("first"));
+
+        assertThatThrownBy(() -> container.call(method("single"), "A-1")).hasMessage("first");
+
+        assertThat(orders.handled).containsExactly("A-1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void handlerThatAdviceKeptWaitingUntilItsListenerStoppedIsNeitherCalledNorInDoubt(String place) {
+        AtomicReference<Delivery> delivery = new AtomicReference<>();
+        advise(place, call -> {
+            delivery.get().stopHandler();
+            Thread.sleep(1_000);
+            return call.proceed();
+        });
+
+        assertFails("parking", delivery, InterruptedException.class);
+
+        assertThat(orders.handled).isEmpty();
+        assertThat(released().inDoubt()).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void handlerIsNotCalledIfItsClaimIsLostWithinItsAdvice(String place) {
+        advise(place, call -> {
+            container.clock.advance(Duration.ofMinutes(5));
+            return call.proceed();
+        });
+
+        assertThatThrownBy(() -> container.call(method("parking"), "A-1")).isInstanceOf(ClaimLostException.class);
+
+        assertThat(orders.handled).isEmpty();
+        assertThat(released().inDoubt()).isFalse();
+    }
+
+    private void assertFails(String name, AtomicReference<Delivery> delivery, Class<? extends Exception> failure) {
+        Called called = method(name);
+        List<Message<?>> messages = container.polled(called, "A-1");
+        delivery.set(ContainerCalls.delivery(messages.get(0)));
+
+        assertThatThrownBy(() -> container.call(called, messages)).isInstanceOf(failure);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void retryOfABatchIsGivenTheMessagesThatFailed(String place) throws Exception {
+        advise(place, retry(2));
+        failing(BatchItemFailures.of(0, 2), BatchItemFailures.of(1));
+
+        container.call(method("batch"), "A-1", "A-2", "A-3");
+
+        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-3", "A-1", "A-3", "A-3");
+        assertCompletedOnce("A-1", "A-2", "A-3");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void batchWhoseRetriesFailIsJudgedMessageByMessage(String place) {
+        advise(place, retry(1));
+        failing(BatchItemFailures.of(0, 2), new IllegalStateException("no carrier"));
+
+        assertThatThrownBy(() -> container.call(method("batch"), "A-1", "A-2", "A-3"))
+                .isInstanceOf(BatchItemFailures.class);
+
+        assertThat(container.store.completions())
+                .extracting(completed -> completed.claim().key().key())
+                .containsExactly("A-2");
+        assertThat(container.store.releases())
+                .hasSize(2)
+                .allMatch(release -> release.error().contains("no carrier"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void futureThatARetryReturnsEndsTheDelivery(String place) throws Exception {
+        advise(place, retry(1));
+        failing(new IllegalStateException("not connected"));
+        CompletableFuture<String> work = new CompletableFuture<>();
+        orders.calls.add(() -> work);
+
+        container.call(method("later"), "A-1");
+        assertThat(container.store.completions()).isEmpty();
+        work.complete("shipped");
+
+        assertThat(orders.handled).containsExactly("A-1", "A-1");
+        assertCompletedOnce("A-1");
+    }
+
+    private MethodInterceptor onAnotherThread() {
+        return call -> {
+            Future<@Nullable Object> work = pool.submit(() -> proceed(call));
+            try {
+                return work.get();
+            } catch (ExecutionException failure) {
+                throw failure.getCause();
+            }
+        };
+    }
+
+    private static @Nullable Object proceed(MethodInvocation call) throws Exception {
+        try {
+            return call.proceed();
+        } catch (Exception failure) {
+            throw failure;
+        } catch (Throwable error) {
+            throw new AssertionError(error);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void handlerRunsUnderItsClaimOnAThreadThatItsAdviceWaitsFor(String place) throws Exception {
+        advise(place, onAnotherThread());
+        advise(place, retry(1));
+        failing(new IllegalStateException("first"));
+
+        assertThat(container.call(method("single"), "A-1")).isEqualTo("shipped");
+
+        assertThat(orders.handled).containsExactly("A-1", "A-1");
+        assertCompletedOnce("A-1");
+    }
+
+    @Test
+    void transactionBeginsOnTheThreadThatAdviceOutsideOfItHasChosen() throws Exception {
+        outside.add(onAnotherThread());
+
+        assertThat(container.call(method("transactional"), "A-1")).isEqualTo(7);
+
+        assertThat(container.transactions).containsExactly("committed");
+    }
+
+    @Test
+    void handlerOnAnotherThreadThanItsTransactionIsNotCalled() {
+        inside.add(onAnotherThread());
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> container.call(method("transactional"), "A-1"))
+                .withMessageContaining("outside of the transaction of its claim")
+                .withMessageContaining("order below " + ExactlyOnceAdvisor.ORDER);
+
+        assertThat(orders.handled).isEmpty();
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"single", "transactional"})
+    void claimIsKeptUntilAHandlerEndsThatItsAdviceNoLongerWaitsFor(String name) throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        AtomicReference<Future<?>> work = new AtomicReference<>();
+        outside.add(call -> {
+            work.set(pool.submit(() -> proceed(call)));
+            begun.await(10, TimeUnit.SECONDS);
+            throw new TimeoutException("gave up");
+        });
+        orders.calls.add(() -> {
+            begun.countDown();
+            mayEnd.await(10, TimeUnit.SECONDS);
+            return "shipped";
+        });
+        Called called = method(name);
+        List<Message<?>> messages = container.polled(called, "A-1");
+
+        assertThatThrownBy(() -> container.call(called, messages)).isInstanceOf(TimeoutException.class);
+        Delivery delivery = ContainerCalls.delivery(messages.get(0));
+        assertThat(delivery.state()).isEqualTo(DeliveryState.HANDLING);
+        assertThat(delivery.processed()).isNotDone();
+        assertThat(container.store.releases()).isEmpty();
+        mayEnd.countDown();
+        work.get().get();
+
+        assertThat(delivery.processed()).succeedsWithin(Duration.ofSeconds(10));
+        assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"single", "transactional"})
+    void adviceOutsideThatDoesNotWaitForTheHandlerFailsItsDelivery(String name) throws Exception {
+        CountDownLatch hasReturned = new CountDownLatch(1);
+        AtomicReference<Future<?>> work = new AtomicReference<>();
+        outside.add(call -> {
+            work.set(pool.submit(() -> {
+                hasReturned.await(10, TimeUnit.SECONDS);
+                return proceed(call);
+            }));
+            return null;
+        });
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> container.call(method(name), "A-1"))
+                .withMessageContaining("returned without calling it");
+        hasReturned.countDown();
+
+        assertThat(catchThrowable(() -> work.get().get()))
+                .as("its message will be redelivered")
+                .isNotNull();
+        assertThat(orders.handled).isEmpty();
+        assertThat(container.store.completions()).isEmpty();
+    }
+
+    @Test
+    void adviceInsideMayAnswerInsteadOfTheHandler() throws Exception {
+        inside.add(call -> "fallback");
+
+        assertThat(container.call(method("single"), "A-1")).isEqualTo("fallback");
+
+        assertCompletedOnce("A-1");
+    }
+
+    @Test
+    void handlerThatAdviceInsidePostponesIsCalledWithAWarning() throws Exception {
+        CountDownLatch hasReturned = new CountDownLatch(1);
+        AtomicReference<Future<?>> work = new AtomicReference<>();
+        inside.add(call -> {
+            work.set(pool.submit(() -> {
+                hasReturned.await(10, TimeUnit.SECONDS);
+                return proceed(call);
+            }));
+            return null;
+        });
+
+        try (CapturedLog log = new CapturedLog(ListenerInvocation.class)) {
+            container.call(method("parking"), "A-1");
+            hasReturned.countDown();
+            work.get().get();
+
+            assertThat(log.text()).contains("Orders.parking is called after its key was completed");
+        }
+        assertThat(orders.handled).containsExactly("A-1");
+    }
+
+    @Test
+    void callAfterTheHandlersEndIsNotMade() throws Exception {
+        AtomicReference<MethodInvocation> again = new AtomicReference<>();
+        inside.add(call -> {
+            again.set(((ProxyMethodInvocation) call).invocableClone());
+            return call.proceed();
+        });
+        container.call(method("single"), "A-1");
+
+        assertThatThrownBy(() -> again.get().proceed()).isInstanceOf(ClaimLostException.class);
+
+        assertThat(orders.handled).containsExactly("A-1");
+    }
+
+    @Test
+    void adviceOutsideOfATransactionRunsOnceWhereTheHandlerIsCalledTwice() {
+        List<String> advised = new ArrayList<>();
+        outside.add(counting("outside", advised));
+        inside.add(counting("inside", advised));
+        failing(BatchItemFailures.of(1));
+
+        assertThatThrownBy(() -> container.call(method("transactionalBatch"), "A-1", "A-2", "A-3"))
+                .isInstanceOf(BatchItemFailures.class);
+
+        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-3", "A-1", "A-3");
+        assertThat(advised).containsExactly("outside", "inside", "inside");
+        assertThat(container.transactions).containsExactly("rolled back", "committed");
+    }
+
+    @Test
+    void argumentsThatAdviceHasChangedOutsideOfATransactionReachTheHandler() throws Exception {
+        outside.add(call -> {
+            call.getArguments()[0] = "decrypted";
+            return call.proceed();
+        });
+
+        container.call(method("transactional"), "A-1");
+
+        assertThat(orders.handled).containsExactly("decrypted");
+    }
+
+    @Test
+    void retryOutsideOfATransactionBeginsAnother() throws Exception {
+        outside.add(retry(2));
+        failing(new IOException("first"), new IllegalStateException("second"));
+        Called called = method("transactional");
+        List<Message<?>> messages = container.polled(called, "A-1");
+
+        assertThat(container.call(called, messages)).isEqualTo(7);
+
+        assertThat(orders.handled).containsExactly("A-1", "A-1", "A-1");
+        assertThat(container.transactions).containsExactly("rolled back", "rolled back", "committed");
+        assertThat(container.store.claims()).as("parked after no attempt").isEmpty();
+        Delivery delivery = ContainerCalls.delivery(messages.get(0));
+        assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
+        assertThat(delivery.processed()).isDone();
+    }
+
+    @Test
+    void lastFailureOfARetriedTransactionParksItsKey() {
+        outside.add(retry(1));
+        failing(new IllegalStateException("first"), new IOException("the carrier refuses"));
+        Called called = method("transactional");
+        List<Message<?>> messages = container.polled(called, "A-1");
+
+        assertThatThrownBy(() -> container.call(called, messages)).isInstanceOf(IOException.class);
+
+        assertThat(container.store.parkings()).hasSize(1);
+        assertThat(ContainerCalls.delivery(messages.get(0)).failure()).contains("java.io.IOException");
+        assertThat(ContainerCalls.delivery(messages.get(0)).state()).isEqualTo(DeliveryState.FAILED);
+    }
+
+    @Test
+    void retriedTransactionHandlesOnlyTheMessagesThatAreNotCommitted() throws Exception {
+        outside.add(retry(1));
+        failing(BatchItemFailures.of(1));
+        orders.calls.add(() -> null);
+
+        container.call(method("transactionalBatch"), "A-1", "A-2", "A-3");
+
+        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-3", "A-1", "A-3", "A-2");
+        assertThat(container.transactions).containsExactly("rolled back", "committed", "committed");
+    }
+
+    @Test
+    void transactionIsNotBegunAgainOnceItsListenerStops() {
+        AtomicReference<Delivery> delivery = new AtomicReference<>();
+        outside.add(retry(2, attempt -> delivery.get().abandon()));
+        failing(new IllegalStateException("first"));
+
+        assertFails("transactional", delivery, IllegalStateException.class);
+
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(container.transactions).containsExactly("rolled back");
+    }
+
+    @Test
+    void committedTransactionIsNotRepeated() throws Exception {
+        outside.add(call -> {
+            ((ProxyMethodInvocation) call).invocableClone().proceed();
+            return call.proceed();
+        });
+
+        assertThat(container.call(method("transactional"), "A-1")).isEqualTo(7);
+
+        assertThat(orders.handled).containsExactly("A-1");
+        assertThat(container.transactions).containsExactly("committed");
+    }
+
+    @Test
+    void callThatAListenersMethodMakesOfItselfOrOfAnotherListenerIsRefused() {
+        ContainerCalls others = new ContainerCalls();
+        Orders other = (Orders) others.proxy(new Orders());
+        for (Callable<?> call : List.<Callable<?>>of(
+                () -> orders.self.single("A-1", null),
+                () -> orders.self.later("A-1"),
+                () -> other.single("A-1", null))) {
+            orders.calls.add(call);
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> container.call(method("single"), "A-1"))
+                    .withMessageContaining("without a delivery");
+        }
+
+        assertThat(orders.handled).containsExactly("A-1", "A-1", "A-1");
+    }
+
+    @Test
+    void callThatAdviceMakesOfAnotherListenerIsRefused() {
+        Orders other = (Orders) container.proxy(new Orders());
+        outside.add(call -> {
+            other.single("A-1", null);
+            return call.proceed();
+        });
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> container.call(method("single"), "A-1"))
+                .withMessageContaining("without a delivery");
+
+        assertThat(orders.handled).isEmpty();
+    }
+
+    @Test
+    void directCallIsRefusedWithTheWaysThatWork() {
+        method("single");
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> orders.self.single("A-1", null))
+                .withMessageContaining("Orders.single was called without a delivery")
+                .withMessageContaining("ExactlyOnceOperations.execute")
+                .withMessageContaining("ExactlyOnceDriver")
+                .withMessageContaining("AopTestUtils.getUltimateTargetObject(bean)");
+    }
+
+    @Test
+    void spyIsStubbedThroughItsProxy() throws Exception {
+        Orders spied = spy(orders);
+        Orders proxy = (Orders) container.proxy(spied, outside, inside);
+        Called called = container.method(proxy, "single");
+
+        doThrow(new IllegalStateException("stubbed"))
+                .doCallRealMethod()
+                .when(proxy)
+                .single(any(), any());
+
+        assertThatThrownBy(() -> container.call(called, "A-1")).hasMessage("stubbed");
+        assertThat(container.call(called, "A-1")).isEqualTo("shipped");
+        assertThat(orders.handled).containsExactly("A-1");
+        assertCompletedAfterOneRelease();
+    }
+
+    private void assertCompletedAfterOneRelease() {
+        assertThat(container.store.releases()).hasSize(1);
+        assertThat(container.store.completions()).hasSize(1);
+    }
+}
