@@ -2,11 +2,12 @@ package io.exactlyonce.listener.method;
 
 import io.exactlyonce.Effects;
 import java.lang.reflect.Method;
-import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.springframework.aop.Advisor;
 import org.springframework.aop.aspectj.AspectJPrecedenceInformation;
+import org.springframework.aop.framework.Advised;
 import org.springframework.aop.interceptor.AsyncExecutionInterceptor;
 import org.springframework.core.annotation.MergedAnnotations;
 import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
@@ -15,9 +16,9 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
  * Rejects advice around a listener's method under which its claim would not cover its work. All methods throw {@link
  * InvalidListenerException}.
  *
- * @param around the advisors of the method, from the outermost
+ * @param proxies of the bean that containers call
  */
-record AdviceRules(ListenerDeclaration declared, List<Advisor> around) {
+record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
 
     /** By name: an application need not have them. */
     private static final Set<String> RETRIES = Set.of(
@@ -41,11 +42,11 @@ record AdviceRules(ListenerDeclaration declared, List<Advisor> around) {
                 proxies.areFrozen(),
                 "its bean has a frozen proxy, around whose advice no key can be claimed",
                 "leave out setFrozen(true) of the ProxyFactoryBean or automatic proxy creator that makes it");
-        return new AdviceRules(declared, proxies.around(declared.method()));
+        return new AdviceRules(declared, proxies);
     }
 
     void requireFit() {
-        for (Advisor advisor : around) {
+        for (Advisor advisor : proxies.around(declared.method())) {
             declared.refuseIf(
                     advisor.getAdvice() instanceof AsyncExecutionInterceptor,
                     "its advice %s runs it on another thread and does not wait for it, so its claim would be completed before its work is done"
@@ -66,17 +67,23 @@ record AdviceRules(ListenerDeclaration declared, List<Advisor> around) {
 
     /** The writes of a failed attempt would be committed with those of the next. */
     private void requireRetriesOutside() {
-        boolean isWithin = false;
-        for (Advisor advisor : around) {
-            isWithin |= advisor instanceof ExactlyOnceAdvisor;
+        for (Advisor advisor : proxies.withinTransaction(declared.method())) {
             declared.refuseIf(
-                    isWithin && isRetry(advisor),
+                    isRetry(advisor),
                     "effects = DATABASE, but its retries are within the transaction of its claim, so the writes of an attempt that failed "
                             + "would be committed with those of the next",
-                    "give the retries an order below %d, for example by @EnableRetry(order = ...) or resilience4j.retry.retry-aspect-order: "
-                                    .formatted(ExactlyOnceAdvisor.ORDER)
-                            + "each attempt then has a transaction of its own");
+                    isInnerProxys(advisor)
+                            ? "leave @Transactional off, since the claim has a transaction: the second of %d proxies of its bean has the retries, and the first one already has the transaction of @Transactional"
+                                    .formatted(proxies.all().size())
+                            : "give the retries an order below %d, for example by @EnableRetry(order = ...) or resilience4j.retry.retry-aspect-order: each attempt then has a transaction of its own"
+                                    .formatted(ExactlyOnceAdvisor.ORDER));
         }
+    }
+
+    /** Then the transaction could have begun after it, but for a transaction of the application's own. */
+    private boolean isInnerProxys(Advisor retry) {
+        Advised beginning = Objects.requireNonNull(proxies.beginning(declared.method()));
+        return beginning.indexOf(retry) < 0;
     }
 
     private static boolean isRetry(Advisor advisor) {

@@ -13,6 +13,7 @@ import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.aop.framework.Advised;
 import org.springframework.beans.InvalidPropertyException;
 import org.springframework.core.convert.ConversionException;
 import org.springframework.messaging.Message;
@@ -31,19 +32,21 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
     private final InvocableHandlerMethod original;
     private final ListenerMethod method;
     private final ListenerArguments arguments;
-    private final List<Object> enclosed;
+    private final ListenerProxies proxies;
+    private final @Nullable Object beginning;
     private volatile boolean leftWork;
 
     /** Carries the method to {@link ClaimArgumentResolver} if it is only observed. */
     private final ListenerInvocation observing = new ListenerInvocation(this, List.of());
 
-    /** @param enclosed the proxies that the first and the last step of an invocation are in; none if it is only observed */
-    DeliveryHandlerMethod(InvocableHandlerMethod original, ListenerMethod method, List<Object> enclosed) {
+    /** @param original of a bean whose proxies have the first and the last step of an invocation, unless it is only observed */
+    DeliveryHandlerMethod(InvocableHandlerMethod original, ListenerMethod method) {
         super(original);
         this.original = original;
         this.method = method;
         this.arguments = new ListenerArguments(method, original.getMethodParameters());
-        this.enclosed = enclosed;
+        this.proxies = ListenerProxies.of(original.getBean());
+        this.beginning = proxies.beginning(method.method());
     }
 
     ListenerMethod method() {
@@ -56,12 +59,17 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
 
     /** Returns whether a proxy has steps of its own. */
     boolean isEnclosed(Object proxy) {
-        for (Object each : enclosed) {
+        for (Advised each : proxies.all()) {
             if (each == proxy) {
                 return true;
             }
         }
         return false;
+    }
+
+    /** Returns whether the transaction of the claim begins in a proxy. */
+    boolean beginsIn(Object proxy) {
+        return proxy == beginning;
     }
 
     /** Returns whether the work of an observed handler is done when it ends, as far as its type and its results show. */

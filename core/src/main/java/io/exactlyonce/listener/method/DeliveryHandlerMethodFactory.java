@@ -76,16 +76,18 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
                         .formatted(original.getClass().getName()),
                 "make that factory a DefaultMessageHandlerMethodFactory, or leave the Claim out");
         ListenerMethod listener = methods.read(bean, declared, handler, resolvers);
-        DeliveryHandlerMethod read =
-                new DeliveryHandlerMethod(handler, listener, isClaimed ? enclose(bean) : List.of());
+        if (isClaimed) {
+            enclose(bean);
+        }
+        DeliveryHandlerMethod read = new DeliveryHandlerMethod(handler, listener);
         if (!ContainerSettings.add(read)) {
             throw methods.unprepared(declared);
         }
         return read;
     }
 
-    private static List<Object> enclose(Object bean) {
+    private static void enclose(Object bean) {
         ListenerProxies proxies = ListenerProxies.of(bean);
-        return Objects.requireNonNull(proxies.claiming()).enclose(proxies);
+        Objects.requireNonNull(proxies.claiming()).enclose(proxies);
     }
 }

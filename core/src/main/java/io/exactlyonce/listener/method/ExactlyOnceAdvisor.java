@@ -4,8 +4,6 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
-import java.util.ArrayList;
-import java.util.List;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
@@ -84,23 +82,17 @@ public final class ExactlyOnceAdvisor extends StaticMethodMatcherPointcutAdvisor
         this.beans = beans;
     }
 
-    /**
-     * Puts the first and the last step around all advice of a listener's bean, once.
-     *
-     * @return its proxies
-     */
-    List<Object> enclose(ListenerProxies proxies) {
-        List<Object> enclosed = new ArrayList<>();
+    /** Puts the first and the last step around all advice of a listener's bean, once. */
+    void enclose(ListenerProxies proxies) {
+        Advised outermost = proxies.all().get(0);
+        if (outermost.indexOf(first) < 0) {
+            outermost.addAdvisor(0, first);
+        }
         for (Advised proxy : proxies.all()) {
-            if (enclosed.isEmpty() && proxy.indexOf(first) < 0) {
-                proxy.addAdvisor(0, first);
-            }
             if (proxy.indexOf(last) < 0) {
                 proxy.addAdvisor(last);
             }
-            enclosed.add(proxy);
         }
-        return enclosed;
     }
 
     /** Returns whether beans of a type have {@link ExactlyOnceListener}s, before any of them is made. */

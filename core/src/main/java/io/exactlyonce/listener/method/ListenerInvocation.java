@@ -31,7 +31,7 @@ import org.springframework.messaging.Message;
  *   <li>{@link #begin}, before all advice: has the pipeline call the rest as its handler. The outcome of the delivery is
  *       thus what leaves the outermost advice.
  *   <li>{@link #claim}, before nearly all advice: begins the transaction if the listener's effects are in the database, a new one
- *       for each call. A second proxy has this step again, and passes it on.
+ *       for each call. Of several proxies one begins it ({@link ListenerProxies#beginning}), and the others pass the step on.
  *   <li>{@link #call}, after all advice: the method is called only while its claims are held and nothing has stopped it. Otherwise
  *       the answer is the failure of its latest call, which advice retries.
  * </ol>
@@ -210,16 +210,18 @@ final class ListenerInvocation implements Handler {
         return returned;
     }
 
-    /** Passes the step of the claim, once for each proxy of the bean. */
+    /** Passes the step of the claim, once for each proxy of the bean that has it. */
     @Nullable Object claim(MethodInvocation call) throws Throwable {
         if (!hasBegun()) {
             throw new IllegalStateException("%s has no step before its advice".formatted(handler.method()));
         }
-        wasClaimed = true;
         TransactionalHandler each = transactions;
-        return each == null || transactionThread != null
-                ? call.proceed()
-                : each.handle(admitted -> callInTransaction((ProxyMethodInvocation) call, admitted));
+        ProxyMethodInvocation proxied = (ProxyMethodInvocation) call;
+        if (each != null && !handler.beginsIn(proxied.getProxy())) {
+            return call.proceed();
+        }
+        wasClaimed = true;
+        return each == null ? call.proceed() : each.handle(admitted -> callInTransaction(proxied, admitted));
     }
 
     /**

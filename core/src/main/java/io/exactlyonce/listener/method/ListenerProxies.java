@@ -60,18 +60,58 @@ record ListenerProxies(List<Advised> all, Object target) {
 
     /** Returns the advisors around a method, from the outermost. */
     List<Advisor> around(Method method) {
-        Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(target));
         List<Advisor> around = new ArrayList<>();
         for (Advised proxy : all) {
-            for (Advisor advisor : proxy.getAdvisors()) {
-                if (!(advisor instanceof PointcutAdvisor with)
-                        || (with.getPointcut().getClassFilter().matches(type)
-                                && with.getPointcut().getMethodMatcher().matches(method, type))) {
-                    around.add(advisor);
-                }
+            around.addAll(around(proxy, method));
+        }
+        return around;
+    }
+
+    private List<Advisor> around(Advised proxy, Method method) {
+        Class<?> type = ClassUtils.getUserClass(AopUtils.getTargetClass(target));
+        List<Advisor> around = new ArrayList<>();
+        for (Advisor advisor : proxy.getAdvisors()) {
+            if (!(advisor instanceof PointcutAdvisor with)
+                    || (with.getPointcut().getClassFilter().matches(type)
+                            && with.getPointcut().getMethodMatcher().matches(method, type))) {
+                around.add(advisor);
             }
         }
         return around;
+    }
+
+    /**
+     * Returns the proxy in which the transaction of a method's claim begins: the innermost one that claims keys, because advice such as
+     * retries may be in between; but none within a transaction of the application's own. {@code null} if none claims.
+     */
+    @Nullable Advised beginning(Method method) {
+        Advised beginning = null;
+        for (Advised proxy : all) {
+            for (Advisor advisor : around(proxy, method)) {
+                if (advisor instanceof ExactlyOnceAdvisor) {
+                    beginning = proxy;
+                } else if (beginning != null && TransactionRules.begins(advisor, method, target)) {
+                    return beginning;
+                }
+            }
+        }
+        return beginning;
+    }
+
+    /** Returns the advisors around a method that run in the transaction of its claim, from the outermost. */
+    List<Advisor> withinTransaction(Method method) {
+        Advised beginning = beginning(method);
+        List<Advisor> within = new ArrayList<>();
+        boolean hasBegun = false;
+        for (Advised proxy : all) {
+            for (Advisor advisor : around(proxy, method)) {
+                if (hasBegun) {
+                    within.add(advisor);
+                }
+                hasBegun |= proxy == beginning && advisor instanceof ExactlyOnceAdvisor;
+            }
+        }
+        return within;
     }
 
     /** Returns the advisor that claims keys; {@code null} if there is none. */

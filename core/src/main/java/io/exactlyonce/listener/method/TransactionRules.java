@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.method;
 
 import io.exactlyonce.BatchItemFailures;
+import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -61,10 +62,20 @@ record TransactionRules(ListenerDeclaration declared) {
     }
 
     private @Nullable Own own(TransactionInterceptor advice, Class<?> type) {
-        TransactionAttributeSource source = advice.getTransactionAttributeSource();
-        TransactionAttribute attribute =
-                source == null ? null : source.getTransactionAttribute(declared.method(), type);
+        TransactionAttribute attribute = attribute(advice, declared.method(), type);
         return attribute == null ? null : new Own(attribute, advice, type);
+    }
+
+    private static @Nullable TransactionAttribute attribute(
+            TransactionInterceptor advice, Method method, Class<?> type) {
+        TransactionAttributeSource source = advice.getTransactionAttributeSource();
+        return source == null ? null : source.getTransactionAttribute(method, type);
+    }
+
+    /** Returns whether an advisor begins or joins a transaction around a method of an object. */
+    static boolean begins(Advisor advisor, Method method, Object target) {
+        return advisor.getAdvice() instanceof TransactionInterceptor advice
+                && attribute(advice, method, AopUtils.getTargetClass(target)) != null;
     }
 
     /**

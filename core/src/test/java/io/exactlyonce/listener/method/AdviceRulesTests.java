@@ -3,6 +3,7 @@ package io.exactlyonce.listener.method;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.mockito.Mockito.mock;
 
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
@@ -23,6 +24,10 @@ import org.springframework.aop.support.annotation.AnnotationMatchingPointcut;
 import org.springframework.core.task.SyncTaskExecutor;
 import org.springframework.retry.interceptor.RetryInterceptorBuilder;
 import org.springframework.scheduling.annotation.AnnotationAsyncExecutionInterceptor;
+import org.springframework.transaction.PlatformTransactionManager;
+import org.springframework.transaction.TransactionManager;
+import org.springframework.transaction.interceptor.MatchAlwaysTransactionAttributeSource;
+import org.springframework.transaction.interceptor.TransactionInterceptor;
 
 /** Which advice around a listener's method fails startup. */
 class AdviceRulesTests {
@@ -119,6 +124,20 @@ class AdviceRulesTests {
                 .doesNotThrowAnyException();
         assertThatCode(() -> check(proxy(new Listeners(), claiming, always(RETRY)), "plain"))
                 .doesNotThrowAnyException();
+    }
+
+    @Test
+    void retryOfAnInnerProxyIsWithinTheTransactionOnlyIfTheApplicationsOwnBeginsBefore() {
+        Object inner = proxy(new Listeners(), always(RETRY), claiming);
+        Advisor transactional = always(new TransactionInterceptor(
+                (TransactionManager) mock(PlatformTransactionManager.class),
+                new MatchAlwaysTransactionAttributeSource()));
+
+        assertThatCode(() -> check(proxy(inner, claiming), "inTransaction")).doesNotThrowAnyException();
+        assertThatThrownBy(() -> check(proxy(inner, claiming, transactional), "inTransaction"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("writes of an attempt that failed would be committed")
+                .hasMessageContaining("leave @Transactional off");
     }
 
     @Test

@@ -198,6 +198,32 @@ class ListenerInvocationTests {
         assertThat(container.transactions).containsExactly("committed");
     }
 
+    /** As Spring's post-processor for {@code @Retryable} puts its advice before that of a proxy which another creator encloses. */
+    @Test
+    void retryOfAnInnerProxyBeginsATransactionForEachCall() throws Exception {
+        ProxyFactory second = new ProxyFactory(container.proxy(orders, List.of(retry(1)), inside));
+        second.setProxyTargetClass(true);
+        second.addAdvisor(container.advisor);
+        failing(new IllegalStateException("first"));
+
+        container.call(container.method(second.getProxy(), "transactional"), "A-1");
+
+        assertThat(orders.handled).containsExactly("A-1", "A-1");
+        assertThat(container.transactions).containsExactly("rolled back", "committed");
+    }
+
+    @Test
+    void adviceBetweenTwoProxiesThatAnswersInsteadOfATransactionFailsItsDelivery() {
+        ProxyFactory second = new ProxyFactory(container.proxy(orders, outside, inside));
+        second.setProxyTargetClass(true);
+        second.addAdvisor(container.advisor);
+        second.addAdvice((MethodInterceptor) call -> 7);
+
+        assertThatIllegalStateException()
+                .isThrownBy(() -> container.call(container.method(second.getProxy(), "transactional"), "A-1"))
+                .withMessageContaining("returned without calling it");
+    }
+
     private static MethodInterceptor counting(String name, List<String> advised) {
         return call -> {
             advised.add(name);

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.listener.CapturedLog;
 import java.lang.reflect.Method;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -74,7 +73,7 @@ class UnfitArgumentsTests {
         var reader = ListenerRig.reader(new StaticListableBeanFactory(), ListenerRig.ENFORCED);
         Object bean = ListenerRig.advised(new Handlers());
         var listener = ListenerRig.read(reader, bean, Handlers.class, name);
-        return new DeliveryHandlerMethod(factory.createInvocableHandlerMethod(bean, method), listener, List.of());
+        return new DeliveryHandlerMethod(factory.createInvocableHandlerMethod(bean, method), listener);
     }
 
     @ParameterizedTest
