@@ -34,6 +34,7 @@ public final class Cancellation implements AutoCloseable {
     private boolean reportsWork;
     private boolean hasWorked;
     private int working;
+    private @Nullable Exception refusal;
     private @Nullable CompletableFuture<?> future;
     private Executor cancellations = Runnable::run;
 
@@ -77,6 +78,16 @@ public final class Cancellation implements AutoCloseable {
     /** A call of the method has ended. */
     public synchronized void endWork() {
         working--;
+    }
+
+    /** The method is not called. Advice may answer in its place, but not for this failure. */
+    public synchronized void refuse(Exception failure) {
+        refusal = failure;
+    }
+
+    /** Returns the failure that refused the method its only call; {@code null} if there is none, or the method was called. */
+    public synchronized @Nullable Exception refusal() {
+        return hasWorked ? null : refusal;
     }
 
     /** Returns whether the method was called, or may have been. */

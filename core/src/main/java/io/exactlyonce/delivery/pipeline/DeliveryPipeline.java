@@ -375,8 +375,9 @@ public final class DeliveryPipeline {
         HandlerScope scope = observer.handling(entered);
         long begun = clock.nanoTime();
         BiConsumer<@Nullable Object, @Nullable Throwable> end = (result, thrown) -> {
-            Throwable unfinished = thrown == null ? unfinished(entered, result) : null;
-            Throwable failure = thrown == null ? unfinished : thrown;
+            Throwable refused = thrown == null ? call.refusal() : thrown;
+            Throwable unfinished = refused == null ? unfinished(entered, result) : null;
+            Throwable failure = refused == null ? unfinished : refused;
             ended(entered, scope, failure, begun);
             if (failure == null) {
                 succeeded(entered, result, outcome);

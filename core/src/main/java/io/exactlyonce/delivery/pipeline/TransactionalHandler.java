@@ -253,9 +253,12 @@ public final class TransactionalHandler implements AutoCloseable {
             try (call) {
                 Object returned = handler.handle(called);
                 // A transaction is bound to this thread, so no future of work on another is awaited.
-                Throwable unfinished = DeliveryPipeline.unfinished(called, returned);
-                if (unfinished != null) {
-                    throw unfinished;
+                Throwable failed = call.refusal();
+                if (failed == null) {
+                    failed = DeliveryPipeline.unfinished(called, returned);
+                }
+                if (failed != null) {
+                    throw failed;
                 }
                 return returned;
             } catch (Throwable failure) {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -46,6 +47,16 @@ final class ListenerInvocation implements Handler {
     /** The invocation that is about to enter a proxy on this thread. */
     private static final ThreadLocal<@Nullable ListenerInvocation> ENTERING = new ThreadLocal<>();
 
+    /** The ends of an invocation without work on another thread: its outermost advice has returned, or failed. */
+    private static final CompletableFuture<@Nullable Object> RETURNED = CompletableFuture.completedFuture(null);
+
+    private static final CompletableFuture<@Nullable Object> FAILED = CompletableFuture.completedFuture(null);
+
+    /** Spares each invocation an object. */
+    @SuppressWarnings("rawtypes")
+    private static final AtomicReferenceFieldUpdater<ListenerInvocation, CompletableFuture> ELSEWHERE =
+            AtomicReferenceFieldUpdater.newUpdater(ListenerInvocation.class, CompletableFuture.class, "elsewhere");
+
     private static final String ATTRIBUTE = ListenerInvocation.class.getName();
 
     /** Where AspectJ's advice keeps what it has made of a call's arguments. */
@@ -66,6 +77,8 @@ final class ListenerInvocation implements Handler {
     private volatile @Nullable Thread transactionThread;
     private volatile @Nullable Exception latestFailure;
     private volatile @Nullable LeftItems leftItems;
+
+    /** The latest call on another thread; or the end, when the outermost advice had returned or failed, and nothing ran there. */
     private volatile @Nullable CompletableFuture<@Nullable Object> elsewhere;
 
     /** @param messages in their order: one, or those of a batch */
@@ -166,17 +179,19 @@ final class ListenerInvocation implements Handler {
         try {
             returned = call.proceed();
         } catch (Exception failure) {
-            if (!runsElsewhere()) {
+            CompletableFuture<?> work = end(FAILED);
+            if (work == null) {
                 throw failure;
             }
             outermostFailure = failure;
-            return elsewhere;
+            return work;
         }
         if (returned instanceof CompletionStage) {
             return returned;
         }
         requireClaimed();
-        return runsElsewhere() ? elsewhere : requireFuture(returned);
+        CompletableFuture<?> work = end(RETURNED);
+        return work == null ? requireFuture(returned) : work;
     }
 
     private void hold(List<Delivery> admitted) {
@@ -184,10 +199,26 @@ final class ListenerInvocation implements Handler {
         admitted.get(0).call().awaitWork();
     }
 
-    /** Returns whether advice has not waited for the method, which it had called on another thread. */
-    private boolean runsElsewhere() {
-        CompletableFuture<?> work = elsewhere;
-        return work != null && !work.isDone();
+    /**
+     * Ends the invocation, unless advice has not waited for the method, which it had called on another thread. From then on no call
+     * is awaited.
+     *
+     * @return what runs there; {@code null} if nothing does
+     */
+    private @Nullable CompletableFuture<?> end(CompletableFuture<@Nullable Object> how) {
+        CompletableFuture<@Nullable Object> latest = elsewhere;
+        while (latest == null || latest.isDone()) {
+            if (ELSEWHERE.compareAndSet(this, latest, how)) {
+                return null;
+            }
+            latest = elsewhere;
+        }
+        return latest;
+    }
+
+    private boolean hasEnded() {
+        CompletableFuture<?> latest = elsewhere;
+        return latest == RETURNED || latest == FAILED;
     }
 
     /** An effect that advice has postponed would be lost if its message were deleted now. */
@@ -264,15 +295,17 @@ final class ListenerInvocation implements Handler {
             return call.proceed();
         }
         requireTransaction();
-        if (!areHeld() || !held.get(0).call().beginWork()) {
-            throw refusal();
-        }
         if (Thread.currentThread() == thread || transactions != null) {
+            requireHeld();
             return tryOnce(call);
         }
         CompletableFuture<@Nullable Object> work = new CompletableFuture<>();
-        elsewhere = work;
+        if (!beginElsewhere(work)) {
+            // The outermost advice has returned meanwhile.
+            return isPostponed() ? work(call) : throwRefusal();
+        }
         try {
+            requireHeld();
             Object returned = tryOnce(call);
             end(work, returned, null);
             return returned;
@@ -282,6 +315,27 @@ final class ListenerInvocation implements Handler {
         } finally {
             work.completeExceptionally(new IllegalStateException("The handler ended with an error"));
         }
+    }
+
+    private boolean beginElsewhere(CompletableFuture<@Nullable Object> work) {
+        CompletableFuture<@Nullable Object> latest;
+        do {
+            latest = elsewhere;
+            if (hasEnded()) {
+                return false;
+            }
+        } while (!ELSEWHERE.compareAndSet(this, latest, work));
+        return true;
+    }
+
+    private void requireHeld() throws Exception {
+        if (hasEnded() || !areHeld() || !held.get(0).call().beginWork()) {
+            throw refusal();
+        }
+    }
+
+    private Object throwRefusal() throws Exception {
+        throw refusal();
     }
 
     private @Nullable Object tryOnce(MethodInvocation call) throws Throwable {
@@ -341,11 +395,11 @@ final class ListenerInvocation implements Handler {
         return !held.isEmpty();
     }
 
-    /** Returns whether the keys were completed although the method was not called. */
+    /** Returns whether the keys are completed, or about to be, although the method was not called. */
     private boolean isPostponed() {
         return transactions == null
-                && !held.isEmpty()
-                && held.get(0).isCompleted()
+                && elsewhere == RETURNED
+                && (held.get(0).isCompleted() || areHeld())
                 && !held.get(0).call().hasWorked();
     }
 
@@ -355,12 +409,15 @@ final class ListenerInvocation implements Handler {
         if (retried != null) {
             return retried;
         }
-        return held.isEmpty()
-                ? new IllegalStateException("%s was called after its delivery had ended".formatted(handler.method()))
-                : held.get(0)
-                        .claim()
-                        .lost("its lease or timeout had expired, or its listener had stopped, before the handler was "
-                                + "called");
+        if (held.isEmpty()) {
+            return new IllegalStateException("%s was called after its delivery had ended".formatted(handler.method()));
+        }
+        Exception lost = held.get(0)
+                .claim()
+                .lost("its lease or timeout had expired, or its listener had stopped, before the handler was called");
+        // Advice may catch it.
+        held.get(0).call().refuse(lost);
+        return lost;
     }
 
     private void requireTransaction() {

@@ -43,6 +43,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
@@ -325,6 +326,62 @@ class ListenerInvocationTests {
 
         assertThat(orders.handled).isEmpty();
         assertThat(released().inDoubt()).isFalse();
+    }
+
+    /** As an aspect that logs all failures does. Its answer is not one to a failure of the handler, which was not called. */
+    @ParameterizedTest
+    @CsvSource({"single, outside", "single, inside", "transactional, inside"})
+    void adviceThatSwallowsTheRefusalOfAStoppedListenerCompletesNothing(String name, String place) {
+        AtomicReference<Delivery> delivery = new AtomicReference<>();
+        advise(place, call -> {
+            delivery.get().stopHandler();
+            try {
+                return call.proceed();
+            } catch (ClaimLostException logged) {
+                return null;
+            }
+        });
+
+        assertFails(name, delivery, ClaimLostException.class);
+
+        assertThat(orders.handled).isEmpty();
+        assertThat(container.store.completions()).isEmpty();
+        assertThat(container.transactions).doesNotContain("committed");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"outside", "inside"})
+    void adviceThatSwallowsTheRefusalOfALostClaimCompletesNothing(String place) {
+        advise(place, call -> {
+            container.clock.advance(Duration.ofMinutes(5));
+            try {
+                return call.proceed();
+            } catch (ClaimLostException logged) {
+                return null;
+            }
+        });
+
+        assertThatThrownBy(() -> container.call(method("single"), "A-1")).isInstanceOf(ClaimLostException.class);
+
+        assertThat(orders.handled).isEmpty();
+        assertThat(container.store.completions()).isEmpty();
+    }
+
+    @Test
+    void adviceMayAnswerInsteadOfARetryThatIsRefused() throws Exception {
+        inside.add(call -> {
+            try {
+                return retry(1, attempt -> container.clock.advance(Duration.ofMinutes(5)))
+                        .invoke(call);
+            } catch (IllegalStateException failure) {
+                return "fallback after " + failure.getMessage();
+            }
+        });
+        failing(new IllegalStateException("first"));
+
+        assertThat(container.call(method("single"), "A-1")).isEqualTo("fallback after first");
+
+        assertThat(orders.handled).containsExactly("A-1");
     }
 
     private void assertFails(String name, AtomicReference<Delivery> delivery, Class<? extends Exception> failure) {
