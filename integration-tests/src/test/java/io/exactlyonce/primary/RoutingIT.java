@@ -185,7 +185,8 @@ class RoutingIT {
         return proxy((proxy, method, arguments) -> {
             if (method.getName().equals("prepareStatement")) {
                 String question = (String) arguments[0];
-                return connection.prepareStatement(question.replace("current_setting('server_version_num')", version));
+                String its = "pg_catalog.current_setting('server_version_num')";
+                return connection.prepareStatement(question.replace(its, version));
             }
             return method.invoke(connection, arguments);
         });

@@ -113,7 +113,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
             FROM (SELECT scope, key, claim_id, attempt, in_doubt, error, parked_at %s) AS latest""".formatted(LATEST_PARKED) + OF_HASH;
 
     static final String DETAILS_BY_HASH =
-            "SELECT * FROM ((SELECT scope, key, %s %s) UNION ALL (SELECT scope, key, %s %s)) AS latest"
+            "SELECT latest.* FROM ((SELECT scope, key, %s %s) UNION ALL (SELECT scope, key, %s %s)) AS latest"
                             .formatted(LIFE, LATEST_PARKED, LIFE, LATEST_CLAIMED)
                     + OF_HASH;
 
