@@ -1,6 +1,8 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.StoredResultException;
+import io.exactlyonce.boundary.RedactedException;
+import io.exactlyonce.boundary.TypeAndPlace;
 import io.exactlyonce.claim.ClaimKey;
 import java.io.Serializable;
 import java.nio.charset.StandardCharsets;
@@ -77,7 +79,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     private String requireFit(String json) {
         int bytes = json.getBytes(StandardCharsets.UTF_8).length;
         if (bytes > maxBytes) {
-            throw new IllegalArgumentException(
+            throw new TooLarge(
                     ("The result (%d bytes of JSON) is larger than exactly-once.claim.max-result-size (%d bytes): return less,"
                                     + " for example an id, or raise the limit")
                             .formatted(bytes, maxBytes));
@@ -103,7 +105,8 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
             isReadBack = true;
             return new Kept<>(requireFit(json), readBack, null);
         } catch (Throwable unfit) {
-            log.warn("The result for {} cannot be kept as JSON; completing without it", key, unfit);
+            log.warn("The result for {} cannot be kept as JSON ({}); completing without it", key, reason(unfit));
+            log.debug("Why the result for {} cannot be kept", key, RedactedException.of(unfit));
             return new Kept<>(
                     null,
                     readBack,
@@ -113,7 +116,22 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
                                     key,
                                     "its result cannot be written as JSON and read back as %s; return a type that can"
                                             .formatted(type.getName()),
-                                    unfit));
+                                    RedactedException.of(unfit)));
+        }
+    }
+
+    /** Not the serializer's own text: it may quote what a sender sent. */
+    private static String reason(Throwable unfit) {
+        return unfit instanceof TooLarge ? String.valueOf(unfit.getMessage()) : TypeAndPlace.of(unfit);
+    }
+
+    /** A text of the library, without content. */
+    private static final class TooLarge extends IllegalArgumentException {
+
+        private static final long serialVersionUID = 1;
+
+        TooLarge(String message) {
+            super(message);
         }
     }
 
@@ -172,7 +190,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
                     key,
                     "its stored result does not fit %s; ask for the type that the key was completed with"
                             .formatted(type.getName()),
-                    unfit);
+                    RedactedException.of(unfit));
         }
     }
 

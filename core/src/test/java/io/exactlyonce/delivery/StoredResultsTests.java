@@ -4,7 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.StoredResultException;
+import io.exactlyonce.claim.ClaimKey;
 import java.io.Serializable;
+import java.lang.reflect.Type;
 import java.math.BigDecimal;
 import java.time.ZonedDateTime;
 import java.util.ArrayList;
@@ -15,10 +20,13 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.core.NestedExceptionUtils;
 
+@ExtendWith(OutputCaptureExtension.class)
 class StoredResultsTests {
 
     @Test
@@ -96,5 +104,33 @@ class StoredResultsTests {
 
         assertThat(results.write("\"a\uD83Db\uDCE6\uD83D\uDCE6\"")).isEqualTo("\"a\\ud83db\\udce6\uD83D\uDCE6\"");
         assertThat(results.write("\"a\0b\"")).isEqualTo("\"a\\u0000b\"");
+    }
+
+    /** A result may quote a sender's text, and a line break in it would forge a line of the log. */
+    @Test
+    void failureOfASerializerIsLoggedByTypeOnly(CapturedOutput output) {
+        ResultSerializer quoting = new ResultSerializer() {
+            @Override
+            public String toJson(Object result) {
+                throw new IllegalStateException("cannot write 4111\nWARN forged");
+            }
+
+            @Override
+            public Object fromJson(String json, Type type) {
+                throw new IllegalStateException(json);
+            }
+        };
+        StoredResults results = new StoredResults(quoting, 100);
+
+        StoredResultException failure = results.keep(new ClaimKey("orders", "A-1"), "4111", String.class)
+                .failure();
+
+        assertThat(failure).isNotNull();
+        assertThat(NestedExceptionUtils.getMostSpecificCause(failure)).hasMessage("java.lang.IllegalStateException");
+        assertThat(output.getOut().lines().filter(line -> line.contains("cannot be kept as JSON")))
+                .singleElement()
+                .asString()
+                .contains("(java.lang.IllegalStateException)");
+        assertThat(output.getOut()).doesNotContain("4111", "forged");
     }
 }

@@ -147,7 +147,10 @@ public final class RetryingClaimClient {
                                 answer.accept(ended, failure, askedAt);
                                 return;
                             }
-                            log.warn("The result for {} cannot be stored; completing without it", keys, failure);
+                            log.warn(
+                                    "The result for {} cannot be stored ({}); completing without it",
+                                    keys,
+                                    why(failure));
                             List<ClaimResolution> without = new ArrayList<>(resolutions.size());
                             resolutions.forEach(resolution -> without.add(
                                     hasResult(resolution)
