@@ -318,6 +318,13 @@ public record ExactlyOnceProperties(
                         "%s (%s) must begin with jdbc:postgresql:: claims need PostgreSQL".formatted(URL, shown),
                         "set it to jdbc:postgresql://host:port/database, or remove it to use the application's database");
             }
+            if (url != null && !ClaimPool.Target.isClear(url)) {
+                throw new InvalidPropertyException(
+                        URL,
+                        "%s is not shown, since it may hold secrets: it is not of the form %s"
+                                .formatted(URL, ClaimPool.Target.FORM),
+                        "correct it; user and password belong in exactly-once.datasource.username and .password");
+            }
         }
 
         /** Returns what the URL, the user and the password lead to; {@code null} without a URL. */

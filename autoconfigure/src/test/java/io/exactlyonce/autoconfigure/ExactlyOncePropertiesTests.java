@@ -138,7 +138,12 @@ class ExactlyOncePropertiesTests {
     @Test
     void secretsAreNotPrinted() {
         assertThat(new ExactlyOnceProperties.Datasource(
-                        "jdbc:postgresql://me:secret@db/shop", "me", "secret", 2, Duration.ofSeconds(3), Duration.ZERO))
+                        "jdbc:postgresql://db/shop?password=secret",
+                        "me",
+                        "secret",
+                        2,
+                        Duration.ofSeconds(3),
+                        Duration.ZERO))
                 .asString()
                 .doesNotContain("secret");
     }

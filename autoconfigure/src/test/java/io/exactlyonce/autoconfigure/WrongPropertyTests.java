@@ -269,7 +269,17 @@ class WrongPropertyTests {
                 "datasource.pasword=hunter2",
                 "datasource.password.value=hunter2",
                 "datasources.password=hunter2",
-                "datasource=jdbc:postgresql://me:hunter2@db/shop"
+                "datasource=jdbc:postgresql://me:hunter2@db/shop",
+                "datasource.url=jdbc:postgresql://me:hunter2@db/shop",
+                "datasource.url=jdbc:postgresql://me:x?hunter2@db/shop",
+                "datasource.url=jdbc:postgresql://me:1?hunter2@db/shop",
+                "datasource.url=jdbc:postgresql://db/shop&password=hunter2",
+                "datasource.url=jdbc:postgresql://db:hunter2/shop",
+                "datasource.url=jdbc:postgresql://db/me/hunter2",
+                "datasource.url=jdbc:postgresql://db/shop password=hunter2",
+                "datasource.url=jdbc:postgresql://db/shop?user=me password hunter2",
+                "datasource.url=jdbc:postgresql:me:hunter2@db/shop",
+                "datasource.url=jdbc:aws-wrapper:postgresql://me:hunter2@db/shop"
             })
     void secretsAreNotTold(String properties) {
         FailureAnalysis analysis = startWith(properties.split(";"));

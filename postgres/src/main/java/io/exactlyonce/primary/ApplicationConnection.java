@@ -69,6 +69,12 @@ public final class ApplicationConnection implements Supplier<Target> {
             String kind = url.startsWith("jdbc:") ? url.substring(0, url.indexOf(':', 5) + 1) : "";
             throw impossible("%s leads to %s..., and claims need PostgreSQL".formatted(name, kind), null);
         }
+        if (!Target.isClear(url)) {
+            throw impossible(
+                    "the URL of %s is not shown, since it may hold secrets: it is not of the form %s"
+                            .formatted(name, Target.FORM),
+                    null);
+        }
         return target;
     }
 

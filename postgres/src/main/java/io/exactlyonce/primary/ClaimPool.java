@@ -88,6 +88,21 @@ public final class ClaimPool implements AutoCloseable {
 
         private static final Pattern POSTGRESQL = Pattern.compile("(?s)jdbc[\\w-]*:([\\w-]+:)*postgresql:.*");
 
+        private static final String PLACES =
+                "(//([\\w.%-]*|\\[[\\w.:%]+])(:\\d*)?(,([\\w.%-]*|\\[[\\w.:%]+])(:\\d*)?)*)?/?[^?&=;@/\\s]*";
+
+        private static final String PARAMETER = "[\\w.-]+(=[^&\\s]*)?";
+
+        /** The driver's form, also behind the tag of an image. */
+        private static final Pattern CLEAR =
+                Pattern.compile("jdbc[\\w-]*:([\\w-]+:)*postgresql:([\\w.-]+:)?%s(\\?(%s)?(&(%s)?)*)?"
+                        .formatted(PLACES, PARAMETER, PARAMETER));
+
+        /** What a URL that is not {@link #isClear clear} has to be. */
+        public static final String FORM =
+                "jdbc:postgresql://host:port/database?name=value&name=value, without user and password, and with other"
+                        + " characters of the database's name as %xx";
+
         private static final String STATIC = "user and password are read at startup";
 
         /** A target without settings beyond its URL, whose user and password stay the same. */
@@ -101,6 +116,14 @@ public final class ClaimPool implements AutoCloseable {
          */
         public static boolean isPostgresql(String url) {
             return POSTGRESQL.matcher(url).matches();
+        }
+
+        /**
+         * Returns whether a URL of PostgreSQL has its parts in their places. Otherwise any part may be a secret, for example a
+         * password in front of a host, and the driver's messages would quote it.
+         */
+        public static boolean isClear(String url) {
+            return CLEAR.matcher(url).matches();
         }
 
         /** Returns this target with another user and password. */
@@ -351,6 +374,10 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     static String withoutSecrets(String url) {
+        return !Target.isPostgresql(url) || Target.isClear(url) ? place(url) : "a URL that may hold secrets";
+    }
+
+    private static String place(String url) {
         return url.replaceFirst("(?s)[?;].*", "").replaceFirst("^.*@|^jdbc[\\w-]*:([\\w:-]*//|\\w+:)", "");
     }
 }

@@ -154,8 +154,8 @@ final class PrimaryDriver extends AbstractDataSource {
          */
         @Override
         protected Connection getConnectionFromDriverManager(String url, Properties settings) throws SQLException {
-            if (url.replaceFirst("(?s)[?;].*", "").contains("@")) {
-                throw new SQLException("the driver takes no user and password in front of a host");
+            if (ClaimPool.Target.isPostgresql(url) && !ClaimPool.Target.isClear(url)) {
+                throw new SQLException("the URL is not of the form " + ClaimPool.Target.FORM);
             }
             try {
                 return super.getConnectionFromDriverManager(url, settings);

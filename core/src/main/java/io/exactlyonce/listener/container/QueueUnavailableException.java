@@ -135,11 +135,20 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
      * @param endpoint the address that was configured; {@code null} for AWS's for the region
      */
     QueueUnavailableException(String queue, String listener, String region, @Nullable URI endpoint, Throwable cause) {
-        this(Problem.of(cause), queue, listener, region, endpoint, cause);
+        this(Problem.of(cause), queue, listener, region, withoutSecrets(endpoint), cause);
+    }
+
+    /** Only the place: user, path and parameters may hold secrets. */
+    private static @Nullable String withoutSecrets(@Nullable URI endpoint) {
+        if (endpoint == null) {
+            return null;
+        }
+        String port = endpoint.getPort() < 0 ? "" : ":" + endpoint.getPort();
+        return "%s://%s%s".formatted(endpoint.getScheme(), endpoint.getHost(), port);
     }
 
     private QueueUnavailableException(
-            Problem problem, String queue, String listener, String region, @Nullable URI endpoint, Throwable cause) {
+            Problem problem, String queue, String listener, String region, @Nullable String endpoint, Throwable cause) {
         super(
                 ("Queue '%s' of listener '%s' is not available: %s (region %s, endpoint %s). The "
                                 + "lookup failed with: %s")

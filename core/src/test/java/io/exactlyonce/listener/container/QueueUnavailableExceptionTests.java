@@ -8,7 +8,9 @@ import static org.mockito.Mockito.mock;
 import io.awspring.cloud.sqs.operations.BatchingSqsClientAdapter;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.visibility.ClientAbilities;
+import java.io.IOException;
 import java.lang.reflect.Proxy;
+import java.net.URI;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.Test;
@@ -90,5 +92,19 @@ class QueueUnavailableExceptionTests {
 
         assertThat(QueueUnavailableException.by(new FakeReceives(), "orders", "fulfilment", unsupportedElsewhere))
                 .hasMessageContaining("The lookup failed with: java.lang.UnsupportedOperationException");
+    }
+
+    @Test
+    void endpointIsShownWithoutWhatMayBeSecret() {
+        QueueUnavailableException failure = new QueueUnavailableException(
+                "orders",
+                "fulfilment",
+                "eu-west-1",
+                URI.create("http://me:hunter2@sqs.local:4566/hunter2?token=hunter2#hunter2"),
+                new CompletionException(new IOException("refused")));
+
+        assertThat(failure.getMessage() + failure.remedy())
+                .contains("http://sqs.local:4566")
+                .doesNotContain("hunter2");
     }
 }
