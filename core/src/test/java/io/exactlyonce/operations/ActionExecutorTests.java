@@ -313,7 +313,7 @@ class ActionExecutorTests {
         assertThatThrownBy(() -> execute(claim -> 7))
                 .isInstanceOf(StoredResultException.class)
                 .hasMessageContaining("cannot be written as JSON and read back as java.lang.Integer")
-                .hasRootCauseMessage("no constructor");
+                .hasRootCauseMessage("java.lang.IllegalStateException");
 
         rig.assertCompleted(null);
         assertThat(rig.store.releases()).isEmpty();
