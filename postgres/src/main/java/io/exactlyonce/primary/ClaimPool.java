@@ -374,7 +374,7 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     static String withoutSecrets(String url) {
-        return !Target.isPostgresql(url) || Target.isClear(url) ? place(url) : "a URL that may hold secrets";
+        return !Target.isPostgresql(url) || Target.isClear(url) ? place(url) : "a URL that is not shown";
     }
 
     private static String place(String url) {
