@@ -1,5 +1,6 @@
 package io.exactlyonce.benchmarks;
 
+import io.exactlyonce.servers.LocalPostgres;
 import io.exactlyonce.benchmarks.process.Postgres;
 import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimSchema;
@@ -29,7 +30,7 @@ public final class BenchmarkDatabase implements AutoCloseable {
     private BenchmarkDatabase(Postgres server) {
         this.server = server;
         this.pool = new ClaimPool(
-                new ClaimPool.Target("spring.datasource.url", server.url("postgres"), "postgres", ""),
+                new ClaimPool.Target("spring.datasource.url", server.url("postgres"), "postgres", LocalPostgres.password()),
                 CONNECTIONS,
                 Duration.ofSeconds(3));
         new ClaimSchema(table(pool)).create();

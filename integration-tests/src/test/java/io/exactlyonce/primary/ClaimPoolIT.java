@@ -148,7 +148,7 @@ class ClaimPoolIT {
         String url = SERVER.createDatabase();
         String user = "user_" + UUID.randomUUID().toString().replace("-", "");
         JdbcTemplate database = new JdbcTemplate(SERVER.dataSource(url));
-        database.execute("CREATE USER " + user);
+        database.execute("CREATE USER %s PASSWORD '%s'".formatted(user, SERVER.password()));
         database.execute("REVOKE EXECUTE ON FUNCTION pg_postmaster_start_time() FROM PUBLIC");
 
         try (ClaimPool pool = pool(url, user)) {

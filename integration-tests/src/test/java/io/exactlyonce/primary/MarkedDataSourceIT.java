@@ -191,6 +191,7 @@ class MarkedDataSourceIT {
         pool.setJdbcUrl(url);
         pool.setUsername(SERVER.username());
         pool.setPassword(SERVER.password());
+        pool.setPassword(SERVER.password());
         pool.setPoolName("theirs");
         pool.setMaximumPoolSize(SIZE);
         return pool;

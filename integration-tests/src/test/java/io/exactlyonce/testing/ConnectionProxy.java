@@ -32,7 +32,8 @@ public final class ConnectionProxy implements AutoCloseable {
     public static ConnectionProxy pgBouncer(String poolMode, int poolSize) throws IOException {
         int port = SystemProgram.freePort();
         var program = new SystemProgram("TERM");
-        program.file("users", "\"postgres\" \"\"\n\"%s\" \"\"\n".formatted(OTHER_USER));
+        program.file("users", "\"postgres\" \"%1$s\"\n\"%2$s\" \"%1$s\"\n"
+                .formatted(EmbeddedDatabase.shared().password(), OTHER_USER));
         program.file("pgbouncer.ini", """
                 [databases]
                 * = host=127.0.0.1 port=%d

@@ -1,5 +1,6 @@
 package io.exactlyonce.benchmarks.claims;
 
+import io.exactlyonce.servers.LocalPostgres;
 import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.benchmarks.Contestant;
 import io.exactlyonce.benchmarks.Reading;
@@ -95,7 +96,7 @@ final class DriverLoops implements RawStatements {
     private long runClient(int keys, long end) throws Exception {
         String url = "jdbc:postgresql://127.0.0.1:%d/postgres?user=postgres&options=-c%%20enable_seqscan=off"
                 .formatted(database.port());
-        try (Connection connection = DriverManager.getConnection(url);
+        try (Connection connection = DriverManager.getConnection(url + "&password=" + LocalPostgres.password());
                 PreparedStatement claim = connection.prepareStatement(CLAIM);
                 PreparedStatement complete = connection.prepareStatement(COMPLETE)) {
             long pairs = 0;

@@ -1,5 +1,6 @@
 package io.exactlyonce.benchmarks.claims;
 
+import io.exactlyonce.servers.LocalPostgres;
 import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.benchmarks.Contestant;
 import io.exactlyonce.benchmarks.Reading;
@@ -94,6 +95,7 @@ final class Pgbench implements RawStatements {
                         "postgres"))
                 .redirectErrorStream(true);
         // The engine does without sequential scans, too: on a young table they are slower than the planner thinks.
+        command.environment().put("PGPASSWORD", LocalPostgres.password());
         command.environment().put("PGOPTIONS", "-c enable_seqscan=off");
         Process process = command.start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

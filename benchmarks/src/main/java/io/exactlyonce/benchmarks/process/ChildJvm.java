@@ -1,5 +1,6 @@
 package io.exactlyonce.benchmarks.process;
 
+import io.exactlyonce.servers.LocalPostgres;
 import io.exactlyonce.benchmarks.Benchmarks;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -45,9 +46,10 @@ public final class ChildJvm implements AutoCloseable {
         command.addAll(isOneJar ? List.of("-jar", classPath) : List.of("-cp", classPath, Benchmarks.class.getName()));
         command.add(role.argument());
         command.addAll(arguments);
-        return new ChildJvm(new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start());
+        ProcessBuilder child = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        // The environment, unlike arguments, cannot be read by other users.
+        child.environment().put("SPRING_DATASOURCE_PASSWORD", LocalPostgres.password());
+        return new ChildJvm(child.start());
     }
 
     /** For profiles: {@code -Dbench.jvm-options="-XX:StartFlightRecording=..."}. */

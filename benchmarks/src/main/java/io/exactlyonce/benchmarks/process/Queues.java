@@ -1,6 +1,7 @@
 package io.exactlyonce.benchmarks.process;
 
 import java.io.IOException;
+import io.exactlyonce.servers.LocalSqs;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,7 +43,7 @@ public final class Queues implements AutoCloseable {
     }
 
     static URI endpoint(int port) {
-        return URI.create("http://127.0.0.1:" + port);
+        return LocalSqs.endpoint(port);
     }
 
     /** Creates a standard queue. */

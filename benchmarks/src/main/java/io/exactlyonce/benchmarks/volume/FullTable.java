@@ -1,5 +1,6 @@
 package io.exactlyonce.benchmarks.volume;
 
+import io.exactlyonce.servers.LocalPostgres;
 import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.benchmarks.Contestant;
 import io.exactlyonce.benchmarks.Reading;
@@ -68,7 +69,7 @@ final class FullTable implements Contestant, AutoCloseable {
         this.rows = rows;
         postgres.create(database);
         this.pool = new ClaimPool(
-                new ClaimPool.Target("spring.datasource.url", postgres.url(database), "postgres", ""),
+                new ClaimPool.Target("spring.datasource.url", postgres.url(database), "postgres", LocalPostgres.password()),
                 CONNECTIONS + 1,
                 Duration.ofSeconds(3));
         new ClaimSchema(BenchmarkDatabase.table(pool)).create();

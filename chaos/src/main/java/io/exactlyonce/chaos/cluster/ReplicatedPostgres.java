@@ -1,5 +1,6 @@
 package io.exactlyonce.chaos.cluster;
 
+import io.exactlyonce.servers.LocalPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +23,7 @@ public final class ReplicatedPostgres implements ClaimServer {
 
     private static final String SETTINGS = """
             listen_addresses = '127.0.0.1'
+            unix_socket_directories = ''
             fsync = on
             synchronous_commit = on
             max_connections = 300
@@ -161,10 +163,10 @@ public final class ReplicatedPostgres implements ClaimServer {
         BaseCopy.copy(primary, disk.createData());
         Files.writeString(
                 disk.data().resolve("postgresql.auto.conf"), """
-                primary_conninfo = 'host=127.0.0.1 port=%d user=%s application_name=replica'
+                primary_conninfo = 'host=127.0.0.1 port=%d user=%s password=%s application_name=replica'
                 recovery_min_apply_delay = 0
                 synchronous_standby_names = ''
-                """.formatted(primary.port(), PostgresServer.USER));
+                """.formatted(primary.port(), PostgresServer.USER, LocalPostgres.password()));
         Files.createFile(disk.data().resolve("standby.signal"));
         PostgresServer added = server(disk, number);
         added.start();

@@ -1,5 +1,6 @@
 package io.exactlyonce.chaos.worker;
 
+import io.exactlyonce.servers.LocalPostgres;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import java.util.concurrent.atomic.AtomicLong;
@@ -30,6 +31,7 @@ class ReplicaReads {
         config.setJdbcUrl("jdbc:postgresql://127.0.0.1:%d/chaos?connectTimeout=1&socketTimeout=1"
                 .formatted(properties.replica()));
         config.setUsername("postgres");
+        config.setPassword(LocalPostgres.password());
         config.setMaximumPoolSize(2);
         config.setConnectionTimeout(PATIENCE_MILLIS);
         config.setInitializationFailTimeout(-1);

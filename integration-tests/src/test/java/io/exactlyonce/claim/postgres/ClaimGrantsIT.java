@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.testing.EmbeddedDatabase;
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -76,7 +77,7 @@ class ClaimGrantsIT {
 
     @BeforeEach
     void grant() throws IOException {
-        database.jdbc().execute("CREATE ROLE " + user + " LOGIN");
+        database.jdbc().execute("CREATE ROLE %s LOGIN PASSWORD '%s'".formatted(user, EmbeddedDatabase.shared().password()));
         database.jdbc().execute("REVOKE ALL ON SCHEMA public FROM PUBLIC");
         database.jdbc().execute(documented().replace(" TO shop;", " TO " + user + ";"));
     }
@@ -192,6 +193,7 @@ class ClaimGrantsIT {
         var dataSource = new PGSimpleDataSource();
         dataSource.setUrl(database.url());
         dataSource.setUser(user);
+        dataSource.setPassword(EmbeddedDatabase.shared().password());
         return dataSource;
     }
 

@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.testing.EmbeddedDatabase;
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -198,7 +199,7 @@ class ClaimPlansIT {
             this.database = database;
             connection = new SingleConnectionDataSource(
                     database.url()
-                            + "?user=postgres&prepareThreshold=1&options=-c%20plan_cache_mode=force_generic_plan",
+                            + "?user=postgres&password=" + EmbeddedDatabase.shared().password() + "&prepareThreshold=1&options=-c%20plan_cache_mode=force_generic_plan",
                     true);
             jdbc = new JdbcTemplate(connection);
             store = TestDatabase.store(connection);

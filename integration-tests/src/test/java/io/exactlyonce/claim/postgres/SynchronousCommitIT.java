@@ -51,6 +51,7 @@ class SynchronousCommitIT {
         source.setUrl(URL);
         source.setUser(SERVER.username());
         source.setPassword(SERVER.password());
+        source.setPassword(SERVER.password());
         source.setPreferQueryMode(mode);
         try (var pool = ClaimPool.around(source, 2)) {
             assertThat(DurabilityLog.ofEveryWrite(DATABASE, pool.dataSource(), SynchronousCommit.ON))
@@ -75,6 +76,7 @@ class SynchronousCommitIT {
         try (var foreign = new HikariDataSource()) {
             foreign.setJdbcUrl(URL);
             foreign.setUsername(SERVER.username());
+            foreign.setPassword(SERVER.password());
             foreign.setPassword(SERVER.password());
             foreign.setMaximumPoolSize(2);
             try (var pool = ClaimPool.around(foreign, 2)) {

@@ -34,8 +34,8 @@ final class Replica implements AutoCloseable {
         BaseCopy.copy(primary.database(Kind.NAIVE), directory);
         Files.writeString(
                 directory.resolve("postgresql.auto.conf"),
-                "primary_conninfo = 'host=127.0.0.1 port=%d user=%s application_name=%s'%n"
-                        .formatted(primary.port(), Databases.USER, NAME),
+                "primary_conninfo = 'host=127.0.0.1 port=%d user=%s password=%s application_name=%s'%n"
+                        .formatted(primary.port(), Databases.USER, LocalPostgres.password(), NAME),
                 StandardOpenOption.CREATE,
                 StandardOpenOption.APPEND);
         Files.createFile(directory.resolve("standby.signal"));

@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres.transaction;
 
+import io.exactlyonce.testing.EmbeddedDatabase;
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -74,6 +75,7 @@ class OneSnapshotIT {
         PGSimpleDataSource dataSource = new PGSimpleDataSource();
         dataSource.setUrl(DATABASE.url());
         dataSource.setUser("postgres");
+        dataSource.setPassword(EmbeddedDatabase.shared().password());
         dataSource.setOptions("-c default_transaction_isolation=" + isolation.replace(" ", "\\ "));
         return new Manager(dataSource);
     }

@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres.transaction;
 
+import io.exactlyonce.testing.EmbeddedDatabase;
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -396,6 +397,7 @@ class PostgresClaimTransactionIT {
         PGSimpleDataSource readOnly = new PGSimpleDataSource();
         readOnly.setUrl(DATABASE.url());
         readOnly.setUser("postgres");
+        readOnly.setPassword(EmbeddedDatabase.shared().password());
         readOnly.setOptions("-c default_transaction_read_only=on");
         var refusing = over(new JdbcTransactionManager(readOnly), readOnly);
 
@@ -414,6 +416,7 @@ class PostgresClaimTransactionIT {
         PGSimpleDataSource application = new PGSimpleDataSource();
         application.setUrl(DATABASE.url());
         application.setUser("postgres");
+        application.setPassword(EmbeddedDatabase.shared().password());
         application.setAutosave(autosave);
         try (Connection connection = application.getConnection()) {
             var single = new SingleConnectionDataSource(connection, true);
@@ -437,6 +440,7 @@ class PostgresClaimTransactionIT {
         PGSimpleDataSource application = new PGSimpleDataSource();
         application.setUrl(DATABASE.url());
         application.setUser("postgres");
+        application.setPassword(EmbeddedDatabase.shared().password());
         application.setPreferQueryMode(PreferQueryMode.SIMPLE);
         var simple = over(new JdbcTransactionManager(application), application);
 
@@ -762,6 +766,7 @@ class PostgresClaimTransactionIT {
         PGSimpleDataSource application = new PGSimpleDataSource();
         application.setUrl(DATABASE.url());
         application.setUser("postgres");
+        application.setPassword(EmbeddedDatabase.shared().password());
         try (Connection connection = application.getConnection()) {
             var single = new SingleConnectionDataSource(connection, true);
             var kept = over(new JdbcTransactionManager(single), single);
