@@ -98,7 +98,7 @@ public final class ClaimPool implements AutoCloseable {
                 Pattern.compile("jdbc[\\w-]*:([\\w-]+:)*postgresql:([\\w.-]+:)?%s(\\?(%s)?(&(%s)?)*)?"
                         .formatted(PLACES, PARAMETER, PARAMETER));
 
-        /** What a URL that is not {@link #isClear clear} has to be. */
+        /** The form that {@link #isClear} requires, for people. */
         public static final String FORM =
                 "jdbc:postgresql://host:port/database?name=value&name=value, without user and password, and with other"
                         + " characters of the database's name as %xx";
