@@ -2,6 +2,7 @@ package io.exactlyonce.listener.expression;
 
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.RedactedException;
 import java.util.List;
 import java.util.Map;
@@ -112,7 +113,8 @@ public final class KeyExpression {
         if (!(cause instanceof SpelEvaluationException own)) {
             return cause.getClass().getName();
         }
-        return StringUtils.truncate(own.getSimpleMessage().replaceAll("\\R|\\p{Cc}", " "), MAX_REASON_LENGTH);
+        String message = own.getSimpleMessage();
+        return StringUtils.truncate(OneLine.of(message, message.length()), MAX_REASON_LENGTH);
     }
 
     /** Returns the annotation's text. */
