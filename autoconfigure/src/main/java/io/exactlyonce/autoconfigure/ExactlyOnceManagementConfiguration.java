@@ -35,7 +35,7 @@ final class ExactlyOnceManagementConfiguration {
 
     private static final EndpointId ENDPOINT = EndpointId.of("exactlyonce");
 
-    /** With MVC. */
+    /** Adds the servlet filter of applications with Spring MVC. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
     static class Servlet {
@@ -46,7 +46,7 @@ final class ExactlyOnceManagementConfiguration {
         }
     }
 
-    /** With WebFlux. */
+    /** Adds the web filter of applications with WebFlux. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
     static class Reactive {

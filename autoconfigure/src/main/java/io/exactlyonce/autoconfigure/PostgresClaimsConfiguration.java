@@ -131,8 +131,8 @@ class PostgresClaimsConfiguration {
     }
 
     /**
-     * Leaves one connection to renewals, one to peeks, and to operators those that they borrow. A wait behind a transaction has the time limit of a wait for
-     * a connection.
+     * Leaves one connection to renewals, one to peeks, and those to operators that a marked DataSource lends them. A call that waits
+     * behind a transaction has the same time limit as one that waits for a connection.
      */
     @Bean
     GroupCommitSettings exactlyOnceGroupCommit(ClaimPool pool) {

@@ -68,7 +68,7 @@ public final class Boundary {
         return Duration.ofNanos(System.nanoTime() - lastCrash);
     }
 
-    /** A line needs memory. A crash that cannot be logged is told of with the next one that can, or by {@link #tellUnlogged}. */
+    /** Logging needs memory. A crash that cannot be logged is counted, and {@link #tellUnlogged} logs the count later. */
     private static void tell(Object entry, Throwable crash) {
         try {
             log.error(

@@ -20,7 +20,7 @@ public final class OneLine {
     /**
      * Returns a text as one line: a space replaces what a log must not contain.
      *
-     * @param text of somebody else
+     * @param text a text that the library did not write
      * @param most characters that are kept
      */
     public static String of(String text, int most) {

@@ -89,8 +89,8 @@ public record OutcomePolicy(
     }
 
     /**
-     * Decides on a delivery whose key is parked: no receive can succeed before an operator decides. The first one is
-     * logged at WARN, and those that follow, until the message is in the dead-letter queue, at DEBUG.
+     * Decides on a delivery whose key is parked: no receive can succeed before an operator decides. The first delivery is
+     * logged at WARN. Later ones, until the message is in the dead-letter queue, are logged at DEBUG.
      */
     public Disposition.Return foundParked(Delivery delivery) {
         if (parkedKeys.isDue(delivery.spec().key())) {

@@ -15,7 +15,7 @@ public final class ParkedKeys {
 
     private final NanoClock clock;
 
-    /** By hash, the latest last. */
+    /** The time of each key's last line, by the hash of the key; the latest line comes last. */
     private final Map<String, Long> logged = new LinkedHashMap<>();
 
     /** @param clock monotonic, in nanoseconds */

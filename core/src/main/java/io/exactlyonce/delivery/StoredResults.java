@@ -120,12 +120,12 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
         }
     }
 
-    /** Not the serializer's own text: it may quote what a sender sent. */
+    /** Returns a reason without the serializer's own text, which may quote a sender's content. */
     private static String reason(Throwable unfit) {
         return unfit instanceof TooLarge ? String.valueOf(unfit.getMessage()) : TypeAndPlace.of(unfit);
     }
 
-    /** A text of the library, without content. */
+    /** Its message is the library's own and quotes no content. */
     private static final class TooLarge extends IllegalArgumentException {
 
         private static final long serialVersionUID = 1;

@@ -123,7 +123,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     private void flush() {
-        // Before anything is taken, which would get no answer if there is no memory for this.
+        // The list exists before the batch is taken: without memory for it, the calls of the batch would get no answer.
         List<Runnable> answers = new ArrayList<>();
         List<Call> batch = queue.take();
         if (batch.isEmpty()) {

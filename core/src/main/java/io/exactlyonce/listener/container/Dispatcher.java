@@ -87,7 +87,7 @@ final class Dispatcher {
      * messages in flight. A crash would repeat the effects of all of them.
      */
     boolean awaitCapacity(Duration longest) throws InterruptedException {
-        // Also if a crash kept somebody from it.
+        // A crash may have kept a thread from this call after it had freed a slot.
         prefetch.proceed();
         return records.awaitAtMost(mostRecords - 1, longest) && deleter.awaitRoom(longest);
     }

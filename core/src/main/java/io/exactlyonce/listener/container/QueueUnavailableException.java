@@ -138,7 +138,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
         this(Problem.of(cause), queue, listener, region, withoutSecrets(endpoint), cause);
     }
 
-    /** Only the place: user, path and parameters may hold secrets. */
+    /** Returns protocol, host and port only: user, path and parameters may hold secrets. */
     private static @Nullable String withoutSecrets(@Nullable URI endpoint) {
         if (endpoint == null) {
             return null;

@@ -304,7 +304,9 @@ class ListenerInvocationTests {
         AtomicReference<Delivery> delivery = new AtomicReference<>();
         advise(place, call -> {
             delivery.get().stopHandler();
-            Thread.sleep(1_000);
+            assertThat(new CountDownLatch(1).await(10, TimeUnit.SECONDS))
+                    .as("only an interrupt ends this wait")
+                    .isTrue();
             return call.proceed();
         });
 
