@@ -3,8 +3,6 @@ package io.exactlyonce.delivery;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.UndeclaredThrowableException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -22,31 +20,34 @@ public record InDoubtSettings(
     public static final InDoubtSettings RERUN = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of());
 
     public InDoubtSettings {
-        if ((whenInDoubt == InDoubtPolicy.RECONCILE) != (reconciler != null)) {
+        boolean needsReconciler = switch (whenInDoubt) {
+            case RECONCILE -> true;
+            case RERUN, PARK -> false;
+        };
+        if (needsReconciler != (reconciler != null)) {
             throw new IllegalArgumentException("RECONCILE needs a reconciler, and only RECONCILE does");
         }
         parkFor = List.copyOf(parkFor);
     }
 
+    /** Returns what a claim does with a key that an earlier attempt has left in doubt. */
     InDoubt inDoubt() {
-        return whenInDoubt == InDoubtPolicy.PARK ? InDoubt.PARK : InDoubt.TAKE_OVER;
+        return switch (whenInDoubt) {
+            case RERUN, RECONCILE -> InDoubt.TAKE_OVER;
+            case PARK -> InDoubt.PARK;
+        };
     }
 
-    /** Returns whether the key of a stopped handler is left to an operator. */
+    /** Returns whether an attempt that was stopped leaves its key to an operator. */
     public boolean parksStopped() {
-        return whenInDoubt == InDoubtPolicy.PARK;
+        return switch (whenInDoubt) {
+            case RERUN, RECONCILE -> false;
+            case PARK -> true;
+        };
     }
 
     /** Returns whether a retry is useless after a handler's exception. Its causes do not count. */
     public boolean parksFor(Throwable thrown) {
-        Throwable failure = unwrap(thrown);
-        return parkFor.stream().anyMatch(type -> type.isInstance(failure));
-    }
-
-    /** Unwraps an exception from that of a proxy around the handler. */
-    public static Throwable unwrap(Throwable thrown) {
-        boolean wrapper = thrown instanceof UndeclaredThrowableException || thrown instanceof InvocationTargetException;
-        Throwable cause = wrapper ? thrown.getCause() : null;
-        return cause == null ? thrown : unwrap(cause);
+        return HandlerFailure.of(thrown).isOneOf(parkFor);
     }
 }

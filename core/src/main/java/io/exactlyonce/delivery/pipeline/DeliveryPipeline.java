@@ -1,8 +1,6 @@
 package io.exactlyonce.delivery.pipeline;
 
-import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.boundary.Boundary;
-import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -16,6 +14,7 @@ import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
+import io.exactlyonce.delivery.HandlerFailure;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.StoredResults;
@@ -34,7 +33,6 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 import java.util.function.BiPredicate;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -533,9 +531,13 @@ public final class DeliveryPipeline {
     private void failed(
             List<Delivery> entered, Throwable thrown, boolean isUnfinished, Cancellation call, HandlerOutcome outcome) {
         outcome.addHandlers(thrown);
-        Map<Integer, Throwable> named = named(thrown, entered.size());
+        HandlerFailure whole = HandlerFailure.of(thrown);
+        Map<Integer, Throwable> named = whole.ofItems(entered.size());
         // A handler that learns of one lost claim stops half way: its effects for the others are in doubt, too.
-        boolean wasStopped = isUnfinished || call.wasStopped() || (named.isEmpty() && wasStopped(entered, thrown));
+        boolean wasStopped = isUnfinished
+                || call.wasStopped()
+                || (named.isEmpty()
+                        && whole.wasStopped(entered.stream().map(Delivery::id).toList()));
         for (int index = 0; index < entered.size(); index++) {
             Delivery delivery = entered.get(index);
             Throwable failure = named.isEmpty() ? thrown : named.get(index);
@@ -555,27 +557,6 @@ public final class DeliveryPipeline {
         return call.hasWorked()
                 ? FailedAttempt.resolution(delivery.id(), failure, wasStopped, doubt)
                 : FailedAttempt.notCalled(delivery.id(), failure, doubt);
-    }
-
-    /** Also by a loss that is named in vain, since the exception fails all. */
-    private static boolean wasStopped(List<Delivery> entered, Throwable thrown) {
-        return Causes.of(thrown)
-                .flatMap(cause -> cause instanceof BatchItemFailures items
-                        ? items.failures().values().stream()
-                        : Stream.of(cause))
-                .anyMatch(failure -> entered.stream().anyMatch(each -> FailedAttempt.wasStopped(each.id(), failure)));
-    }
-
-    /**
-     * Returns the failures of single deliveries; nothing if the exception fails all: it names none, or one that is not
-     * there.
-     */
-    static Map<Integer, Throwable> named(Throwable thrown, int size) {
-        if (!(InDoubtSettings.unwrap(thrown) instanceof BatchItemFailures items)) {
-            return Map.of();
-        }
-        Map<Integer, Throwable> named = items.failures();
-        return named.keySet().stream().allMatch(index -> index < size) ? named : Map.of();
     }
 
     /**

@@ -1,10 +1,10 @@
 package io.exactlyonce.delivery.pipeline;
 
-import io.exactlyonce.ClaimLostException;
-import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.delivery.HandlerFailure;
 import io.exactlyonce.delivery.InDoubtSettings;
+import java.util.List;
 
 /** Decides on a key whose attempt failed. */
 public final class FailedAttempt {
@@ -24,7 +24,7 @@ public final class FailedAttempt {
      */
     public static ClaimResolution resolution(
             ClaimId claim, Throwable failure, boolean stopped, InDoubtSettings policy) {
-        boolean inDoubt = stopped || wasStopped(claim, failure);
+        boolean inDoubt = stopped || HandlerFailure.of(failure).wasStopped(List.of(claim));
         String reason = inDoubt ? "stopped from outside: " + failure : failure.toString();
         return (inDoubt && policy.parksStopped()) || policy.parksFor(failure)
                 ? new ClaimResolution.Parked(claim, reason, inDoubt)
@@ -40,16 +40,5 @@ public final class FailedAttempt {
         return policy.parksFor(failure)
                 ? new ClaimResolution.Parked(claim, reason, false)
                 : new ClaimResolution.Released(claim, reason, false);
-    }
-
-    /**
-     * Returns whether an interrupt ended it, ours or the application's, or it detected the loss of its claim by {@code
-     * ensureHeld()} or {@code fence()}: its earlier effects are in doubt as well.
-     */
-    static boolean wasStopped(ClaimId claim, Throwable failure) {
-        return Causes.of(failure)
-                .anyMatch(cause -> Causes.isInterrupt(cause)
-                        || (cause instanceof ClaimLostException lost
-                                && lost.keyHash().equals(claim.key().hash())));
     }
 }

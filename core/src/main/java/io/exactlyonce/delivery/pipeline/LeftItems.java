@@ -2,6 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.HandlerFailure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -22,13 +23,14 @@ public record LeftItems(List<Integer> positions, BatchItemFailures failure) {
      * @param size of the whole batch
      */
     public static @Nullable LeftItems after(Throwable thrown, @Nullable LeftItems before, int size) {
-        Map<Integer, Throwable> named = DeliveryPipeline.named(thrown, before == null ? size : before.positions.size());
+        int called = before == null ? size : before.positions.size();
+        Map<Integer, Throwable> named = HandlerFailure.of(thrown).ofItems(called);
         if (named.isEmpty() && before == null) {
             return null;
         }
         List<Integer> positions = new ArrayList<>();
         BatchItemFailures failure = new BatchItemFailures();
-        for (int index = 0; index < (before == null ? size : before.positions.size()); index++) {
+        for (int index = 0; index < called; index++) {
             Throwable cause = named.isEmpty() ? thrown : named.get(index);
             if (cause != null) {
                 int position = before == null ? index : before.positions.get(index);

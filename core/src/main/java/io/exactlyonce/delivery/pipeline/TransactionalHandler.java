@@ -12,6 +12,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.HandlerFailure;
 import io.exactlyonce.delivery.HeldClaim;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline.Admission;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline.Repeats;
@@ -378,7 +379,7 @@ public final class TransactionalHandler implements AutoCloseable {
             boolean stopped = call.wasStopped();
             boolean mayPark = !stopped && !(failure instanceof ClaimStoreUnavailableException);
             Map<Integer, Throwable> named =
-                    stopped ? Map.of() : atFault(DeliveryPipeline.named(failure, called.size()));
+                    stopped ? Map.of() : atFault(HandlerFailure.of(failure).ofItems(called.size()));
             List<Delivery> rest = new ArrayList<>();
             for (int index = 0; index < called.size(); index++) {
                 Delivery delivery = called.get(index);

@@ -5,8 +5,7 @@ import io.awspring.cloud.sqs.listener.AsyncMessageListener;
 import io.awspring.cloud.sqs.listener.ListenerExecutionFailedException;
 import io.awspring.cloud.sqs.listener.TaskExecutorAware;
 import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
-import io.exactlyonce.BatchItemFailures;
-import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.delivery.HandlerFailure;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.observed.NotObserved;
@@ -14,8 +13,6 @@ import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.observed.ObservedRun;
 import io.exactlyonce.visibility.VisibilityWindow;
-import java.lang.reflect.InvocationTargetException;
-import java.lang.reflect.UndeclaredThrowableException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -156,7 +153,9 @@ record ObservedListener<T>(
      * is unknown whether the work is done, the key must not count as completed.
      */
     private void ended(List<@Nullable ObservedRun> runs, @Nullable Throwable failure) {
-        Map<Integer, Throwable> named = named(failure, runs.size());
+        Map<Integer, Throwable> named = failure == null
+                ? Map.of()
+                : HandlerFailure.of(failure, ObservedListener::isWrapper).ofItems(runs.size());
         Throwable whole = failure == null && !signalsCompletion.getAsBoolean()
                 ? new IllegalStateException("The handler returned, and its work may be undone")
                 : failure;
@@ -168,26 +167,11 @@ record ObservedListener<T>(
         }
     }
 
-    /**
-     * Finds failed messages as the engine would: a batch whose handler wraps them in another exception has failed as a
-     * whole, because a transaction may have undone all of its effects.
-     */
-    private static Map<Integer, Throwable> named(@Nullable Throwable failure, int size) {
-        Throwable thrown = Causes.of(failure)
-                .dropWhile(ObservedListener::isWrapper)
-                .findFirst()
-                .orElse(null);
-        Map<Integer, Throwable> failures = thrown instanceof BatchItemFailures items ? items.failures() : Map.of();
-        return failures.keySet().stream().allMatch(index -> index < size) ? failures : Map.of();
-    }
-
-    /** Wrappers of a handler's exception by Spring Cloud AWS, a future or a proxy. */
+    /** Wrappers of a handler's exception by Spring Cloud AWS or a future. */
     private static boolean isWrapper(Throwable thrown) {
         return thrown instanceof ListenerExecutionFailedException
                 || thrown instanceof AsyncAdapterBlockingExecutionFailedException
                 || thrown instanceof CompletionException
-                || thrown instanceof ExecutionException
-                || thrown instanceof UndeclaredThrowableException
-                || thrown instanceof InvocationTargetException;
+                || thrown instanceof ExecutionException;
     }
 }

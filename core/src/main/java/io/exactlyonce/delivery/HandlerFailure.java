@@ -1,0 +1,83 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.claim.ClaimId;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.UndeclaredThrowableException;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+
+/** An exception of a handler, which proxies around the handler may have wrapped. */
+public final class HandlerFailure {
+
+    private final Throwable thrown;
+    private final Throwable handlers;
+
+    private HandlerFailure(Throwable thrown, Throwable handlers) {
+        this.thrown = thrown;
+        this.handlers = handlers;
+    }
+
+    /** Returns the failure that a call of a handler ended with. */
+    public static HandlerFailure of(Throwable thrown) {
+        return of(thrown, wrapper -> false);
+    }
+
+    /**
+     * Returns the failure that a call of a handler ended with.
+     *
+     * @param isWrapper recognizes the exceptions of other callers, which are unwrapped as those of proxies are
+     */
+    public static HandlerFailure of(Throwable thrown, Predicate<Throwable> isWrapper) {
+        Throwable handlers = Causes.of(thrown)
+                .filter(cause -> cause.getCause() == null || !(isOfProxy(cause) || isWrapper.test(cause)))
+                .findFirst()
+                .orElse(thrown);
+        return new HandlerFailure(thrown, handlers);
+    }
+
+    private static boolean isOfProxy(Throwable thrown) {
+        return thrown instanceof UndeclaredThrowableException || thrown instanceof InvocationTargetException;
+    }
+
+    /**
+     * Returns the failures of single items of a batch, by position; nothing if all have failed: the handler named none, or one that
+     * is not there, or it threw another exception, even one that such a list has caused. A transaction may have undone all effects
+     * then.
+     */
+    public Map<Integer, Throwable> ofItems(int size) {
+        if (!(handlers instanceof BatchItemFailures items)) {
+            return Map.of();
+        }
+        Map<Integer, Throwable> named = items.failures();
+        return named.keySet().stream().allMatch(index -> index < size) ? named : Map.of();
+    }
+
+    /** Returns whether the handler's exception is of one of these types. Its causes do not count. */
+    boolean isOneOf(List<Class<? extends Throwable>> types) {
+        return types.stream().anyMatch(type -> type.isInstance(handlers));
+    }
+
+    /**
+     * Returns whether an interrupt ended the handler, ours or the application's, or the handler found one of its claims lost by {@code
+     * ensureHeld()} or {@code fence()}. Its earlier effects are then in doubt, for every claim that it ran under. The failures that a
+     * handler names for single items count as well.
+     */
+    public boolean wasStopped(List<ClaimId> claims) {
+        return Causes.of(thrown)
+                .flatMap(cause -> cause instanceof BatchItemFailures items
+                        ? items.failures().values().stream().flatMap(Causes::of)
+                        : Stream.of(cause))
+                .anyMatch(cause -> Causes.isInterrupt(cause) || isLossOf(claims, cause));
+    }
+
+    private static boolean isLossOf(List<ClaimId> claims, Throwable cause) {
+        return cause instanceof ClaimLostException lost
+                && claims.stream()
+                        .anyMatch(claim -> lost.keyHash().equals(claim.key().hash()));
+    }
+}

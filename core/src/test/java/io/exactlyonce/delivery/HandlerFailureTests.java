@@ -1,0 +1,81 @@
+package io.exactlyonce.delivery;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.UndeclaredThrowableException;
+import java.nio.channels.ClosedByInterruptException;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletionException;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+class HandlerFailureTests {
+
+    private static final ClaimId FIRST = new ClaimId(new ClaimKey("orders", "1"), new UUID(0, 1));
+    private static final ClaimId SECOND = new ClaimId(new ClaimKey("orders", "2"), new UUID(0, 2));
+
+    private final RuntimeException cause = new IllegalStateException("the second");
+    private final BatchItemFailures items = new BatchItemFailures().add(1, cause);
+
+    @Test
+    void namesTheItemsThatFailed() {
+        assertThat(HandlerFailure.of(items).ofItems(2)).isEqualTo(Map.of(1, cause));
+    }
+
+    @Test
+    void findsThemBehindTheExceptionsOfProxies() {
+        Throwable thrown = new UndeclaredThrowableException(new InvocationTargetException(items));
+
+        assertThat(HandlerFailure.of(thrown).ofItems(2)).isEqualTo(Map.of(1, cause));
+    }
+
+    @Test
+    void findsThemBehindOtherWrappersOnlyIfToldOfThem() {
+        Throwable thrown = new InvocationTargetException(new CompletionException(items));
+
+        assertThat(HandlerFailure.of(thrown).ofItems(2)).isEmpty();
+        assertThat(HandlerFailure.of(thrown, CompletionException.class::isInstance)
+                        .ofItems(2))
+                .isEqualTo(Map.of(1, cause));
+    }
+
+    @Test
+    void fallsBackToAllIfAnItemIsNotThere() {
+        assertThat(HandlerFailure.of(items).ofItems(1)).isEmpty();
+    }
+
+    static Stream<Throwable> isStopped() {
+        ClaimLostException lost = lost(SECOND);
+        return Stream.of(
+                new InterruptedException(),
+                new IllegalStateException(new ClosedByInterruptException()),
+                lost,
+                new CompletionException(new IllegalStateException(lost)),
+                new BatchItemFailures().add(0, new IllegalStateException()).add(1, new IllegalStateException(lost)));
+    }
+
+    @ParameterizedTest
+    @MethodSource
+    void isStopped(Throwable thrown) {
+        assertThat(HandlerFailure.of(thrown).wasStopped(List.of(FIRST, SECOND))).isTrue();
+    }
+
+    @Test
+    void isNotStoppedByTheLossOfAnotherClaim() {
+        assertThat(HandlerFailure.of(lost(SECOND)).wasStopped(List.of(FIRST))).isFalse();
+        assertThat(HandlerFailure.of(items).wasStopped(List.of(FIRST, SECOND))).isFalse();
+    }
+
+    private static ClaimLostException lost(ClaimId claim) {
+        return new ClaimLostException(claim.key().scope(), claim.key().hash(), 1, "its lease has expired");
+    }
+}
