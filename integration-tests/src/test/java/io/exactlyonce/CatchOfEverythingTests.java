@@ -26,7 +26,7 @@ class CatchOfEverythingTests {
             "boundary/Boundary.java",
             3,
             // A handler, alone and within a transaction; a reconciler; an action of execute().
-            "delivery/pipeline/DeliveryPipeline.java",
+            "delivery/pipeline/HandlerCall.java",
             1,
             "delivery/pipeline/TransactionalHandler.java",
             1,

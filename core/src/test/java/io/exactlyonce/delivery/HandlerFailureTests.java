@@ -24,7 +24,7 @@ class HandlerFailureTests {
     private static final ClaimId SECOND = new ClaimId(new ClaimKey("orders", "2"), new UUID(0, 2));
 
     private final RuntimeException cause = new IllegalStateException("the second");
-    private final BatchItemFailures items = new BatchItemFailures().add(1, cause);
+    private final BatchItemFailures items = named(cause);
 
     @Test
     void namesTheItemsThatFailed() {
@@ -60,7 +60,7 @@ class HandlerFailureTests {
                 new IllegalStateException(new ClosedByInterruptException()),
                 lost,
                 new CompletionException(new IllegalStateException(lost)),
-                new BatchItemFailures().add(0, new IllegalStateException()).add(1, new IllegalStateException(lost)));
+                named(new IllegalStateException(lost)));
     }
 
     @ParameterizedTest
@@ -73,6 +73,12 @@ class HandlerFailureTests {
     void isNotStoppedByTheLossOfAnotherClaim() {
         assertThat(HandlerFailure.of(lost(SECOND)).wasStopped(List.of(FIRST))).isFalse();
         assertThat(HandlerFailure.of(items).wasStopped(List.of(FIRST, SECOND))).isFalse();
+    }
+
+    private static BatchItemFailures named(Throwable second) {
+        BatchItemFailures named = new BatchItemFailures();
+        named.add(1, second);
+        return named;
     }
 
     private static ClaimLostException lost(ClaimId claim) {

@@ -43,15 +43,15 @@ enum Guard {
     /** The worker counts its lease from before it asked for it. */
     LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.RetryingClaimClient$Call#attempt"),
     /** A claim answered after its lease is given back, and its handler not called. */
-    HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.pipeline.DeliveryPipeline$Admission#admits"),
+    HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.pipeline.Admission#admits"),
     /** {@code ensureHeld()} asks for the deadline at the moment of the call. */
     ENSURE_HELD_ASKS_THE_CLOCK("io.exactlyonce.renewal.Renewable#isOn"),
     /** {@code fence()} locks the row by its {@code claim_id}. */
     FENCE_NAMES_ITS_CLAIM(Mode.FENCED, "io.exactlyonce.claim.postgres.Fence#lock"),
     /** A completion without an answer is repeated; the key is not released meanwhile, for the effect has happened. */
-    COMPLETION_IS_REPEATED_UNTIL_ANSWERED("io.exactlyonce.delivery.pipeline.DeliveryPipeline#isRecordWanted"),
+    COMPLETION_IS_REPEATED_UNTIL_ANSWERED("io.exactlyonce.delivery.pipeline.Recording#isRecordWanted"),
     /** Only a recorded completion acknowledges: not the handler's end, and no completion that came too late. */
-    ACKNOWLEDGED_ONCE_COMPLETED("io.exactlyonce.delivery.pipeline.DeliveryPipeline#recorded"),
+    ACKNOWLEDGED_ONCE_COMPLETED("io.exactlyonce.delivery.pipeline.Recording#recorded"),
     /** A duplicate whose key is held elsewhere waits, and is not deleted as "seen before". */
     DUPLICATE_WAITS_FOR_THE_HOLDER("io.exactlyonce.delivery.OutcomePolicy#heldElsewhere"),
     /** It waits invisible, rather than to be returned again and again until its receives are used up. */

@@ -45,4 +45,13 @@ final class HandlerOutcome {
         }
         return first;
     }
+
+    /** Returns the result, or throws the failure. */
+    @Nullable Object resultOrThrow() throws Throwable {
+        Throwable failure = failure();
+        if (failure != null) {
+            throw failure;
+        }
+        return result;
+    }
 }

@@ -9,13 +9,12 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
-import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.HandlerFailure;
 import io.exactlyonce.delivery.HeldClaim;
-import io.exactlyonce.delivery.pipeline.DeliveryPipeline.Admission;
-import io.exactlyonce.delivery.pipeline.DeliveryPipeline.Repeats;
+import io.exactlyonce.time.NanoClock;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -46,7 +45,11 @@ public final class TransactionalHandler implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(TransactionalHandler.class);
 
-    private final DeliveryPipeline pipeline;
+    private final RetryingClaimClient claims;
+    private final Claiming claiming;
+    private final Recording recording;
+    private final DeliveryObserver observer;
+    private final NanoClock clock;
     private final List<Delivery> batch;
     private final BackOffExecution pauses = RetryingClaimClient.pauses();
     private final Map<Delivery, Failed> failures = new LinkedHashMap<>();
@@ -60,8 +63,18 @@ public final class TransactionalHandler implements AutoCloseable {
     /** The failure of a delivery's latest attempt. */
     private record Failed(Throwable failure, boolean mayPark) {}
 
-    TransactionalHandler(DeliveryPipeline pipeline, List<Delivery> batch) {
-        this.pipeline = pipeline;
+    TransactionalHandler(
+            RetryingClaimClient claims,
+            Claiming claiming,
+            Recording recording,
+            DeliveryObserver observer,
+            NanoClock clock,
+            List<Delivery> batch) {
+        this.claims = claims;
+        this.claiming = claiming;
+        this.recording = recording;
+        this.observer = observer;
+        this.clock = clock;
         this.batch = batch;
     }
 
@@ -84,7 +97,7 @@ public final class TransactionalHandler implements AutoCloseable {
             while (!open.isEmpty()) {
                 open = new Work(open, handler).execute();
             }
-            return DeliveryPipeline.resultOrThrow(outcome);
+            return outcome.resultOrThrow();
         } finally {
             leave();
         }
@@ -128,15 +141,15 @@ public final class TransactionalHandler implements AutoCloseable {
                 park(delivery, failed.failure());
             }
         });
-        batch.forEach(DeliveryPipeline::finishProcessing);
+        batch.forEach(Recording::finishProcessing);
     }
 
     /** Returns the deliveries that are neither committed nor decided on. */
     private List<Delivery> open() {
         if (!isBegun) {
-            pipeline.requireBegun(batch);
+            Claiming.requireBegun(batch);
             isBegun = true;
-            return pipeline.beginProcessing(batch);
+            return Claiming.beginProcessing(batch);
         }
         List<Delivery> open = new ArrayList<>(batch.size());
         for (Delivery delivery : batch) {
@@ -160,15 +173,15 @@ public final class TransactionalHandler implements AutoCloseable {
     private void park(Delivery delivery, Throwable failure) {
         ClaimRequest request = delivery.request();
         try {
-            ClaimOutcome outcome = pipeline.claims.awaitClaim(request);
+            ClaimOutcome outcome = claims.awaitClaim(request);
             if (!(outcome instanceof Acquired)) {
                 log.warn(
                         "{} is not parked: another delivery claimed the key first ({})",
                         request.key(),
                         outcome.getClass().getSimpleName());
-            } else if (pipeline.claims.awaitResolution(
+            } else if (claims.awaitResolution(
                     new ClaimResolution.Parked(request.id(), failure.toString(), false), () -> false)) {
-                pipeline.parked(delivery);
+                recording.parked(delivery);
             } else {
                 log.warn("{} is not parked: another worker took the key over", request.key());
             }
@@ -195,14 +208,14 @@ public final class TransactionalHandler implements AutoCloseable {
             this.open = open;
             this.handler = handler;
             this.transaction = Objects.requireNonNull(open.get(0).spec().transaction());
-            this.scope = pipeline.observer.claiming(open);
+            this.scope = observer.claiming(open);
         }
 
         /** Returns the deliveries that go through another transaction. */
         List<Delivery> execute() {
             try {
                 List<ClaimRequest> requests = new ArrayList<>(open.size());
-                open.forEach(delivery -> requests.add(pipeline.makeRequest(delivery)));
+                open.forEach(delivery -> requests.add(claiming.makeRequest(delivery)));
                 List<ClaimOutcome> outcomes = transaction.execute(requests, this);
                 if (!answered) {
                     acquired(outcomes);
@@ -244,19 +257,18 @@ public final class TransactionalHandler implements AutoCloseable {
                 delivery.beginCall(call);
             });
             result = call();
-            String json = called.size() == 1 ? pipeline.json(called.get(0), result) : null;
+            String json = called.size() == 1 ? recording.json(called.get(0), result) : null;
             return json == null ? Map.of() : Map.of(called.get(0).id(), json);
         }
 
         private @Nullable Object call() throws RolledBack {
-            HandlerScope handling = pipeline.observer.handling(called);
-            long begun = pipeline.clock.nanoTime();
+            ObservedCall observed = ObservedCall.begin(called, observer, clock);
             try (call) {
                 Object returned = handler.handle(called);
                 // A transaction is bound to this thread, so no future of work on another is awaited.
                 Throwable failed = call.refusal();
                 if (failed == null) {
-                    failed = DeliveryPipeline.unfinished(called, returned);
+                    failed = HandlerCall.unfinished(called, returned);
                 }
                 if (failed != null) {
                     throw failed;
@@ -266,8 +278,8 @@ public final class TransactionalHandler implements AutoCloseable {
                 thrown = failure;
                 throw new RolledBack("The handler failed");
             } finally {
-                handling.leave();
-                pipeline.ended(called, handling, thrown, begun);
+                observed.leave();
+                observed.end(thrown);
                 called.forEach(delivery -> delivery.window().cancelTimeout());
             }
         }
@@ -286,8 +298,8 @@ public final class TransactionalHandler implements AutoCloseable {
                             delivery.id(), claim, this::isHeld, () -> transaction.isWithin(delivery.id())));
                     acquired.add(delivery);
                 } else {
-                    pipeline.refuse(delivery, outcomes.get(index));
-                    pipeline.notifyClaimed(delivery, outcomes.get(index));
+                    claiming.refuse(delivery, outcomes.get(index));
+                    claiming.notifyClaimed(delivery, outcomes.get(index));
                 }
             }
             return acquired;
@@ -315,7 +327,7 @@ public final class TransactionalHandler implements AutoCloseable {
 
         private void claimed(Delivery delivery) {
             delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
-            pipeline.notifyClaimed(delivery, delivery.claim().acquired());
+            claiming.notifyClaimed(delivery, delivery.claim().acquired());
         }
 
         private boolean isHeld() {
@@ -332,12 +344,12 @@ public final class TransactionalHandler implements AutoCloseable {
                         open,
                         open.get(0).subscription().gate(),
                         RetryingClaimClient.why(why));
-                if (pipeline.claims.pause(pauses)) {
+                if (claims.pause(pauses)) {
                     return open;
                 }
             }
             endRepeats();
-            open.forEach(delivery -> pipeline.unanswered(delivery, why));
+            open.forEach(delivery -> claiming.unanswered(delivery, why));
             return List.of();
         }
 
@@ -363,11 +375,11 @@ public final class TransactionalHandler implements AutoCloseable {
             mayRepeat = false;
             log.warn("{} lost the connection of its transaction; it is tried again when the database answers", called);
             called.forEach(delivery -> delivery.transition(DeliveryState.HANDLING, DeliveryState.CLAIMING));
-            if (pipeline.claims.pause(pauses)) {
+            if (claims.pause(pauses)) {
                 return called;
             }
             outcome.addHandlers(failure);
-            called.forEach(delivery -> pipeline.unanswered(delivery, why));
+            called.forEach(delivery -> claiming.unanswered(delivery, why));
             return List.of();
         }
 

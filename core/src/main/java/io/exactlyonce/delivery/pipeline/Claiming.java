@@ -1,0 +1,147 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryEvent;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
+import io.exactlyonce.delivery.Disposition;
+import io.exactlyonce.delivery.OutcomePolicy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Claims the keys of deliveries of one subscription, in one call. A call that gets no answer is repeated in place
+ * ({@link Repeats}). A delivery that acquires no key waits, is deleted or is returned, and goes no further.
+ */
+final class Claiming {
+
+    private static final Logger log = LoggerFactory.getLogger(Claiming.class);
+
+    private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
+
+    private final RetryingClaimClient claims;
+    private final OutcomePolicy policy;
+    private final DeliveryObserver observer;
+
+    Claiming(RetryingClaimClient claims, OutcomePolicy policy, DeliveryObserver observer) {
+        this.claims = claims;
+        this.policy = policy;
+        this.observer = observer;
+    }
+
+    /**
+     * Claims the keys that were not asked for yet, in one call.
+     *
+     * @return completes when each is acquired or refused, or has finally got no answer
+     */
+    CompletableFuture<Void> claim(List<Delivery> deliveries) {
+        List<Delivery> asking = beginProcessing(deliveries);
+        if (asking.isEmpty()) {
+            return DONE;
+        }
+        List<ClaimRequest> requests = new ArrayList<>(asking.size());
+        asking.forEach(delivery -> requests.add(makeRequest(delivery)));
+        ClaimScope scope = observer.claiming(asking);
+        Repeats repeats = new Repeats(asking);
+        CompletableFuture<Void> claimed = new CompletableFuture<>();
+        claims.claim(requests, (failures, failure) -> repeats.shouldRetry(failure), (outcomes, failure, askedAt) -> {
+            repeats.end();
+            Boundary.guard(
+                    "The answer to a claim",
+                    () -> answered(asking, outcomes, failure, askedAt, scope),
+                    claimed::completeExceptionally);
+            claimed.complete(null);
+        });
+        return claimed;
+    }
+
+    /** Begins those whose listener has not stopped; returns those whose keys are to be claimed. */
+    static List<Delivery> beginProcessing(List<Delivery> deliveries) {
+        List<Delivery> asking = new ArrayList<>(deliveries.size());
+        for (Delivery delivery : deliveries) {
+            if (delivery.beginProcessing() && delivery.isToBeClaimed()) {
+                asking.add(delivery);
+            }
+        }
+        return asking;
+    }
+
+    /** Throws if the listener has stopped before any of the deliveries was begun. */
+    static void requireBegun(List<Delivery> deliveries) {
+        for (Delivery delivery : deliveries) {
+            if (delivery.beginProcessing()) {
+                return;
+            }
+        }
+        throw new CancellationException("%s was not started: its listener has stopped"
+                .formatted(
+                        deliveries.size() == 1
+                                ? deliveries.get(0)
+                                : "A batch of %d messages".formatted(deliveries.size())));
+    }
+
+    ClaimRequest makeRequest(Delivery delivery) {
+        return delivery.makeRequest(policy.of(delivery).terms());
+    }
+
+    private void answered(
+            List<Delivery> asking,
+            @Nullable List<ClaimOutcome> outcomes,
+            @Nullable Throwable failure,
+            long askedAt,
+            ClaimScope scope) {
+        if (outcomes == null) {
+            asking.forEach(delivery -> unanswered(delivery, failure));
+            scope.end(List.of(), failure);
+            return;
+        }
+        asking.get(0).subscription().gate().answered();
+        for (int index = 0; index < outcomes.size(); index++) {
+            answered(asking.get(index), outcomes.get(index), askedAt);
+        }
+        scope.end(outcomes, null);
+        for (int index = 0; index < outcomes.size(); index++) {
+            notifyClaimed(asking.get(index), outcomes.get(index));
+        }
+    }
+
+    private void answered(Delivery delivery, ClaimOutcome outcome, long askedAt) {
+        if (!(outcome instanceof Acquired acquired)) {
+            refuse(delivery, outcome);
+        } else if (!delivery.acquired(acquired, askedAt, claims::fence)) {
+            // Its listener has ended it meanwhile.
+            claims.release(delivery, () -> {});
+        }
+    }
+
+    void refuse(Delivery delivery, ClaimOutcome outcome) {
+        delivery.decide(policy.decide(delivery, outcome));
+    }
+
+    void notifyClaimed(Delivery delivery, ClaimOutcome outcome) {
+        observer.on(new DeliveryEvent.Claimed(
+                delivery.subscription(), delivery.spec().key(), outcome));
+    }
+
+    /** It is returned with a long delay: it was not tried. */
+    void unanswered(Delivery delivery, @Nullable Throwable why) {
+        if (why instanceof IllegalArgumentException) {
+            log.error("{} is returned: its key, or another key of its poll, cannot be claimed", delivery, why);
+        } else {
+            log.warn(
+                    "{} is returned: the claim of {} got no answer",
+                    delivery,
+                    delivery.spec().key());
+        }
+        delivery.decide(new Disposition.Return(policy.of(delivery).backoff().sparing(delivery)));
+    }
+}

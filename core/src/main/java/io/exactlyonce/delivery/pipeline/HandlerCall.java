@@ -1,0 +1,171 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.delivery.Cancellation;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.HandlerFailure;
+import io.exactlyonce.delivery.InDoubtSettings;
+import io.exactlyonce.delivery.UnfinishedWork;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One call of a handler with deliveries whose keys are held, until its work has ended and the outcome is on its way to
+ * the store.
+ */
+final class HandlerCall {
+
+    private static final Logger log = LoggerFactory.getLogger(HandlerCall.class);
+
+    private final List<Delivery> called;
+    private final ObservedCall observed;
+    private final Recording recording;
+    private final Executor cancellations;
+    private final HandlerOutcome outcome;
+    private final Cancellation call = new Cancellation();
+
+    /**
+     * @param called their handler begins now
+     * @param cancellations cancels the handler's future
+     * @param outcome has the failures of deliveries that were left out
+     */
+    HandlerCall(
+            List<Delivery> called,
+            ObservedCall observed,
+            Recording recording,
+            Executor cancellations,
+            HandlerOutcome outcome) {
+        this.called = called;
+        this.observed = observed;
+        this.recording = recording;
+        this.cancellations = cancellations;
+        this.outcome = outcome;
+    }
+
+    /** Calls the handler; returns its result, or a future of the end of its work. */
+    @SuppressWarnings("FutureReturnValueIgnored") // It is what the caller asked for.
+    @Nullable Object make(Handler handler) throws Throwable {
+        called.forEach(delivery -> delivery.beginCall(call));
+        Object returned;
+        try (call) {
+            returned = handler.handle(called);
+        } catch (Throwable thrown) {
+            observed.leave();
+            ended(null, thrown);
+            return outcome.resultOrThrow();
+        }
+        observed.leave();
+        if (returned instanceof CompletionStage<?> stage) {
+            return awaitFuture(stage);
+        }
+        ended(returned, null);
+        return outcome.resultOrThrow();
+    }
+
+    private CompletableFuture<@Nullable Object> awaitFuture(CompletionStage<?> stage) {
+        CompletableFuture<?> future;
+        try {
+            future = stage.toCompletableFuture();
+        } catch (RuntimeException none) {
+            // Its work continues, and its end is unknown.
+            future = CompletableFuture.failedFuture(call.cancelled(none));
+        }
+        CompletableFuture<@Nullable Object> answer = new CompletableFuture<>();
+        var unused = call.continueWith(future, cancellations, this::ended).whenComplete((done, crash) -> {
+            Throwable failure = crash == null ? outcome.failure() : crash;
+            if (crash != null) {
+                called.forEach(Delivery::finishProcessing);
+            }
+            if (failure == null) {
+                answer.complete(outcome.result());
+            } else {
+                answer.completeExceptionally(failure);
+            }
+        });
+        return answer;
+    }
+
+    /** The handler's work has ended, or only its future has. */
+    private void ended(@Nullable Object result, @Nullable Throwable thrown) {
+        Throwable refused = thrown == null ? call.refusal() : thrown;
+        Throwable unfinished = refused == null ? unfinished(called, result) : null;
+        Throwable failure = refused == null ? unfinished : refused;
+        observed.end(failure);
+        if (failure == null) {
+            succeeded(result);
+        } else if (call.mayStillRun(failure)) {
+            leaveToLease(failure);
+        } else {
+            failed(failure, unfinished != null);
+        }
+        recording.record(called);
+    }
+
+    /**
+     * Returns the failure of a handler whose result stands for work that may continue, so that its key is in doubt; {@code null} for
+     * all other results.
+     */
+    static @Nullable Throwable unfinished(List<Delivery> called, @Nullable Object result) {
+        Class<?> type = UnfinishedWork.in(result);
+        return type == null
+                ? null
+                : new IllegalStateException(
+                        "The handler of listener '%s' returned %s, whose work may not have ended; return a CompletableFuture of the work, or return when the work is done"
+                                .formatted(called.get(0).subscription().listener(), type.getName()));
+    }
+
+    private void succeeded(@Nullable Object result) {
+        for (Delivery delivery : called) {
+            delivery.resolve(recording.completion(delivery, result));
+            outcome.result(delivery.keepsResult() ? result : null);
+        }
+    }
+
+    private void leaveToLease(Throwable cancelled) {
+        outcome.addHandlers(cancelled);
+        for (Delivery delivery : called) {
+            log.warn(
+                    "{}: its handler's future was cancelled, but its work may continue; {} can be "
+                            + "claimed again when its lease ends",
+                    delivery,
+                    delivery.spec().key());
+            delivery.window().stopLeaseRenewal();
+            delivery.hadNoEffect();
+        }
+    }
+
+    private void failed(Throwable thrown, boolean isUnfinished) {
+        outcome.addHandlers(thrown);
+        HandlerFailure whole = HandlerFailure.of(thrown);
+        Map<Integer, Throwable> named = whole.ofItems(called.size());
+        // A handler that learns of one lost claim stops half way: its effects for the others are in doubt, too.
+        boolean wasStopped = isUnfinished
+                || call.wasStopped()
+                || (named.isEmpty()
+                        && whole.wasStopped(called.stream().map(Delivery::id).toList()));
+        for (int index = 0; index < called.size(); index++) {
+            Delivery delivery = called.get(index);
+            Throwable failure = named.isEmpty() ? thrown : named.get(index);
+            if (failure != null) {
+                delivery.failed(failure);
+            }
+            delivery.resolve(resolution(delivery, failure, wasStopped));
+        }
+    }
+
+    private ClaimResolution resolution(Delivery delivery, @Nullable Throwable failure, boolean wasStopped) {
+        if (failure == null) {
+            return recording.completion(delivery, null);
+        }
+        InDoubtSettings doubt = delivery.spec().doubt();
+        return call.hasWorked()
+                ? FailedAttempt.resolution(delivery.id(), failure, wasStopped, doubt)
+                : FailedAttempt.notCalled(delivery.id(), failure, doubt);
+    }
+}

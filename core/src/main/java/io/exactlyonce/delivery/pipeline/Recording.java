@@ -1,0 +1,167 @@
+package io.exactlyonce.delivery.pipeline;
+
+import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryEvent;
+import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.delivery.StoredResults;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Records the outcomes of deliveries: completions, parkings and releases in one call, behind the handler, whose thread
+ * does not wait for the store. A delivery leaves the pipeline when that is answered, or no longer needed.
+ */
+final class Recording {
+
+    private static final Logger log = LoggerFactory.getLogger(Recording.class);
+
+    private final RetryingClaimClient claims;
+    private final OutcomePolicy policy;
+    private final StoredResults results;
+    private final DeliveryObserver observer;
+
+    Recording(RetryingClaimClient claims, OutcomePolicy policy, StoredResults results, DeliveryObserver observer) {
+        this.claims = claims;
+        this.policy = policy;
+        this.results = results;
+        this.observer = observer;
+    }
+
+    ClaimResolution completion(Delivery delivery, @Nullable Object result) {
+        return new ClaimResolution.Completed(delivery.id(), json(delivery, result));
+    }
+
+    /** The effect has happened, so a result that cannot be written must not leave the claim open. */
+    @Nullable String json(Delivery delivery, @Nullable Object result) {
+        return result == null || !delivery.keepsResult()
+                ? null
+                : results.writeIfPossible(delivery.spec().key(), result);
+    }
+
+    /**
+     * Records the outcomes of deliveries in one call. Claims
+     * that seem lost are also completed: the store decides whether another worker has taken a key over, and if none
+     * has, the effect is recorded.
+     */
+    void record(List<Delivery> deliveries) {
+        List<Delivery> ended = new ArrayList<>(deliveries.size());
+        List<ClaimResolution> resolutions = new ArrayList<>(deliveries.size());
+        for (Delivery delivery : deliveries) {
+            ClaimResolution resolution = delivery.takeResolution();
+            if (resolution != null) {
+                ended.add(delivery);
+                resolutions.add(resolution);
+            } else {
+                finishProcessing(delivery);
+            }
+        }
+        if (resolutions.isEmpty()) {
+            return;
+        }
+        // The next message of a group begins when this is recorded. Otherwise a completion may wait for others to share
+        // a transaction.
+        boolean isAwaited = ended.get(0).subscription().isFifo()
+                || !resolutions.stream().allMatch(ClaimResolution.Completed.class::isInstance);
+        claims.resolve(
+                resolutions,
+                isAwaited,
+                (failures, failure) -> {
+                    for (int index = 0; index < ended.size(); index++) {
+                        if (isRecordWanted(ended.get(index), resolutions.get(index), failures)) {
+                            return true;
+                        }
+                    }
+                    return false;
+                },
+                (recorded, failure, askedAt) -> Boundary.guard(
+                        "The record of outcomes",
+                        () -> {
+                            for (int index = 0; index < ended.size(); index++) {
+                                recorded(ended.get(index), resolutions.get(index), recorded, failure);
+                            }
+                        },
+                        crash -> ended.forEach(Delivery::finishProcessing)));
+    }
+
+    /**
+     * An effect is retried while its listener runs; a failure, also only while no other consumer can have its message.
+     */
+    private static boolean isRecordWanted(Delivery delivery, ClaimResolution resolution, int failures) {
+        return resolution instanceof ClaimResolution.Completed
+                ? !delivery.isAbandoned()
+                : failures < RetryingClaimClient.FEW
+                        || (!delivery.isAbandoned() && delivery.window().isInvisible());
+    }
+
+    private void recorded(
+            Delivery delivery,
+            ClaimResolution resolution,
+            @Nullable Set<ClaimId> recorded,
+            @Nullable Throwable failure) {
+        delivery.window().stopLeaseRenewal();
+        boolean isRecorded = recorded != null && recorded.contains(resolution.claim());
+        if (isRecorded) {
+            if (resolution instanceof ClaimResolution.Completed) {
+                delivery.transition(DeliveryState.HANDLED, DeliveryState.RECORDED);
+            } else if (resolution instanceof ClaimResolution.Parked) {
+                parked(delivery);
+            }
+        } else {
+            logUnrecorded(delivery, resolution, recorded != null, failure);
+        }
+        delivery.finishProcessing();
+    }
+
+    /** The attempt has parked its key. Its message is not tried again. */
+    void parked(Delivery delivery) {
+        delivery.decide(policy.parked(delivery));
+        observer.on(new DeliveryEvent.Parked(
+                delivery.subscription(), delivery.spec().key()));
+    }
+
+    private void logUnrecorded(
+            Delivery delivery, ClaimResolution resolution, boolean isAnswered, @Nullable Throwable failure) {
+        Object key = resolution.claim().key();
+        if (resolution instanceof ClaimResolution.Completed && isAnswered) {
+            log.error(
+                    "{} is neither deleted nor returned: its handler has succeeded, but another worker took {} over before"
+                            + " that was recorded; its result is discarded",
+                    delivery,
+                    key);
+            observer.on(new DeliveryEvent.CompletionLost(delivery.subscription()));
+        } else if (resolution instanceof ClaimResolution.Completed) {
+            log.error(
+                    "{} is neither deleted nor returned: its handler's success could not be recorded "
+                            + "before its listener stopped, so {} is in doubt when its lease ends: {}",
+                    delivery,
+                    key,
+                    RetryingClaimClient.why(failure));
+        } else if (resolution instanceof ClaimResolution.Parked && isAnswered) {
+            log.warn("{} is not parked: another worker took the key over", key);
+        } else if (resolution instanceof ClaimResolution.Parked) {
+            log.error(
+                    "Parking {} failed; it is in doubt when its lease ends: {}", key, RetryingClaimClient.why(failure));
+        } else if (!isAnswered) {
+            log.warn(
+                    "Releasing {} failed; it can be claimed again when its lease ends: {}",
+                    key,
+                    RetryingClaimClient.why(failure));
+        }
+    }
+
+    /** Leaves, unless its listener's stop does that. */
+    static void finishProcessing(Delivery delivery) {
+        if (delivery.state() != DeliveryState.HELD_BACK) {
+            delivery.finishProcessing();
+        }
+    }
+}
