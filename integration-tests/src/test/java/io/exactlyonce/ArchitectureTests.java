@@ -124,7 +124,14 @@ class ArchitectureTests {
                             "time")),
             entry(
                     "listener.observed",
-                    List.of("", "listener.container", "listener.message", "listener.method", "observed", "visibility")),
+                    List.of(
+                            "",
+                            "delivery",
+                            "listener.container",
+                            "listener.message",
+                            "listener.method",
+                            "observed",
+                            "visibility")),
             entry(
                     "listener",
                     List.of(
