@@ -129,9 +129,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         });
         this.async = store instanceof AsyncClaimStore own
                 ? own
-                : new GroupCommitClaimStore(
-                        store, groups.getIfAvailable(() -> GroupCommitSettings.USUAL), System::nanoTime);
-        this.claims = new RetryingClaimClient(store, async, scheduler, scheduler);
+                : new GroupCommitClaimStore(store, groups.getIfAvailable(() -> GroupCommitSettings.USUAL), scheduler);
+        this.claims = new RetryingClaimClient(store, async, scheduler);
         this.policy = policy(properties);
         this.serializer = new JacksonResultSerializer(json.getIfAvailable(JsonMapper::new));
         this.results =

@@ -2,10 +2,13 @@ package io.exactlyonce.boundary;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -56,6 +59,23 @@ public final class Boundary {
             tell(entry, crash);
             cleanUp(crash, crashed);
         }
+    }
+
+    /**
+     * Does work when a future completes, on the thread that completes it, or on this one if it is complete.
+     *
+     * @param entry names the entry in the log
+     * @param work takes the value, or the failure without the exceptions of futures
+     * @param crashed as for {@link #guard(Object, Runnable, Consumer)}
+     */
+    @SuppressWarnings("FutureReturnValueIgnored") // Nothing can fail in the continuation that is not cleaned up.
+    public static <T extends @Nullable Object> void whenComplete(
+            Object entry,
+            CompletionStage<T> stage,
+            BiConsumer<? super @Nullable T, ? super @Nullable Throwable> work,
+            Consumer<Throwable> crashed) {
+        stage.whenComplete((value, failure) ->
+                guard(entry, () -> work.accept(value, failure == null ? null : Causes.unwrap(failure)), crashed));
     }
 
     /** Returns how often work has crashed since the JVM's start. */

@@ -14,13 +14,21 @@ import java.util.concurrent.CompletableFuture;
 public interface AsyncClaimStore {
 
     /**
+     * An answer to claims.
+     *
+     * @param outcomes one for each request, in the same order
+     * @param askedAt right before the store was asked, which may be long after the call, in nanoseconds by {@link System#nanoTime}:
+     *     leases count from then on
+     */
+    record Claimed(List<ClaimOutcome> outcomes, long askedAt) {}
+
+    /**
      * Does what {@link ClaimStore#claim} does.
      *
      * @param requests at least one
-     * @param asking run right before the store is asked, which may be long after this call: leases count from then on
      * @return one outcome for each request, in the same order
      */
-    CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, Runnable asking);
+    CompletableFuture<Claimed> claimAsync(List<ClaimRequest> requests);
 
     /**
      * Does what {@link ClaimStore#resolve} does.

@@ -1,5 +1,6 @@
 package io.exactlyonce.claim;
 
+import io.exactlyonce.time.NanoClock;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -14,18 +15,18 @@ import java.util.function.Supplier;
  *
  * @param awaited notes of each call that ends claims whether it is awaited
  */
-public record ExecutorClaimStore(ClaimStore store, Executor executor, List<Boolean> awaited)
+public record ExecutorClaimStore(ClaimStore store, Executor executor, NanoClock clock, List<Boolean> awaited)
         implements AsyncClaimStore {
 
-    public ExecutorClaimStore(ClaimStore store, Executor executor) {
-        this(store, executor, new CopyOnWriteArrayList<>());
+    public ExecutorClaimStore(ClaimStore store, Executor executor, NanoClock clock) {
+        this(store, executor, clock, new CopyOnWriteArrayList<>());
     }
 
     @Override
-    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, Runnable asking) {
+    public CompletableFuture<Claimed> claimAsync(List<ClaimRequest> requests) {
         return ask(() -> {
-            asking.run();
-            return store.claim(requests);
+            long askedAt = clock.nanoTime();
+            return new Claimed(store.claim(requests), askedAt);
         });
     }
 

@@ -183,7 +183,7 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     /** Asks the store on {@link #storeThreads}. What is repeated is due when {@link #timer} says so. */
     public RetryingClaimClient claims() {
         return new RetryingClaimClient(
-                store, new ExecutorClaimStore(store, task -> storeThreads.execute(task), awaited), timer, clock);
+                store, new ExecutorClaimStore(store, task -> storeThreads.execute(task), clock, awaited), timer);
     }
 
     public DeliveryPipeline pipeline() {

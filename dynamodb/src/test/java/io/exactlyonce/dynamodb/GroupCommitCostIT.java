@@ -69,7 +69,7 @@ class GroupCommitCostIT {
             return CompletableFuture.completedFuture(null);
         }
         List<ClaimRequest> poll = requests(POLL);
-        return store.claimAsync(poll, () -> {})
+        return store.claimAsync(poll)
                 .thenCompose(claimed ->
                         CompletableFuture.allOf(poll.stream().map(this::handle).toArray(CompletableFuture[]::new)))
                 .thenCompose(completed -> polls(left - 1));

@@ -60,7 +60,7 @@ public record ClaimThreads(ClaimPool pool, int threads, int keys) {
             List<Future<Long>> running = new ArrayList<>();
             for (int i = 0; i < threads; i++) {
                 running.add(executor.submit(() -> claimAndComplete(
-                        requests -> store.claimAsync(requests, () -> {}).join(),
+                        requests -> store.claimAsync(requests).join().outcomes(),
                         resolutions -> store.resolveAsync(resolutions, true).join(),
                         keys,
                         end)));

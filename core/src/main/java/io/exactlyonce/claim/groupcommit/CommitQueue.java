@@ -214,25 +214,26 @@ final class CommitQueue {
     }
 
     /**
+     * The store's answer to a call.
+     *
+     * @param given the call's outcomes in order, and all ends of its batch
+     * @param askedAt when its batch went to the store, by the clock
+     */
+    record Answer(ClaimBatch.Result given, long askedAt) {}
+
+    /**
      * A call, and its one future.
      *
      * @param asked ends, or claims
      * @param keys of these
      * @param isAwaited whether its caller, or what follows it, waits for the answer
      * @param since when it was made, by the clock
-     * @param asking run right before the store is asked
-     * @param answer is given by the thread that took the call out of the queue, and has its outcomes in order, and all of its batch's
-     *     ends
+     * @param answer is given by the thread that took the call out of the queue
      */
     record Call(
-            ClaimBatch asked,
-            List<ClaimKey> keys,
-            boolean isAwaited,
-            long since,
-            Runnable asking,
-            CompletableFuture<ClaimBatch.Result> answer) {
+            ClaimBatch asked, List<ClaimKey> keys, boolean isAwaited, long since, CompletableFuture<Answer> answer) {
 
-        static Call of(ClaimBatch asked, boolean isAwaited, long since, Runnable asking) {
+        static Call of(ClaimBatch asked, boolean isAwaited, long since) {
             List<ClaimKey> keys = new ArrayList<>();
             for (ClaimResolution resolution : asked.resolutions()) {
                 keys.add(resolution.claim().key());
@@ -240,7 +241,7 @@ final class CommitQueue {
             for (ClaimRequest claim : asked.claims()) {
                 keys.add(claim.key());
             }
-            return new Call(asked, keys, isAwaited, since, asking, new CompletableFuture<>());
+            return new Call(asked, keys, isAwaited, since, new CompletableFuture<>());
         }
 
         boolean isClaim() {

@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
+import io.exactlyonce.claim.groupcommit.CommitQueue.Answer;
 import io.exactlyonce.claim.groupcommit.CommitQueue.Call;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.time.Timer;
@@ -77,19 +78,20 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     @Override
-    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, Runnable asking) {
-        return ask(new ClaimBatch(List.of(), requests), true, asking).thenApply(ClaimBatch.Result::claimed);
+    public CompletableFuture<Claimed> claimAsync(List<ClaimRequest> requests) {
+        return ask(new ClaimBatch(List.of(), requests), true)
+                .thenApply(answer -> new Claimed(answer.given().claimed(), answer.askedAt()));
     }
 
     @Override
     public CompletableFuture<Set<ClaimId>> resolveAsync(
             List<? extends ClaimResolution> resolutions, boolean isAwaited) {
-        return ask(new ClaimBatch(List.copyOf(resolutions), List.of()), isAwaited, () -> {})
-                .thenApply(result -> recorded(resolutions, result));
+        return ask(new ClaimBatch(List.copyOf(resolutions), List.of()), isAwaited)
+                .thenApply(answer -> recorded(resolutions, answer.given()));
     }
 
-    private CompletableFuture<ClaimBatch.Result> ask(ClaimBatch asked, boolean isAwaited, Runnable asking) {
-        Call call = Call.of(asked, isAwaited, clock.nanoTime(), asking);
+    private CompletableFuture<Answer> ask(ClaimBatch asked, boolean isAwaited) {
+        Call call = Call.of(asked, isAwaited, clock.nanoTime());
         if (!queue.add(call)) {
             refuse(List.of(call), CLOSED);
         } else if (isStarted.compareAndSet(false, true)) {
@@ -162,15 +164,16 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
             resolutions.addAll(call.asked().resolutions());
             claims.addAll(call.asked().claims());
         }
-        batch.forEach(call -> call.asking().run());
+        long askedAt = clock.nanoTime();
         ClaimBatch.Result result = store.apply(new ClaimBatch(resolutions, claims));
         int answered = 0;
         for (Call call : batch) {
             int from = answered;
             answered += call.asked().claims().size();
             List<ClaimOutcome> claimed = result.claimed().subList(from, answered);
-            answers.add(() ->
-                    call.answer().complete(new ClaimBatch.Result(result.recorded(), claimed, result.unanswered())));
+            answers.add(() -> call.answer()
+                    .complete(new Answer(
+                            new ClaimBatch.Result(result.recorded(), claimed, result.unanswered()), askedAt)));
         }
     }
 

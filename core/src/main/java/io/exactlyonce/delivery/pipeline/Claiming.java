@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.claim.AsyncClaimStore.Claimed;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
@@ -53,14 +54,15 @@ final class Claiming {
         ClaimScope scope = observer.claiming(asking);
         Repeats repeats = new Repeats(asking);
         CompletableFuture<Void> claimed = new CompletableFuture<>();
-        claims.claim(requests, (failures, failure) -> repeats.shouldRetry(failure), (outcomes, failure, askedAt) -> {
-            repeats.end();
-            Boundary.guard(
-                    "The answer to a claim",
-                    () -> answered(asking, outcomes, failure, askedAt, scope),
-                    claimed::completeExceptionally);
-            claimed.complete(null);
-        });
+        Boundary.whenComplete(
+                "The answer to a claim",
+                claims.claim(requests, (failures, failure) -> repeats.shouldRetry(failure)),
+                (answer, failure) -> {
+                    repeats.end();
+                    answered(asking, answer, failure, scope);
+                    claimed.complete(null);
+                },
+                claimed::completeExceptionally);
         return claimed;
     }
 
@@ -94,19 +96,16 @@ final class Claiming {
     }
 
     private void answered(
-            List<Delivery> asking,
-            @Nullable List<ClaimOutcome> outcomes,
-            @Nullable Throwable failure,
-            long askedAt,
-            ClaimScope scope) {
-        if (outcomes == null) {
+            List<Delivery> asking, @Nullable Claimed answer, @Nullable Throwable failure, ClaimScope scope) {
+        if (answer == null) {
             asking.forEach(delivery -> unanswered(delivery, failure));
             scope.end(List.of(), failure);
             return;
         }
+        List<ClaimOutcome> outcomes = answer.outcomes();
         asking.get(0).subscription().gate().answered();
         for (int index = 0; index < outcomes.size(); index++) {
-            answered(asking.get(index), outcomes.get(index), askedAt);
+            answered(asking.get(index), outcomes.get(index), answer.askedAt());
         }
         scope.end(outcomes, null);
         for (int index = 0; index < outcomes.size(); index++) {
@@ -119,7 +118,7 @@ final class Claiming {
             refuse(delivery, outcome);
         } else if (!delivery.acquired(acquired, askedAt, claims::fence)) {
             // Its listener has ended it meanwhile.
-            claims.release(delivery, () -> {});
+            var unused = claims.release(delivery);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
@@ -206,7 +207,7 @@ public final class Deliveries {
             observer.on(new DeliveryEvent.Delivered(delivery.subscription(), taken));
         }
         if (delivery.finish()) {
-            claims.release(delivery, () -> {});
+            var unused = claims.release(delivery);
         }
     }
 
@@ -316,12 +317,16 @@ public final class Deliveries {
         Map<Delivery, Duration> unstarted = new LinkedHashMap<>();
         for (Delivery delivery : received) {
             if (delivery.holdClaimBack()) {
-                claims.release(delivery, () -> {
-                    if (delivery.transition(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
-                        returnAfter(delivery, Duration.ZERO);
-                    }
-                    delivery.finishProcessing();
-                });
+                Boundary.whenComplete(
+                        delivery,
+                        claims.release(delivery),
+                        (released, none) -> {
+                            if (delivery.transition(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
+                                returnAfter(delivery, Duration.ZERO);
+                            }
+                            delivery.finishProcessing();
+                        },
+                        crash -> delivery.finishProcessing());
             } else if (!delivery.isAcquired()
                     && delivery.holdBack()
                     && delivery.transition(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {

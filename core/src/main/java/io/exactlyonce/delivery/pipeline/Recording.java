@@ -71,25 +71,25 @@ final class Recording {
         // a transaction.
         boolean isAwaited = ended.get(0).subscription().isFifo()
                 || !resolutions.stream().allMatch(ClaimResolution.Completed.class::isInstance);
-        claims.resolve(
-                resolutions,
-                isAwaited,
-                (failures, failure) -> {
+        Boundary.whenComplete(
+                "The record of outcomes",
+                claims.resolve(
+                        resolutions, isAwaited, (failures, failure) -> isRecordWanted(ended, resolutions, failures)),
+                (recorded, failure) -> {
                     for (int index = 0; index < ended.size(); index++) {
-                        if (isRecordWanted(ended.get(index), resolutions.get(index), failures)) {
-                            return true;
-                        }
+                        recorded(ended.get(index), resolutions.get(index), recorded, failure);
                     }
-                    return false;
                 },
-                (recorded, failure, askedAt) -> Boundary.guard(
-                        "The record of outcomes",
-                        () -> {
-                            for (int index = 0; index < ended.size(); index++) {
-                                recorded(ended.get(index), resolutions.get(index), recorded, failure);
-                            }
-                        },
-                        crash -> ended.forEach(Delivery::finishProcessing)));
+                crash -> ended.forEach(Delivery::finishProcessing));
+    }
+
+    private static boolean isRecordWanted(List<Delivery> ended, List<ClaimResolution> resolutions, int failures) {
+        for (int index = 0; index < ended.size(); index++) {
+            if (isRecordWanted(ended.get(index), resolutions.get(index), failures)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /**

@@ -4,6 +4,7 @@ import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.AsyncClaimStore.Claimed;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -13,7 +14,6 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.time.Timer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,7 +27,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,7 +55,6 @@ public final class RetryingClaimClient {
     private final ClaimStore store;
     private final AsyncClaimStore async;
     private final Timer timer;
-    private final NanoClock clock;
     private final AtomicInteger repeating = new AtomicInteger();
     private final AtomicBoolean isTold = new AtomicBoolean();
 
@@ -69,33 +70,17 @@ public final class RetryingClaimClient {
         boolean shouldRetry(int failures, Throwable failure);
     }
 
-    /** Takes an answer, or the reason why there is none. */
-    @FunctionalInterface
-    interface Callback<T> {
-
-        /**
-         * Called once, on a thread that may be shared: it must not block.
-         *
-         * @param given {@code null} if there is no answer
-         * @param failure {@code null} if there is one
-         * @param askedAt when the store was asked for what it answered, by the monotonic clock
-         */
-        void accept(@Nullable T given, @Nullable Throwable failure, long askedAt);
-    }
-
     /**
      * Asks a store.
      *
      * @param store the store of the claims
      * @param async the same store, asked without a thread that waits
      * @param timer for repeated calls
-     * @param clock monotonic, in nanoseconds
      */
-    public RetryingClaimClient(ClaimStore store, AsyncClaimStore async, Timer timer, NanoClock clock) {
+    public RetryingClaimClient(ClaimStore store, AsyncClaimStore async, Timer timer) {
         this.store = store;
         this.async = async;
         this.timer = timer;
-        this.clock = clock;
     }
 
     /**
@@ -105,22 +90,28 @@ public final class RetryingClaimClient {
      *
      * @param requests at least one
      */
-    void claim(List<ClaimRequest> requests, RetryCondition condition, Callback<List<ClaimOutcome>> answer) {
-        new Call<>(
+    CompletableFuture<Claimed> claim(List<ClaimRequest> requests, RetryCondition condition) {
+        return new Call<>(
                         "Claiming",
                         keys(requests, ClaimRequest::key),
-                        asking -> async.claimAsync(requests, asking),
+                        () -> async.claimAsync(requests),
                         condition,
-                        (outcomes, failure, askedAt) -> {
-                            if (failure != null && !(failure instanceof ClaimStoreBusyException)) {
-                                List<ClaimResolution> unclaimed = new ArrayList<>(requests.size());
-                                requests.forEach(request -> unclaimed.add(
-                                        new ClaimResolution.Released(request.id(), "the claim got no answer", false)));
-                                var unused = async.resolveAsync(unclaimed, true);
-                            }
-                            answer.accept(outcomes, failure, askedAt);
-                        })
-                .attempt();
+                        failure -> releaseUnanswered(requests, failure))
+                .begin();
+    }
+
+    private void releaseUnanswered(List<ClaimRequest> requests, Throwable failure) {
+        if (failure instanceof ClaimStoreBusyException) {
+            return;
+        }
+        List<ClaimResolution> unanswered = new ArrayList<>(requests.size());
+        requests.forEach(request ->
+                unanswered.add(new ClaimResolution.Released(request.id(), "the claim got no answer", false)));
+        Boundary.whenComplete(
+                "The release of claims without an answer",
+                async.resolveAsync(unanswered, true),
+                (released, none) -> log.debug("Released claims without an answer: {}", released),
+                crash -> {});
     }
 
     /**
@@ -129,58 +120,57 @@ public final class RetryingClaimClient {
      * @param resolutions at least one
      * @param isAwaited whether a caller, or the next message of a group, waits for the answer
      */
-    void resolve(
-            List<ClaimResolution> resolutions,
-            boolean isAwaited,
-            RetryCondition condition,
-            Callback<Set<ClaimId>> answer) {
+    CompletableFuture<Set<ClaimId>> resolve(
+            List<ClaimResolution> resolutions, boolean isAwaited, RetryCondition condition) {
         Object keys = keys(resolutions, resolution -> resolution.claim().key());
-        new Call<>(
+        CompletableFuture<Set<ClaimId>> recorded = new Call<>(
                         "Recording the outcome of",
                         keys,
-                        asking -> async.resolveAsync(resolutions, isAwaited),
+                        () -> async.resolveAsync(resolutions, isAwaited),
                         condition,
-                        (ended, failure, askedAt) -> {
-                            boolean isUnstorable = failure instanceof IllegalArgumentException
-                                    && resolutions.stream().anyMatch(RetryingClaimClient::hasResult);
-                            if (!isUnstorable) {
-                                answer.accept(ended, failure, askedAt);
-                                return;
-                            }
-                            log.warn(
-                                    "The result for {} cannot be stored ({}); completing without it",
-                                    keys,
-                                    why(failure));
-                            List<ClaimResolution> without = new ArrayList<>(resolutions.size());
-                            resolutions.forEach(resolution -> without.add(
-                                    hasResult(resolution)
-                                            ? new ClaimResolution.Completed(resolution.claim(), null)
-                                            : resolution));
-                            resolve(without, isAwaited, condition, answer);
-                        })
-                .attempt();
+                        failure -> {})
+                .begin();
+        if (resolutions.stream().noneMatch(RetryingClaimClient::hasResult)) {
+            return recorded;
+        }
+        return recorded.exceptionallyCompose(failed -> {
+            Throwable failure = Causes.unwrap(failed);
+            if (!(failure instanceof IllegalArgumentException)) {
+                return CompletableFuture.failedFuture(failure);
+            }
+            log.warn("The result for {} cannot be stored ({}); completing without it", keys, why(failure));
+            return resolve(withoutResults(resolutions), isAwaited, condition);
+        });
     }
 
     /**
-     * Releases the claim of a delivery whose handler was not called, not in doubt, and then continues. A transaction
-     * releases its own.
+     * Releases the claim of a delivery whose handler was not called, not in doubt. A transaction releases its own.
+     *
+     * @return completes when that is answered; a failure is logged
      */
-    void release(Delivery delivery, Runnable released) {
+    CompletableFuture<Void> release(Delivery delivery) {
         delivery.window().stopLeaseRenewal();
         if (delivery.isTransactional()) {
-            released.run();
-            return;
+            return CompletableFuture.completedFuture(null);
         }
         ClaimResolution release = new ClaimResolution.Released(delivery.id(), FailedAttempt.NOT_CALLED, false);
-        resolve(List.of(release), true, (failures, failure) -> failures < FEW, (ended, failure, askedAt) -> {
-            if (failure != null) {
-                log.warn(
-                        "Releasing {} failed; it can be claimed again when its lease ends: {}",
-                        delivery.id().key(),
-                        why(failure));
-            }
-            released.run();
-        });
+        return resolve(List.of(release), true, (failures, failure) -> failures < FEW)
+                .handle((ended, failure) -> {
+                    if (failure != null) {
+                        log.warn(
+                                "Releasing {} failed; it can be claimed again when its lease ends: {}",
+                                delivery.id().key(),
+                                why(failure));
+                    }
+                    return null;
+                });
+    }
+
+    private static List<ClaimResolution> withoutResults(List<ClaimResolution> resolutions) {
+        List<ClaimResolution> without = new ArrayList<>(resolutions.size());
+        resolutions.forEach(resolution -> without.add(
+                hasResult(resolution) ? new ClaimResolution.Completed(resolution.claim(), null) : resolution));
+        return without;
     }
 
     private static boolean hasResult(ClaimResolution resolution) {
@@ -190,12 +180,12 @@ public final class RetryingClaimClient {
     /** Claims a key on a thread that waits. An interrupt ends the repeats. */
     public ClaimOutcome awaitClaim(ClaimRequest request) {
         AtomicBoolean wanted = new AtomicBoolean(true);
-        CompletableFuture<List<ClaimOutcome>> claimed = new CompletableFuture<>();
-        claim(List.of(request), (failures, failure) -> failures < FEW && wanted.get(), into(claimed));
+        CompletableFuture<Claimed> claimed =
+                claim(List.of(request), (failures, failure) -> failures < FEW && wanted.get());
         if (!isAnswered(claimed)) {
             wanted.set(false);
         }
-        return await(claimed).get(0);
+        return await(claimed).outcomes().get(0);
     }
 
     /**
@@ -205,19 +195,8 @@ public final class RetryingClaimClient {
      * @throws RuntimeException the reason for no answer
      */
     public boolean awaitResolution(ClaimResolution resolution, BooleanSupplier wanted) {
-        CompletableFuture<Set<ClaimId>> ended = new CompletableFuture<>();
-        resolve(List.of(resolution), true, (failures, failure) -> failures < FEW || wanted.getAsBoolean(), into(ended));
-        return await(ended).contains(resolution.claim());
-    }
-
-    private static <T> Callback<T> into(CompletableFuture<T> future) {
-        return (given, failure, askedAt) -> {
-            if (failure == null) {
-                future.complete(given);
-            } else {
-                future.completeExceptionally(failure);
-            }
-        };
+        return await(resolve(List.of(resolution), true, (failures, failure) -> failures < FEW || wanted.getAsBoolean()))
+                .contains(resolution.claim());
     }
 
     /** Waits despite interrupts. */
@@ -225,7 +204,7 @@ public final class RetryingClaimClient {
         try {
             return answer.join();
         } catch (CompletionException failed) {
-            throw failed.getCause() instanceof RuntimeException failure ? failure : failed;
+            throw Causes.unwrap(failed) instanceof RuntimeException failure ? failure : failed;
         }
     }
 
@@ -295,53 +274,47 @@ public final class RetryingClaimClient {
 
         private final String what;
         private final Object keys;
-        private final Function<Runnable, CompletableFuture<T>> call;
+        private final Supplier<CompletableFuture<T>> call;
         private final RetryCondition condition;
-        private final Callback<T> answer;
+        private final Consumer<Throwable> givenUp;
+        private final CompletableFuture<T> answer = new CompletableFuture<>();
         private @Nullable BackOffExecution pauses;
         private @Nullable Throwable failure;
         private int failures;
-        private long askedAt;
         private boolean isEnded;
 
+        /** @param givenUp is run with the reason before the answer fails */
         Call(
                 String what,
                 Object keys,
-                Function<Runnable, CompletableFuture<T>> call,
+                Supplier<CompletableFuture<T>> call,
                 RetryCondition condition,
-                Callback<T> answer) {
+                Consumer<Throwable> givenUp) {
             this.what = what;
             this.keys = keys;
             this.call = call;
             this.condition = condition;
-            this.answer = answer;
+            this.givenUp = givenUp;
         }
 
-        void attempt() {
-            // Too early is safe, for a store that does not say when it is asked.
-            askedAt = clock.nanoTime();
-            var unused = call.apply(() -> askedAt = clock.nanoTime()).whenComplete((given, failed) -> {
-                if (failed == null) {
-                    end(given, null);
-                } else {
-                    Boundary.guard(
-                            "A failed call of the claim store",
-                            () -> failed(Causes.unwrap(failed)),
-                            crash -> end(null, crash));
-                }
-            });
+        CompletableFuture<T> begin() {
+            attempt();
+            return answer;
         }
 
-        /** Once, also if that crashes. */
-        private void end(@Nullable T given, @Nullable Throwable unanswered) {
-            if (isEnded) {
-                return;
-            }
-            isEnded = true;
-            if (pauses != null && repeating.decrementAndGet() == 0) {
-                isTold.set(false);
-            }
-            answer.accept(given, unanswered, askedAt);
+        private void attempt() {
+            Boundary.whenComplete(
+                    "A call of the claim store",
+                    call.get(),
+                    (given, failed) -> {
+                        if (failed == null) {
+                            end();
+                            answer.complete(given);
+                        } else {
+                            failed(failed);
+                        }
+                    },
+                    this::giveUp);
         }
 
         private void failed(Throwable failed) {
@@ -349,7 +322,7 @@ public final class RetryingClaimClient {
             failure = failure == null || !(failed instanceof ClaimStoreBusyException) ? failed : failure;
             failures++;
             if (failed instanceof IllegalArgumentException || !condition.shouldRetry(failures, failed)) {
-                end(null, failure);
+                giveUp(failure);
                 return;
             }
             if (pauses == null) {
@@ -362,8 +335,26 @@ public final class RetryingClaimClient {
             } else {
                 log.warn("{} {} failed; trying again: {}", what, keys, why(failed));
             }
-            timer.after(
-                    pause, () -> Boundary.guard("A call of the claim store", this::attempt, crash -> end(null, crash)));
+            timer.after(pause, () -> Boundary.guard("A call of the claim store", this::attempt, this::giveUp));
+        }
+
+        private void giveUp(Throwable reason) {
+            if (end()) {
+                givenUp.accept(reason);
+            }
+            answer.completeExceptionally(reason);
+        }
+
+        /** Ends the call, also after a crash; returns whether it had not ended before. */
+        private boolean end() {
+            if (isEnded) {
+                return false;
+            }
+            isEnded = true;
+            if (pauses != null && repeating.decrementAndGet() == 0) {
+                isTold.set(false);
+            }
+            return true;
         }
     }
 }

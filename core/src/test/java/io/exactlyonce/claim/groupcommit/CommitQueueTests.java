@@ -274,7 +274,7 @@ class CommitQueueTests {
     }
 
     private Call add(ClaimBatch asked, boolean isAwaited) {
-        Call call = Call.of(asked, isAwaited, clock.nanoTime(), () -> {});
+        Call call = Call.of(asked, isAwaited, clock.nanoTime());
         assertThat(queue.add(call)).isTrue();
         return call;
     }

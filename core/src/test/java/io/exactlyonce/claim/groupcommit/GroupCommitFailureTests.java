@@ -27,7 +27,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Assumptions;
@@ -76,9 +75,9 @@ class GroupCommitFailureTests {
     @Test
     void callThatWaitsForTooLongIsRefusedThoughEachFlusherIsStuckAndNeverReachesTheStore() throws Exception {
         impatient();
-        var stuck = rig.front.claimAsync(List.of(request(newKey())), () -> {});
+        var stuck = rig.front.claimAsync(List.of(request(newKey())));
         Batch onItsWay = rig.store.next();
-        var refused = rig.front.claimAsync(List.of(request(newKey())), () -> {});
+        var refused = rig.front.claimAsync(List.of(request(newKey())));
         var refusedToo = rig.front.resolveAsync(
                 List.of(new ClaimResolution.Completed(request(newKey()).id(), "1")), true);
 
@@ -90,7 +89,7 @@ class GroupCommitFailureTests {
         assertThatThrownBy(refusedToo::get).hasCauseInstanceOf(ClaimStoreBusyException.class);
         assertThat(stuck).isNotDone();
         onItsWay.answer();
-        assertThat(stuck.get()).hasSize(1);
+        assertThat(stuck.get().outcomes()).hasSize(1);
         assertThat(rig.store.entries()).hasSize(1);
     }
 
@@ -98,9 +97,9 @@ class GroupCommitFailureTests {
     void patienceIsWatchedAgainAfterTheQueueWasEmpty() throws Exception {
         impatient();
         for (int round = 0; round < 3; round++) {
-            var onItsWay = rig.front.claimAsync(List.of(request(newKey())), () -> {});
+            var onItsWay = rig.front.claimAsync(List.of(request(newKey())));
             Batch batch = rig.store.next();
-            var refused = rig.front.claimAsync(List.of(request(newKey())), () -> {});
+            var refused = rig.front.claimAsync(List.of(request(newKey())));
             await().atMost(Duration.ofSeconds(10)).until(refused::isCompletedExceptionally);
             batch.answer();
             onItsWay.get();
@@ -111,22 +110,24 @@ class GroupCommitFailureTests {
     @Test
     void claimsAreAskedForWhenTheirBatchGoesToTheStoreAndNotBefore() throws Exception {
         Batch busy = rig.block();
-        AtomicInteger asked = new AtomicInteger();
-        var first = rig.front.claimAsync(List.of(request(newKey())), asked::incrementAndGet);
-        var second = rig.front.claimAsync(List.of(request(newKey())), asked::incrementAndGet);
-        assertThat(asked).hasValue(0);
+        var first = rig.front.claimAsync(List.of(request(newKey())));
+        var second = rig.front.claimAsync(List.of(request(newKey())));
+        long called = System.nanoTime();
 
         busy.answer();
         Batch both = rig.store.next();
-        assertThat(asked).hasValue(2);
+        long bothWereSent = System.nanoTime();
         both.fail(new IllegalArgumentException("a text with NUL"));
         Batch half = rig.store.next();
-        assertThat(asked).hasValue(3);
+        long firstWasSent = System.nanoTime();
         half.answer();
         rig.store.next().answer();
-        assertThat(first.get()).hasSize(1);
-        assertThat(second.get()).hasSize(1);
-        assertThat(asked).hasValue(4);
+
+        assertThat(first.get().outcomes()).hasSize(1);
+        assertThat(first.get().askedAt() - called).isPositive();
+        assertThat(first.get().askedAt()).isBetween(bothWereSent, firstWasSent);
+        assertThat(second.get().outcomes()).hasSize(1);
+        assertThat(second.get().askedAt()).isGreaterThan(firstWasSent);
     }
 
     /** A call that no flusher hears would wait for ever: callers and flushers meet at any point of each other's steps. */
@@ -140,7 +141,7 @@ class GroupCommitFailureTests {
             Threads.run(3, () -> {
                 for (int i = 0; i < calls; i++) {
                     ClaimRequest claim = request(newKey());
-                    two.front.claimAsync(List.of(claim), () -> {}).join();
+                    two.front.claimAsync(List.of(claim)).join();
                     if (ThreadLocalRandom.current().nextInt(4) == 0) {
                         Thread.yield();
                     }

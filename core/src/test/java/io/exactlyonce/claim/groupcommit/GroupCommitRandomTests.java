@@ -3,6 +3,7 @@ package io.exactlyonce.claim.groupcommit;
 import static io.exactlyonce.claim.Claims.newKey;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -250,11 +251,9 @@ class GroupCommitRandomTests {
         call.isPoison = random.nextInt(25) == 0;
         ids.forEach(id -> asked.put(id, call));
         call.answer = isClaim
-                ? front.claimAsync(
-                        ids.stream()
-                                .map(id -> new ClaimRequest(id.key(), id.value(), "worker", Duration.ofSeconds(30)))
-                                .toList(),
-                        () -> {})
+                ? front.claimAsync(ids.stream()
+                        .map(id -> new ClaimRequest(id.key(), id.value(), "worker", Duration.ofSeconds(30)))
+                        .toList())
                 : front.resolveAsync(
                         ids.stream()
                                 .map(id -> random.nextInt(3) == 0
@@ -282,7 +281,7 @@ class GroupCommitRandomTests {
         } else if (last instanceof IllegalStateException) {
             assertThat(answer).isInstanceOf(ClaimStoreUnavailableException.class);
         } else if (call.isClaim) {
-            assertThat(answer)
+            assertThat(((AsyncClaimStore.Claimed) answer).outcomes())
                     .isEqualTo(call.ids.stream()
                             .map(GroupCommitRandomTests::outcome)
                             .toList());

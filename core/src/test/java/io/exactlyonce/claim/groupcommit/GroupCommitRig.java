@@ -42,7 +42,7 @@ public final class GroupCommitRig implements AutoCloseable {
 
     /** Claims, and waits for the answer. */
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) throws Exception {
-        return answer(front.claimAsync(requests, () -> {}));
+        return answer(front.claimAsync(requests)).outcomes();
     }
 
     /** Ends claims, and waits for the answer. */

@@ -6,7 +6,6 @@ import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreBusyException;
@@ -41,9 +40,9 @@ class RetryingClaimClientTests {
 
     private void claim(RetryingClaimClient asking, int attempts) {
         asking.claim(
-                List.of(new ClaimSettings("worker", null).request(DeliveryRig.spec(InDoubtSettings.RERUN))),
-                (failures, failure) -> failures < attempts,
-                (outcomes, failure, askedAt) -> answers.add(failure == null ? "answered" : "given up"));
+                        List.of(new ClaimSettings("worker", null).request(DeliveryRig.spec(InDoubtSettings.RERUN))),
+                        (failures, failure) -> failures < attempts)
+                .whenComplete((claimed, failure) -> answers.add(failure == null ? "answered" : "given up"));
     }
 
     /** Each is a line that a stack trace follows. */
@@ -113,11 +112,12 @@ class RetryingClaimClientTests {
             throw new IllegalArgumentException("a text with NUL");
         });
 
-        repeating.resolve(
-                List.of(new ClaimResolution.Released(anyClaim(), "failed", false)),
-                true,
-                (failures, failure) -> failures < RetryingClaimClient.FEW,
-                (recorded, failure, askedAt) -> answers.add(failure == null ? "recorded" : "refused"));
+        repeating
+                .resolve(
+                        List.of(new ClaimResolution.Released(anyClaim(), "failed", false)),
+                        true,
+                        (failures, failure) -> failures < RetryingClaimClient.FEW)
+                .whenComplete((recorded, failure) -> answers.add(failure == null ? "recorded" : "refused"));
 
         assertThat(answers).containsExactly("refused");
         assertThat(outage.store.completions()).isEmpty();
@@ -153,10 +153,11 @@ class RetryingClaimClientTests {
         Deque<Throwable> left = new ArrayDeque<>(List.of(only));
         AsyncClaimStore store = new AsyncClaimStore() {
             @Override
-            public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, Runnable asking) {
+            public CompletableFuture<Claimed> claimAsync(List<ClaimRequest> requests) {
                 Throwable failure = left.poll();
                 return failure == null
-                        ? CompletableFuture.completedFuture(outage.store.claim(requests))
+                        ? CompletableFuture.completedFuture(
+                                new Claimed(outage.store.claim(requests), outage.clock.nanoTime()))
                         : CompletableFuture.failedFuture(failure);
             }
 
@@ -166,6 +167,6 @@ class RetryingClaimClientTests {
                 return CompletableFuture.completedFuture(outage.store.resolve(resolutions));
             }
         };
-        return new RetryingClaimClient(outage.store, store, outage.timer, outage.clock);
+        return new RetryingClaimClient(outage.store, store, outage.timer);
     }
 }

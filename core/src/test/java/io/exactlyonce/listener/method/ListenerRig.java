@@ -233,7 +233,7 @@ public final class ListenerRig {
     }
 
     private static RetryingClaimClient claims(ScriptedStore store, Executor threads, NanoClock clock) {
-        return new RetryingClaimClient(store, new ExecutorClaimStore(store, threads), new FakeTimer(), clock);
+        return new RetryingClaimClient(store, new ExecutorClaimStore(store, threads, clock), new FakeTimer());
     }
 
     static DeliveryPipeline pipeline(ScriptedStore store, Executor threads, NanoClock clock) {

@@ -5,7 +5,6 @@ import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
@@ -22,6 +21,7 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
+import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Change;
@@ -64,19 +64,19 @@ final class Worker {
         this.way = way;
         renewer = new Renewer(store, SOON, NOTHING, Runnable::run, this::now, () -> 0);
         var asked = new io.exactlyonce.delivery.pipeline.RetryingClaimClient(
-                store, new Answering(store), Timer.SYSTEM, this::now);
+                store, new Answering(store, this::now), Timer.SYSTEM);
         OutcomePolicy policy = new OutcomePolicy(new ClaimSettings("worker", Claims.LEASE), BACKOFF);
         deliveries = new Deliveries(renewer, asked, policy, NOTHING, this::now, 1);
         pipeline = new DeliveryPipeline(asked, policy, RESULTS, NOTHING, this::now, Runnable::run);
     }
 
     /** Asks on the thread that calls. A death there ends all that this thread does. */
-    private record Answering(ClaimStore store) implements AsyncClaimStore {
+    private record Answering(ClaimStore store, NanoClock clock) implements AsyncClaimStore {
 
         @Override
-        public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, Runnable asking) {
-            asking.run();
-            return answer(() -> store.claim(requests));
+        public CompletableFuture<Claimed> claimAsync(List<ClaimRequest> requests) {
+            long askedAt = clock.nanoTime();
+            return answer(() -> new Claimed(store.claim(requests), askedAt));
         }
 
         @Override

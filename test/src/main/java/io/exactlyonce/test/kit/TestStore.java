@@ -129,9 +129,9 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
     }
 
     @Override
-    public CompletableFuture<List<ClaimOutcome>> claimAsync(List<ClaimRequest> requests, Runnable asking) {
-        asking.run();
-        return answer(() -> claim(requests));
+    public CompletableFuture<Claimed> claimAsync(List<ClaimRequest> requests) {
+        long askedAt = clock.nanoTime();
+        return answer(() -> new Claimed(claim(requests), askedAt));
     }
 
     @Override
