@@ -51,13 +51,8 @@ public final class Lease extends Renewable {
 
     /** Stops renewal of the lease: the claim has been completed, released or lost. */
     public void stopRenewal() {
-        renewer.leases.all.remove(this);
+        renewer.leases.remove(this);
         end();
-    }
-
-    @Override
-    InFlight<?> inFlight() {
-        return renewer.leases;
     }
 
     /** A handler that ran into its timeout is left to the end of its lease, as its message is to that of its visibility timeout. */

@@ -29,7 +29,7 @@ abstract class Renewable {
      */
     static final Duration LATE_ANSWER = Duration.ofSeconds(1);
 
-    static final long CEILING_NANOS = VisibilityWindow.CEILING.toNanos();
+    private static final long CEILING_NANOS = VisibilityWindow.CEILING.toNanos();
 
     /** One twentieth of the length counts as nearly due, and as its last moment. */
     private static final int NEARLY = 20;
@@ -51,9 +51,6 @@ abstract class Renewable {
     private long due;
     private long answerDue;
 
-    /** It is neither due nor over before, whatever its state. */
-    private volatile long quietUntil;
-
     private boolean failing;
     private boolean chosenByHandler;
 
@@ -74,29 +71,10 @@ abstract class Renewable {
 
     private void begin(long askedAt, long lasting, long untilDue) {
         end = askedAt + lasting;
-        dueAfter(untilDue, askedAt);
+        due = askedAt + untilDue;
         failing = false;
         chosenByHandler = false;
     }
-
-    private void dueAfter(long delay, long now) {
-        due = now + delay;
-        long lastMoment = end - now - lastMoment();
-        long ceiling = begun - now + CEILING_NANOS - TimeUnit.SECONDS.toNanos(1);
-        quietUntil = now + Math.min(delay, Math.min(lastMoment, ceiling));
-        inFlight().expect(quietUntil);
-    }
-
-    private long lastMoment() {
-        return Math.min(length.toNanos() / NEARLY, LONGEST_LAST_MOMENT.toNanos());
-    }
-
-    long quietUntil() {
-        return quietUntil;
-    }
-
-    /** Returns those to which it belongs. */
-    abstract InFlight<?> inFlight();
 
     /** Returns whether it is renewed, or left to its end. */
     abstract boolean isKept();
@@ -130,7 +108,7 @@ abstract class Renewable {
     }
 
     private boolean isInItsLastMoment(long now) {
-        return isOver(now + lastMoment());
+        return isOver(now + Math.min(length.toNanos() / NEARLY, LONGEST_LAST_MOMENT.toNanos()));
     }
 
     synchronized boolean isOver(long now) {
@@ -188,8 +166,10 @@ abstract class Renewable {
                 failing = true;
                 long now = renewer.now();
                 Duration left = Duration.ofNanos(end - now);
-                dueAfter(
-                        renewer.schedule.retryAfter(left, renewer.random.next()).toNanos(), now);
+                due = now
+                        + renewer.schedule
+                                .retryAfter(left, renewer.random.next())
+                                .toNanos();
             }
         }
         // Our own end of it is not a loss.

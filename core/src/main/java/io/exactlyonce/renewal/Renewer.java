@@ -57,8 +57,8 @@ public final class Renewer {
     final RenewalSchedule schedule;
     final RenewalObserver observer;
     final Jitter random;
-    final InFlight<Window> windows;
-    final InFlight<Lease> leases;
+    final Set<Window> windows = ConcurrentHashMap.newKeySet();
+    final Set<Lease> leases = ConcurrentHashMap.newKeySet();
 
     /** Whose handler runs, and has a timeout. */
     final Set<Window> timed = ConcurrentHashMap.newKeySet();
@@ -92,8 +92,6 @@ public final class Renewer {
         this.random = random;
         this.lastTick = now();
         this.lastLeaseTick = lastTick;
-        this.windows = new InFlight<>(lastTick);
-        this.leases = new InFlight<>(lastTick);
     }
 
     /**
@@ -124,7 +122,7 @@ public final class Renewer {
 
     /** Returns how many deliveries are renewed. */
     public int inFlight() {
-        return windows.all.size();
+        return windows.size();
     }
 
     /** Returns the time since both visibility timeouts and leases were checked: normally at most a tenth of a second. */
@@ -164,7 +162,7 @@ public final class Renewer {
         timed.forEach(Window::timeOut);
         long now = now();
         lastLeaseTick = now;
-        Collection<Lease> due = leases.due(now);
+        List<Lease> due = due(leases, now);
         waiting.addAll(due);
         for (int from = 0; from < due.size(); from += CHUNK) {
             leaseThread.execute(this::renewWaiting);
@@ -184,7 +182,7 @@ public final class Renewer {
     private void tickVisibility() {
         long now = now();
         noticePause(now);
-        windows.due(now).stream()
+        due(windows, now).stream()
                 .collect(Collectors.groupingBy(window -> window.subscription.visibility()))
                 .forEach((queue, messages) -> renew(queue, messages, now));
     }
@@ -199,15 +197,24 @@ public final class Renewer {
         // The part of the shortest visibility timeout is longer than a tick: most ticks need not ask each.
         if (late >= ALWAYS_LATE.toNanos()
                 || (late >= TICK.toNanos()
-                        && windows.all.stream().anyMatch(window -> late >= window.length.toNanos() / PART))) {
+                        && windows.stream().anyMatch(window -> late >= window.length.toNanos() / PART))) {
             log.warn(
                     "Renewals were paused for {} ms, with {} deliveries in flight; those whose "
                             + "visibility timeouts have expired are not renewed. Look for long garbage "
                             + "collections, a starved CPU or a suspended machine",
                     late / 1_000_000,
-                    windows.all.size());
+                    windows.size());
             observer.paused(Duration.ofNanos(late));
         }
+    }
+
+    /** Ends expired ones; starts to renew due and nearly due ones, and returns those. */
+    private static <R extends Renewable> List<R> due(Collection<R> renewed, long now) {
+        boolean anyDue = false;
+        for (R each : renewed) {
+            anyDue |= each.check(now);
+        }
+        return anyDue ? renewed.stream().filter(each -> each.attempt(now)).toList() : List.of();
     }
 
     private static void renew(QueueVisibility queue, List<Window> due, long askedAt) {

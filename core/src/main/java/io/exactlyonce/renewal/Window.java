@@ -63,7 +63,7 @@ public final class Window extends Renewable {
     public synchronized void startTimeout(Runnable running) {
         Duration timeout = subscription.timeout();
         // Its listener's stop may have been faster.
-        if (timeout != null && renewer.windows.all.contains(this)) {
+        if (timeout != null && renewer.windows.contains(this)) {
             timeIsUp = renewer.now() + timeout.toNanos();
             handler = running;
             renewer.timed.add(this);
@@ -94,11 +94,6 @@ public final class Window extends Renewable {
                 timeout.toMillis());
         running.run();
         renewer.observer.timedOut(subscription);
-    }
-
-    @Override
-    InFlight<?> inFlight() {
-        return renewer.windows;
     }
 
     @Override
@@ -231,7 +226,7 @@ public final class Window extends Renewable {
     /** Stops; completes when no renewal is under way. Excludes {@link #attempt}, so that it misses none that begins. */
     private synchronized CompletableFuture<Void> ended() {
         stopLeaseRenewal();
-        renewer.windows.all.remove(this);
+        renewer.windows.remove(this);
         end();
         return underWay;
     }

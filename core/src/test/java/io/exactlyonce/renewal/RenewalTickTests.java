@@ -6,15 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.visibility.QueueVisibility.Change;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Most ticks look at one moment, and not at each visibility timeout and lease. None may be forgotten by that. */
-class InFlightTests {
+/** Visibility timeouts and leases that are added or lost while a tick looks at all of them. None may be forgotten. */
+class RenewalTickTests {
 
     private RenewalRig rig = new RenewalRig(new RenewalSchedule(false, 0.5, 0));
 
@@ -32,19 +30,6 @@ class InFlightTests {
 
         rig.tickFor(Duration.ofMillis(100));
         assertThat(rig.timesLost).hasValue(1);
-    }
-
-    /** A tick may come between the two, and look at all but this one. */
-    @Test
-    void whatIsAddedAfterATickThatCameSinceItsReceiveIsRenewedInTime() {
-        rig = RenewalRig.renewing();
-        Subscription orders = new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), rig.queue);
-        Window window = new Window(rig.renewer, orders, "handle", rig.clock.nanoTime());
-        rig.advance(Duration.ofSeconds(15));
-
-        rig.renewer.windows.add(window);
-
-        assertThat(rig.millisOfRequests(Duration.ofSeconds(14))).containsExactly(100L);
     }
 
     @Test
