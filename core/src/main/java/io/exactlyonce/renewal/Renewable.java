@@ -82,24 +82,31 @@ abstract class Renewable {
     /** Logs the result of an attempt, or its loss without one, and notifies the observer. */
     abstract void report(Result result);
 
-    /**
-     * Ends it if its renewal stays unanswered, or in its last moment if that is failing or not wanted: nothing can save
-     * it then, and an interrupted handler has that time to stop.
-     *
-     * @return whether its renewal is due
-     */
-    boolean check(long now) {
+    /** Ends it, as a loss, if nothing can save it. */
+    void expire(long now) {
         synchronized (this) {
-            boolean isKept = isKept();
-            boolean isInDoubt =
-                    state == State.UNDER_WAY ? answerDue - now <= 0 : (failing || !isKept) && isInItsLastMoment(now);
-            if (state == State.OVER || !(isInDoubt || isOverForGood(now))) {
-                return state == State.WAITING && isKept && due - now <= 0;
+            if (state == State.OVER || !isBeyondSaving(now)) {
+                return;
             }
             state = State.OVER;
         }
         report(Result.LOST);
-        return false;
+    }
+
+    /**
+     * Returns whether no renewal can save it, or its renewal stays unanswered, or fails or is not wanted in its last
+     * moment. An interrupted handler has that moment to stop.
+     */
+    private boolean isBeyondSaving(long now) {
+        if (isOverForGood(now)) {
+            return true;
+        }
+        return state == State.UNDER_WAY ? answerDue - now <= 0 : isInItsLastMoment(now) && (failing || !isKept());
+    }
+
+    /** Returns whether its renewal is due. */
+    synchronized boolean isDue(long now) {
+        return state == State.WAITING && due - now <= 0 && isKept();
     }
 
     /** Returns whether no renewal can bring it back. */

@@ -212,7 +212,8 @@ public final class Renewer {
     private static <R extends Renewable> List<R> due(Collection<R> renewed, long now) {
         boolean anyDue = false;
         for (R each : renewed) {
-            anyDue |= each.check(now);
+            each.expire(now);
+            anyDue = anyDue || each.isDue(now);
         }
         return anyDue ? renewed.stream().filter(each -> each.attempt(now)).toList() : List.of();
     }

@@ -157,7 +157,7 @@ public final class Window extends Renewable {
         return isOver(now) || super.isOverForGood(now);
     }
 
-    /** Never renews an expired one, such as one whose shorter length was confirmed late, after this tick's {@link #check}. */
+    /** Never renews an expired one, such as one whose shorter length was confirmed late, after this tick's {@link #expire}. */
     @Override
     synchronized boolean attempt(long now) {
         boolean begins = !isOver(now) && super.attempt(now);
