@@ -99,8 +99,8 @@ public final class Renewer {
      *
      * @param receivedAt when the message was received, by the monotonic clock
      */
-    public Window start(Subscription subscription, String receiptHandle, long receivedAt) {
-        Window window = new Window(this, subscription, receiptHandle, receivedAt);
+    public Window start(Subscription subscription, String messageId, String receiptHandle, long receivedAt) {
+        Window window = new Window(this, subscription, messageId, receiptHandle, receivedAt);
         windows.add(window);
         return window;
     }

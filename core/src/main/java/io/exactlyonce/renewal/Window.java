@@ -31,6 +31,7 @@ public final class Window extends Renewable {
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
     final Subscription subscription;
+    final String messageId;
     final String receiptHandle;
     private volatile @Nullable Lease lease;
     private volatile CompletableFuture<Void> underWay = DONE;
@@ -38,9 +39,10 @@ public final class Window extends Renewable {
     private volatile long timeIsUp;
     private volatile boolean timedOut;
 
-    Window(Renewer renewer, Subscription subscription, String receiptHandle, long receivedAt) {
+    Window(Renewer renewer, Subscription subscription, String messageId, String receiptHandle, long receivedAt) {
         super(renewer, subscription.window().length(), receivedAt, receivedAt);
         this.subscription = subscription;
+        this.messageId = messageId;
         this.receiptHandle = receiptHandle;
     }
 
@@ -88,9 +90,9 @@ public final class Window extends Renewable {
             timedOut = true;
         }
         log.warn(
-                "A handler of {} runs longer than its timeout of {} ms: it is interrupted, and its "
+                "The handler of {} runs longer than its timeout of {} ms: it is interrupted, and its "
                         + "message and claim are no longer renewed",
-                subscription,
+                this,
                 timeout.toMillis());
         running.run();
         renewer.observer.timedOut(subscription);
@@ -178,12 +180,12 @@ public final class Window extends Renewable {
     @Override
     void report(Result result) {
         switch (result) {
-            case SUCCEEDED -> log.trace("Renewed a visibility timeout of {}", subscription);
-            case FAILED -> log.warn("Renewing a visibility timeout of {} failed and will be retried", subscription);
+            case SUCCEEDED -> log.trace("Renewed the visibility timeout of {}", this);
+            case FAILED -> log.warn("Renewing the visibility timeout of {} failed and will be retried", this);
             case LOST ->
                 log.warn(
-                        "A visibility timeout of {} is lost: the message may be redelivered; its claim protects it",
-                        subscription);
+                        "The visibility timeout of {} is lost: the message may be redelivered; its claim protects it",
+                        this);
         }
         renewer.observer.renewed(subscription, Target.WINDOW, result);
     }
@@ -206,9 +208,9 @@ public final class Window extends Renewable {
             }
             if (isOver(askedAt) || !take(askedAt)) {
                 return CompletableFuture.failedFuture(new IllegalStateException(
-                        ("The visibility of a message of %s cannot be changed: its visibility timeout has "
+                        ("The visibility of %s cannot be changed: its visibility timeout has "
                                         + "expired, and another consumer may own it")
-                                .formatted(subscription)));
+                                .formatted(this)));
             }
             underWay = chosen;
         }
@@ -276,5 +278,11 @@ public final class Window extends Renewable {
                                 answer);
                     }
                 }));
+    }
+
+    /** Names the message, for logs. */
+    @Override
+    public String toString() {
+        return "message %s of %s".formatted(messageId, subscription);
     }
 }

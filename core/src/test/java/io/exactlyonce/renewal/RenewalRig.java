@@ -123,7 +123,7 @@ final class RenewalRig implements RenewalObserver {
                 visibility,
                 null,
                 PollGate.OPEN);
-        return renewer.start(orders, handle, clock.nanoTime());
+        return renewer.start(orders, "id of " + handle, handle, clock.nanoTime());
     }
 
     /** Claims, too, with a lease as long as the window is by default. */

@@ -73,6 +73,7 @@ class RenewerTests {
         rig.clock.advance(Duration.ofSeconds(4));
         rig.renewer.start(
                 new Subscription("listener", "orders", VisibilityWindow.ofSeconds(WINDOW), rig.queue),
+                "id",
                 "handle",
                 receivedAt);
 
@@ -261,7 +262,7 @@ class RenewerTests {
     }
 
     @Test
-    void refusedWindowIsLostAtOnceAndNeitherRenewedNorReturned() {
+    void refusedWindowIsLostAtOnceAndNeitherRenewedNorReturned(CapturedOutput output) {
         Window window = start();
         rig.queue.answer(QueueVisibility.Result.REFUSED);
 
@@ -271,6 +272,9 @@ class RenewerTests {
 
         assertThat(rig.queue.requests()).hasSize(1);
         assertThat(rig.windowResults).containsExactly(Result.LOST);
+        assertThat(output)
+                .containsOnlyOnce("The visibility timeout of message id of handle of listener 'listener' on queue"
+                        + " 'orders' is lost");
     }
 
     @Test
