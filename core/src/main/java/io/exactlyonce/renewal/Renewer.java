@@ -10,6 +10,7 @@ import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.QueueVisibility.Answers;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -23,7 +24,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.core.NestedExceptionUtils;
@@ -224,19 +224,26 @@ public final class Renewer {
                         window.receiptHandle, (int) window.granted(askedAt).toSeconds()))
                 .toList();
         var unused = queue.change(changes)
-                .whenComplete((answers, failure) -> Boundary.guard("A renewal of visibility timeouts", () -> {
-                    Map<String, QueueVisibility.Result> known = failure == null ? answers : Map.of();
+                .whenComplete((answers, crash) -> Boundary.guard("A renewal of visibility timeouts", () -> {
+                    Answers known = crash == null ? answers : new Answers(Map.of(), crash);
+                    if (known.failure() != null) {
+                        log.warn(
+                                "Renewing visibility timeouts of {} failed; renewals are retried until the timeouts end",
+                                due.get(0).subscription,
+                                known.failure());
+                    }
                     for (Window window : due) {
-                        window.answered(result(known.get(window.receiptHandle)), askedAt);
+                        window.answered(result(known.of(window.receiptHandle)), askedAt);
                     }
                 }));
     }
 
-    private static Result result(QueueVisibility.@Nullable Result answer) {
-        if (answer == QueueVisibility.Result.CHANGED) {
-            return Result.SUCCEEDED;
-        }
-        return answer == QueueVisibility.Result.REFUSED ? Result.LOST : Result.FAILED;
+    private static Result result(QueueVisibility.Result answer) {
+        return switch (answer) {
+            case CHANGED -> Result.SUCCEEDED;
+            case REFUSED -> Result.LOST;
+            case FAILED -> Result.FAILED;
+        };
     }
 
     private void renew(List<Lease> due) {

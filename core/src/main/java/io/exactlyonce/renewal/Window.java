@@ -4,10 +4,11 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.renewal.RenewalObserver.Target;
 import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.QueueVisibility.Answers;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -207,8 +208,8 @@ public final class Window extends Renewable {
                 return underWay.thenCompose(answered -> choose(wanted, request));
             }
             if (isOver(askedAt) || !take(askedAt)) {
-                return CompletableFuture.failedFuture(new IllegalStateException(
-                        ("The visibility of %s cannot be changed: its visibility timeout has "
+                return CompletableFuture.failedFuture(
+                        new IllegalStateException(("The visibility of %s cannot be changed: its visibility timeout has "
                                         + "expired, and another consumer may own it")
                                 .formatted(this)));
             }
@@ -241,12 +242,12 @@ public final class Window extends Renewable {
      * @param delays rounded up to whole seconds; shorter if SQS's ceiling, beyond which it refuses, comes first
      */
     public static void returnAll(Subscription subscription, Map<Window, Duration> delays) {
-        List<Change> ready = new ArrayList<>(delays.size());
+        Map<Window, Change> ready = new LinkedHashMap<>(delays.size());
         delays.forEach((window, delay) -> {
             boolean ours = window.isInvisible();
             CompletableFuture<Void> ended = window.ended();
             if (ours && ended.isDone()) {
-                ready.addAll(window.exposure(delay));
+                ready.putAll(window.exposure(delay));
             } else if (ours) {
                 var unused = ended.thenRun(() -> expose(subscription, window.exposure(delay)));
             }
@@ -254,30 +255,40 @@ public final class Window extends Renewable {
         expose(subscription, ready);
     }
 
-    private List<Change> exposure(Duration delay) {
+    private Map<Window, Change> exposure(Duration delay) {
         long now = renewer.now();
         long seconds = Math.min(delay.plusNanos(999_999_999).toSeconds(), secondsLeft(now));
         return isOver(now) || isChosenBeyond(now + delay.toNanos())
-                ? List.of()
-                : List.of(new Change(receiptHandle, (int) seconds));
+                ? Map.of()
+                : Map.of(this, new Change(receiptHandle, (int) seconds));
     }
 
-    private static void expose(Subscription subscription, List<Change> changes) {
+    private static void expose(Subscription subscription, Map<Window, Change> changes) {
         if (changes.isEmpty()) {
             return;
         }
         var unused = subscription
                 .visibility()
-                .change(changes)
-                .thenAccept(answers -> answers.forEach((handle, answer) -> {
-                    if (answer != QueueVisibility.Result.CHANGED) {
+                .change(List.copyOf(changes.values()))
+                .thenAccept(answers -> {
+                    if (answers.failure() != null) {
                         log.warn(
-                                "Returning a message of {} was answered with {}; it becomes visible when its "
-                                        + "visibility timeout ends",
+                                "Returning messages of {} failed; they become visible when their visibility timeouts end",
                                 subscription,
-                                answer);
+                                answers.failure());
                     }
-                }));
+                    changes.keySet().forEach(window -> window.returned(answers));
+                });
+    }
+
+    private void returned(Answers answers) {
+        QueueVisibility.Result answer = answers.of(receiptHandle);
+        if (answer != QueueVisibility.Result.CHANGED) {
+            log.warn(
+                    "Returning {} was answered with {}; it becomes visible when its visibility timeout ends",
+                    this,
+                    answer);
+        }
     }
 
     /** Names the message, for logs. */

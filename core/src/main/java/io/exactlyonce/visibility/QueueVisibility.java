@@ -3,6 +3,7 @@ package io.exactlyonce.visibility;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
 
 /** Changes when messages of one queue become visible to other consumers. */
 @FunctionalInterface
@@ -27,9 +28,28 @@ public interface QueueVisibility {
     record Change(String receiptHandle, int seconds) {}
 
     /**
+     * The results of changes. The caller logs failures, since it knows whether it tries again.
+     *
+     * @param results by receipt handle
+     * @param failure why a request failed; {@code null} if the queue responded to all
+     */
+    record Answers(Map<String, Result> results, @Nullable Throwable failure) {
+
+        /** Makes the answers of a queue that responded to all requests. */
+        public Answers(Map<String, Result> results) {
+            this(results, null);
+        }
+
+        /** Returns the result for a receipt handle: a change without an answer has failed. */
+        public Result of(String receiptHandle) {
+            return results.getOrDefault(receiptHandle, Result.FAILED);
+        }
+    }
+
+    /**
      * Sends the changes in as few requests as possible.
      *
      * @return a result for each receipt handle; never fails
      */
-    CompletableFuture<Map<String, Result>> change(List<Change> changes);
+    CompletableFuture<Answers> change(List<Change> changes);
 }

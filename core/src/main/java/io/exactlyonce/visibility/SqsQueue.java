@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -121,15 +122,19 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     @Override
-    public CompletableFuture<Map<String, Result>> change(List<Change> changes) {
+    public CompletableFuture<Answers> change(List<Change> changes) {
         Map<String, Result> results = new ConcurrentHashMap<>();
+        AtomicReference<@Nullable Throwable> failed = new AtomicReference<>();
         List<CompletableFuture<Void>> requests = new ArrayList<>();
         for (int from = 0; from < changes.size(); from += BATCH_SIZE) {
             List<Change> batch = changes.subList(from, Math.min(from + BATCH_SIZE, changes.size()));
-            requests.add(changeSome(batch).thenAccept(results::putAll));
+            requests.add(changeSome(batch).thenAccept(results::putAll).exceptionally(failure -> {
+                failed.set(failure.getCause());
+                return null;
+            }));
         }
         return CompletableFuture.allOf(requests.toArray(CompletableFuture[]::new))
-                .thenApply(ignored -> results);
+                .thenApply(ignored -> new Answers(results, failed.get()));
     }
 
     private CompletableFuture<Map<String, Result>> changeSome(List<Change> batch) {
@@ -146,16 +151,7 @@ public final class SqsQueue implements QueueVisibility {
         return READY.thenCompose(ready -> client.changeMessageVisibilityBatch(request -> request.queueUrl(queueUrl)
                         .entries(entries)
                         .overrideConfiguration(limits -> limits.apiCallTimeout(timeout))))
-                .thenApply(response -> results(handles, response.failed()))
-                .exceptionally(failure -> {
-                    log.warn(
-                            "Changing the visibility of {} messages of {} failed; renewals are retried until "
-                                    + "their visibility timeouts end",
-                            batch.size(),
-                            queueUrl,
-                            failure.getCause());
-                    return all(handles, Result.FAILED);
-                });
+                .thenApply(response -> results(handles, response.failed()));
     }
 
     /**

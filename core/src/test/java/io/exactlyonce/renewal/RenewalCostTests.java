@@ -7,7 +7,6 @@ import io.exactlyonce.visibility.QueueVisibility;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
@@ -34,13 +33,13 @@ class RenewalCostTests {
     }
 
     /** Counts requests as the SQS adapter sends them: ten messages each. */
-    private CompletableFuture<Map<String, QueueVisibility.Result>> count(List<QueueVisibility.Change> changes) {
+    private CompletableFuture<QueueVisibility.Answers> count(List<QueueVisibility.Change> changes) {
         for (int from = 0; from < changes.size(); from += 10) {
             batches.add(Math.min(10, changes.size() - from));
         }
         QueueVisibility.Result answer = throttled ? QueueVisibility.Result.FAILED : QueueVisibility.Result.CHANGED;
-        return CompletableFuture.completedFuture(
-                changes.stream().collect(Collectors.toMap(QueueVisibility.Change::receiptHandle, change -> answer)));
+        return CompletableFuture.completedFuture(new QueueVisibility.Answers(
+                changes.stream().collect(Collectors.toMap(QueueVisibility.Change::receiptHandle, change -> answer))));
     }
 
     private void receive(int messages, Duration betweenPolls, long window) {

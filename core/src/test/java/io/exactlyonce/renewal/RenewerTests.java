@@ -106,7 +106,8 @@ class RenewerTests {
         QueueVisibility slow = changes -> {
             rig.clock.advance(Duration.ofSeconds(3));
             ticks.get("thread-2").run();
-            return CompletableFuture.completedFuture(Map.of("handle", QueueVisibility.Result.CHANGED));
+            return CompletableFuture.completedFuture(
+                    new QueueVisibility.Answers(Map.of("handle", QueueVisibility.Result.CHANGED)));
         };
         Window window = rig.limiting(Duration.ofSeconds(6)).start(slow, "handle", 10);
         rig.clock.advance(Duration.ofSeconds(1));
@@ -545,7 +546,40 @@ class RenewerTests {
         assertThat(extensions()).containsExactly(0);
         assertThat(rig.renewer.inFlight()).isZero();
         assertThat(output)
-                .containsOnlyOnce("was answered with FAILED; it becomes visible when its visibility timeout ends");
+                .containsOnlyOnce(
+                        "Returning message id of handle of listener 'listener' on queue 'orders' was answered with"
+                                + " FAILED; it becomes visible when its visibility timeout ends");
+    }
+
+    /** Trap: the line said that renewals would be retried. */
+    @Test
+    void returnWhoseRequestFailsIsLoggedWithItsListenerAndItsCauseAndNotRetried(CapturedOutput output) {
+        Window window = start();
+        rig.queue.failOnce(new IllegalStateException("connection refused"));
+
+        RenewalRig.returnAfter(window, Duration.ZERO);
+        rig.tickFor(Duration.ofMinutes(1));
+
+        assertThat(rig.queue.requests()).hasSize(1);
+        assertThat(output)
+                .containsOnlyOnce("Returning messages of listener 'listener' on queue 'orders' failed; they become")
+                .contains("connection refused")
+                .doesNotContain("retried");
+    }
+
+    @Test
+    void renewalWhoseRequestFailsIsLoggedWithItsListenerAndItsCause(CapturedOutput output) {
+        start();
+        rig.queue.failOnce(new IllegalStateException("connection refused"));
+
+        rig.tickFor(Duration.ofSeconds(29));
+
+        assertThat(rig.windowResults).containsExactly(Result.FAILED, Result.SUCCEEDED);
+        assertThat(output)
+                .containsOnlyOnce(
+                        "Renewing visibility timeouts of listener 'listener' on queue 'orders' failed; renewals"
+                                + " are retried")
+                .contains("connection refused");
     }
 
     @Test

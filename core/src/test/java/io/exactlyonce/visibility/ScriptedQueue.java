@@ -14,10 +14,10 @@ import java.util.stream.Collectors;
 public final class ScriptedQueue implements QueueVisibility {
 
     private final List<List<Change>> requests = new ArrayList<>();
-    private final Deque<Function<List<Change>, CompletableFuture<Map<String, Result>>>> answers = new ArrayDeque<>();
+    private final Deque<Function<List<Change>, CompletableFuture<Answers>>> answers = new ArrayDeque<>();
 
     @Override
-    public synchronized CompletableFuture<Map<String, Result>> change(List<Change> changes) {
+    public synchronized CompletableFuture<Answers> change(List<Change> changes) {
         requests.add(changes);
         return answers.isEmpty()
                 ? CompletableFuture.completedFuture(all(changes, Result.CHANGED))
@@ -40,9 +40,9 @@ public final class ScriptedQueue implements QueueVisibility {
         }
     }
 
-    /** The next request fails later than the call. */
+    /** The next request gets no answer. */
     public void failOnce(RuntimeException failure) {
-        answers.add(changes -> CompletableFuture.failedFuture(failure));
+        answers.add(changes -> CompletableFuture.completedFuture(new Answers(Map.of(), failure)));
     }
 
     /** The next request is answered when the returned action is called. */
@@ -57,7 +57,7 @@ public final class ScriptedQueue implements QueueVisibility {
 
     public static final class LateAnswer {
 
-        private final CompletableFuture<Map<String, Result>> future = new CompletableFuture<>();
+        private final CompletableFuture<Answers> future = new CompletableFuture<>();
         private List<Change> changes = List.of();
 
         public void give(Result result) {
@@ -65,7 +65,7 @@ public final class ScriptedQueue implements QueueVisibility {
         }
     }
 
-    private static Map<String, Result> all(List<Change> changes, Result result) {
-        return changes.stream().collect(Collectors.toMap(Change::receiptHandle, change -> result));
+    private static Answers all(List<Change> changes, Result result) {
+        return new Answers(changes.stream().collect(Collectors.toMap(Change::receiptHandle, change -> result)));
     }
 }

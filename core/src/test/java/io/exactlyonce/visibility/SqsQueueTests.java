@@ -3,6 +3,7 @@ package io.exactlyonce.visibility;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.exactlyonce.visibility.QueueVisibility.Answers;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
 import java.net.URL;
@@ -31,7 +32,7 @@ class SqsQueueTests {
 
     @Test
     void changesGoInBatchesOfTen() {
-        Map<String, Result> results = visibility.change(changes(23)).join();
+        Map<String, Result> results = visibility.change(changes(23)).join().results();
 
         assertThat(sqs.requests).extracting(request -> request.entries().size()).containsExactly(10, 10, 3);
         assertThat(sqs.requests)
@@ -60,7 +61,7 @@ class SqsQueueTests {
                 .failed(failed(request, 1, true), failed(request, 2, false))
                 .build());
 
-        assertThat(visibility.change(changes(4)).join())
+        assertThat(visibility.change(changes(4)).join().results())
                 .containsOnly(
                         Map.entry("handle-0", Result.CHANGED),
                         Map.entry("handle-1", Result.REFUSED),
@@ -89,7 +90,7 @@ class SqsQueueTests {
                         .build())
                 .build());
 
-        assertThat(visibility.change(changes(1)).join()).containsOnly(Map.entry("handle-0", Result.FAILED));
+        assertThat(visibility.change(changes(1)).join().results()).containsOnly(Map.entry("handle-0", Result.FAILED));
     }
 
     @Test
@@ -98,10 +99,12 @@ class SqsQueueTests {
                 ? CompletableFuture.failedFuture(new IllegalStateException("throttled"))
                 : FakeSqs.ok();
 
-        Map<String, Result> results = visibility.change(changes(12)).join();
+        Answers answers = visibility.change(changes(12)).join();
 
-        assertThat(results).containsEntry("handle-10", Result.FAILED).containsEntry("handle-11", Result.FAILED);
-        assertThat(results.values()).filteredOn(Result.CHANGED::equals).hasSize(10);
+        assertThat(answers.of("handle-10")).isEqualTo(Result.FAILED);
+        assertThat(answers.of("handle-11")).isEqualTo(Result.FAILED);
+        assertThat(answers.results().values()).hasSize(10).containsOnly(Result.CHANGED);
+        assertThat(answers.failure()).hasMessage("throttled");
     }
 
     @Test
@@ -110,8 +113,11 @@ class SqsQueueTests {
             throw new IllegalStateException("connection pool shut down");
         };
 
-        assertThat(visibility.change(changes(2)).join())
-                .containsOnly(Map.entry("handle-0", Result.FAILED), Map.entry("handle-1", Result.FAILED));
+        Answers answers = visibility.change(changes(2)).join();
+
+        assertThat(answers.of("handle-0")).isEqualTo(Result.FAILED);
+        assertThat(answers.of("handle-1")).isEqualTo(Result.FAILED);
+        assertThat(answers.failure()).hasMessage("connection pool shut down");
     }
 
     private static List<Change> changes(int count) {

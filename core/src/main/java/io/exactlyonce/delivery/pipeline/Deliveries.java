@@ -87,8 +87,8 @@ public final class Deliveries {
     public void begin(Collection<Delivery> received) {
         for (Delivery delivery : received) {
             Subscription subscription = delivery.subscription();
-            delivery.renewBy(renewer.start(
-                    subscription, delivery.messageId(), delivery.receiptHandle(), delivery.receivedAt()));
+            delivery.renewBy(
+                    renewer.start(subscription, delivery.messageId(), delivery.receiptHandle(), delivery.receivedAt()));
             if (inFlight.add(delivery)) {
                 subscription.levels().inFlight().incrementAndGet();
             }

@@ -7,6 +7,7 @@ import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.QueueVisibility.Answers;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
 import java.time.Duration;
@@ -82,7 +83,7 @@ public final class RenewingVisibility extends QueueMessageVisibility {
 
         private final QueueVisibility queue;
         private final List<Change> changes = new ArrayList<>();
-        private final CompletableFuture<Map<String, Result>> answers = new CompletableFuture<>();
+        private final CompletableFuture<Answers> answers = new CompletableFuture<>();
         private boolean isSent;
 
         Together(QueueVisibility queue) {
@@ -91,14 +92,15 @@ public final class RenewingVisibility extends QueueMessageVisibility {
 
         CompletableFuture<Void> change(Change change) {
             return add(change).thenAccept(each -> {
-                Result answer = each.get(change.receiptHandle());
+                Result answer = each.of(change.receiptHandle());
                 if (answer != Result.CHANGED) {
-                    throw new IllegalStateException("Changing a message's visibility was answered with " + answer);
+                    throw new IllegalStateException(
+                            "Changing a message's visibility was answered with " + answer, each.failure());
                 }
             });
         }
 
-        private synchronized CompletableFuture<Map<String, Result>> add(Change change) {
+        private synchronized CompletableFuture<Answers> add(Change change) {
             if (isSent) {
                 return queue.change(List.of(change));
             }

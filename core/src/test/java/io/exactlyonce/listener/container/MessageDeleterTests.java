@@ -19,6 +19,7 @@ import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.visibility.QueueVisibility.Answers;
 import io.exactlyonce.visibility.QueueVisibility.Result;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.SqsQueue;
@@ -63,7 +64,7 @@ class MessageDeleterTests {
     private final Renewer renewer = ListenerRig.renewer(store, clock);
     private final Deliveries deliveries =
             ListenerRig.deliveries(renewer, observer, Duration.ofSeconds(1), clock, store, Runnable::run);
-    private final CompletableFuture<Map<String, Result>> renewed = new CompletableFuture<>();
+    private final CompletableFuture<Answers> renewed = new CompletableFuture<>();
     private final Subscription orders =
             new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), changes -> renewed);
     private final FakeReceives sqs = new FakeReceives();
@@ -150,7 +151,7 @@ class MessageDeleterTests {
 
         deleter.delete(List.of(early, late));
         assertThat(sqs.deletes()).isEmpty();
-        renewed.complete(Map.of("early", Result.CHANGED));
+        renewed.complete(new Answers(Map.of("early", Result.CHANGED)));
 
         assertThat(sqs.deletes()).containsExactly(List.of("early", "late"));
         assertThat(succeeded).containsExactly(List.of(early.message(), late.message()));
@@ -160,7 +161,7 @@ class MessageDeleterTests {
     /** A callback gets contents, which a sender may make as long as a queue takes. */
     @Test
     void messagesOfAMegabyteAreDeletedAtOnceAndNoneIsPolledUntilTheyAre() throws InterruptedException {
-        renewed.complete(Map.of());
+        renewed.complete(new Answers(Map.of()));
         timer.hold();
         CompletableFuture<DeleteMessageBatchResponse> answer = new CompletableFuture<>();
         sqs.answerDeletes(() -> answer);
@@ -182,7 +183,7 @@ class MessageDeleterTests {
     /** Among others, since ten are deleted together. */
     @Test
     void duplicateWhoseContentWasDroppedIsDeletedAndNotPassedOn() {
-        renewed.complete(Map.of());
+        renewed.complete(new Answers(Map.of()));
         ReceivedMessage waited = receive("waited");
         ReceivedMessage handled = receive("handled");
         waited.forget();

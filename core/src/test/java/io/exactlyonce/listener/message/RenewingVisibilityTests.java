@@ -7,6 +7,7 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.QueueVisibility.Answers;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -32,10 +33,11 @@ class RenewingVisibilityTests {
     private final Subscription orders =
             new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), changes -> {
                 requests.add(changes);
-                return CompletableFuture.completedFuture(changes.stream()
+                return CompletableFuture.completedFuture(new Answers(changes.stream()
                         .collect(Collectors.toMap(
                                 Change::receiptHandle,
-                                change -> change.receiptHandle().equals("refused") ? Result.REFUSED : Result.CHANGED)));
+                                change ->
+                                        change.receiptHandle().equals("refused") ? Result.REFUSED : Result.CHANGED))));
             });
 
     private Message<?> receive(String handle) {

@@ -24,6 +24,7 @@ import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.QueueVisibility;
+import io.exactlyonce.visibility.QueueVisibility.Answers;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.QueueVisibility.Result;
 import io.exactlyonce.visibility.Subscription;
@@ -45,7 +46,7 @@ import java.util.stream.Collectors;
 final class Worker {
 
     private static final QueueVisibility QUEUE = changes -> CompletableFuture.completedFuture(
-            changes.stream().collect(Collectors.toMap(Change::receiptHandle, change -> Result.CHANGED)));
+            new Answers(changes.stream().collect(Collectors.toMap(Change::receiptHandle, change -> Result.CHANGED))));
     private static final Subscription ORDERS =
             new Subscription("contract", "orders", new VisibilityWindow(Claims.LEASE), QUEUE);
     private static final DeliveryObservers NOTHING = new DeliveryObservers(List.of());
