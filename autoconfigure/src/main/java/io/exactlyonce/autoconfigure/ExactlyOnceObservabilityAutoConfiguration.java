@@ -78,7 +78,7 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
         Executor thread = SystemScheduler.thread("exactly-once-audit-start-1", Integer.MAX_VALUE);
         // The timer's own thread may not wait for SQS.
         Timer afterwards = (delay, task) -> Timer.SYSTEM.after(
-                delay, () -> thread.execute(() -> Boundary.guard("The first audit of a queue", task)));
+                delay, () -> thread.execute(() -> Boundary.guardPeriodic("The first audit of a queue", task)));
         return new QueueAudit(
                 audit.mode(),
                 audit.silence(),

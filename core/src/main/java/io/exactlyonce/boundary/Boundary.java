@@ -37,7 +37,17 @@ public final class Boundary {
 
     private Boundary() {}
 
-    /** Does the work of one tick or task. A crash is logged and costs this one only. */
+    /** Does the work of one run of a periodic task. A crash is logged and costs this run only: nothing is abandoned. */
+    public static void guardPeriodic(String task, Runnable work) {
+        try {
+            work.run();
+        } catch (Throwable crash) {
+            crashed();
+            tellOfPeriodic(task, crash);
+        }
+    }
+
+    /** Does the work of one task. A crash is logged and costs this one only. */
     public static void guard(String entry, Runnable work) {
         guard(entry, work, crash -> {});
     }
@@ -54,8 +64,7 @@ public final class Boundary {
         try {
             work.run();
         } catch (Throwable crash) {
-            lastCrash = System.nanoTime();
-            CRASHES.incrementAndGet();
+            crashed();
             tell(entry, crash);
             cleanUp(crash, crashed);
         }
@@ -78,6 +87,11 @@ public final class Boundary {
                 guard(entry, () -> work.accept(value, failure == null ? null : Causes.unwrap(failure)), crashed));
     }
 
+    private static void crashed() {
+        lastCrash = System.nanoTime();
+        CRASHES.incrementAndGet();
+    }
+
     /** Returns how often work has crashed since the JVM's start. */
     public static int crashes() {
         return CRASHES.get();
@@ -93,6 +107,14 @@ public final class Boundary {
         try {
             log.error(
                     "{} crashed; its deliveries are abandoned until visibility timeout and lease expire", entry, crash);
+        } catch (Throwable unlogged) {
+            UNLOGGED.incrementAndGet();
+        }
+    }
+
+    private static void tellOfPeriodic(String task, Throwable crash) {
+        try {
+            log.error("{} failed; it runs again at its next interval", task, crash);
         } catch (Throwable unlogged) {
             UNLOGGED.incrementAndGet();
         }

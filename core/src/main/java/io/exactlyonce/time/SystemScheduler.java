@@ -32,8 +32,8 @@ public final class SystemScheduler implements EngineScheduler {
     public PeriodicTask every(Duration interval, String thread, Runnable task) {
         ScheduledExecutorService ticking = Executors.newSingleThreadScheduledExecutor(daemon(thread));
         Runnable tick = () -> {
-            Boundary.guard(thread, task);
-            Boundary.guard(thread, Boundary::tellUnlogged);
+            Boundary.guardPeriodic(thread, task);
+            Boundary.guardPeriodic(thread, Boundary::tellUnlogged);
         };
         var unused = ticking.scheduleWithFixedDelay(tick, interval.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);
         return ticking::shutdownNow;

@@ -35,6 +35,21 @@ class BoundaryTests {
         assertThat(output.getOut().split("poll of orders crashed", -1)).hasSize(2);
     }
 
+    /** Trap: the line said that deliveries are abandoned, so that somebody looked for lost messages. */
+    @Test
+    void periodicTaskThatCrashesRunsAgainAndAbandonsNothing(CapturedOutput output) {
+        int before = Boundary.crashes();
+
+        Boundary.guardPeriodic("retention-1", () -> {
+            throw new OutOfMemoryError("used up");
+        });
+
+        assertThat(output)
+                .contains("retention-1 failed; it runs again at its next interval")
+                .doesNotContain("abandoned");
+        assertThat(Boundary.crashes()).isEqualTo(before + 1);
+    }
+
     /** A line needs memory, and its text may throw. */
     @Test
     void crashThatCannotBeLoggedIsHandedOnAndToldOfLater(CapturedOutput output) {

@@ -194,7 +194,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     private void sweepLater() {
-        Timer.SYSTEM.after(SWEEP_INTERVAL, this::sweep);
+        Timer.SYSTEM.after(SWEEP_INTERVAL, () -> Boundary.guardPeriodic("A sweep of waiting claims", this::sweep));
     }
 
     private static void refuse(List<Call> calls, String why) {

@@ -86,7 +86,7 @@ final class QueueWatch {
     void readAgainIfDue() {
         if (clock.nanoTime() - readAt >= BETWEEN_READS.toNanos()) {
             readAt = clock.nanoTime();
-            Boundary.guard("Reading a queue's attributes", () -> {
+            Boundary.guardPeriodic("Reading a queue's attributes", () -> {
                 var unused = read();
             });
         }
