@@ -87,6 +87,20 @@ public final class Boundary {
                 guard(entry, () -> work.accept(value, failure == null ? null : Causes.unwrap(failure)), crashed));
     }
 
+    /**
+     * Lets work go on that nothing waits for. Its failure is logged, and counts as a crash: what may fail is to be handled within.
+     *
+     * @param entry names the work in the log
+     */
+    public static void detach(String entry, CompletionStage<?> work) {
+        work.whenComplete((done, failure) -> {
+            if (failure != null) {
+                crashed();
+                tellOfDetached(entry, failure);
+            }
+        });
+    }
+
     private static void crashed() {
         lastCrash = System.nanoTime();
         CRASHES.incrementAndGet();
@@ -115,6 +129,14 @@ public final class Boundary {
     private static void tellOfPeriodic(String task, Throwable crash) {
         try {
             log.error("{} failed; it runs again at its next interval", task, crash);
+        } catch (Throwable unlogged) {
+            UNLOGGED.incrementAndGet();
+        }
+    }
+
+    private static void tellOfDetached(String entry, Throwable failure) {
+        try {
+            log.error("{} failed, and is not repeated", entry, failure);
         } catch (Throwable unlogged) {
             UNLOGGED.incrementAndGet();
         }

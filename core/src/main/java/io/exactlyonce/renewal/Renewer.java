@@ -223,19 +223,23 @@ public final class Renewer {
                 .map(window -> new Change(
                         window.receiptHandle, (int) window.granted(askedAt).toSeconds()))
                 .toList();
-        var unused = queue.change(changes)
-                .whenComplete((answers, crash) -> Boundary.guard("A renewal of visibility timeouts", () -> {
-                    Answers known = crash == null ? answers : new Answers(Map.of(), crash);
-                    if (known.failure() != null) {
-                        log.warn(
-                                "Renewing visibility timeouts of {} failed; renewals are retried until the timeouts end",
-                                due.get(0).subscription,
-                                known.failure());
-                    }
-                    for (Window window : due) {
-                        window.answered(result(known.of(window.receiptHandle)), askedAt);
-                    }
-                }));
+        Boundary.detach(
+                "A renewal of visibility timeouts",
+                queue.change(changes)
+                        .exceptionally(crash -> new Answers(Map.of(), crash))
+                        .thenAccept(answers -> answered(due, answers, askedAt)));
+    }
+
+    private static void answered(List<Window> due, Answers answers, long askedAt) {
+        if (answers.failure() != null) {
+            log.warn(
+                    "Renewing visibility timeouts of {} failed; renewals are retried until the timeouts end",
+                    due.get(0).subscription,
+                    answers.failure());
+        }
+        for (Window window : due) {
+            window.answered(result(answers.of(window.receiptHandle)), askedAt);
+        }
     }
 
     private static Result result(QueueVisibility.Result answer) {

@@ -1,5 +1,6 @@
 package io.exactlyonce.renewal;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.renewal.RenewalObserver.Target;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -222,15 +224,15 @@ public final class Window extends Renewable {
     }
 
     /** Stops all renewals. A pending renewal is not awaited. */
-    public void stop() {
-        var unused = ended();
+    public synchronized void stop() {
+        stopLeaseRenewal();
+        renewer.windows.remove(this);
+        end();
     }
 
     /** Stops; completes when no renewal is under way. Excludes {@link #attempt}, so that it misses none that begins. */
     private synchronized CompletableFuture<Void> ended() {
-        stopLeaseRenewal();
-        renewer.windows.remove(this);
-        end();
+        stop();
         return underWay;
     }
 
@@ -249,7 +251,8 @@ public final class Window extends Renewable {
             if (ours && ended.isDone()) {
                 ready.putAll(window.exposure(delay));
             } else if (ours) {
-                var unused = ended.thenRun(() -> expose(subscription, window.exposure(delay)));
+                Boundary.detach(
+                        "Returning a message", ended.thenRun(() -> expose(subscription, window.exposure(delay))));
             }
         });
         expose(subscription, ready);
@@ -267,18 +270,22 @@ public final class Window extends Renewable {
         if (changes.isEmpty()) {
             return;
         }
-        var unused = subscription
-                .visibility()
-                .change(List.copyOf(changes.values()))
-                .thenAccept(answers -> {
-                    if (answers.failure() != null) {
-                        log.warn(
-                                "Returning messages of {} failed; they become visible when their visibility timeouts end",
-                                subscription,
-                                answers.failure());
-                    }
-                    changes.keySet().forEach(window -> window.returned(answers));
-                });
+        Boundary.detach(
+                "Returning messages",
+                subscription
+                        .visibility()
+                        .change(List.copyOf(changes.values()))
+                        .thenAccept(answers -> returned(subscription, changes.keySet(), answers)));
+    }
+
+    private static void returned(Subscription subscription, Set<Window> windows, Answers answers) {
+        if (answers.failure() != null) {
+            log.warn(
+                    "Returning messages of {} failed; they become visible when their visibility timeouts end",
+                    subscription,
+                    answers.failure());
+        }
+        windows.forEach(window -> window.returned(answers));
     }
 
     private void returned(Answers answers) {

@@ -29,13 +29,14 @@ public final class SystemScheduler implements EngineScheduler {
     }
 
     @Override
+    @SuppressWarnings("FutureReturnValueIgnored") // A tick throws nothing.
     public PeriodicTask every(Duration interval, String thread, Runnable task) {
         ScheduledExecutorService ticking = Executors.newSingleThreadScheduledExecutor(daemon(thread));
         Runnable tick = () -> {
             Boundary.guardPeriodic(thread, task);
             Boundary.guardPeriodic(thread, Boundary::tellUnlogged);
         };
-        var unused = ticking.scheduleWithFixedDelay(tick, interval.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);
+        ticking.scheduleWithFixedDelay(tick, interval.toNanos(), interval.toNanos(), TimeUnit.NANOSECONDS);
         return ticking::shutdownNow;
     }
 

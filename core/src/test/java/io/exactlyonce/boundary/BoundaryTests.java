@@ -10,6 +10,7 @@ import io.exactlyonce.OutputCaptureExtension;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -47,6 +48,21 @@ class BoundaryTests {
         assertThat(output)
                 .contains("retention-1 failed; it runs again at its next interval")
                 .doesNotContain("abandoned");
+        assertThat(Boundary.crashes()).isEqualTo(before + 1);
+    }
+
+    /** Trap: nobody looked at such a future, so its failure was nowhere to be seen. */
+    @Test
+    void workThatNothingWaitsForIsLoggedIfItFails(CapturedOutput output) {
+        int before = Boundary.crashes();
+
+        Boundary.detach("Returning messages", CompletableFuture.completedFuture("done"));
+        assertThat(output).doesNotContain("Returning messages");
+        Boundary.detach("Returning messages", CompletableFuture.failedFuture(new IllegalStateException("unexpected")));
+
+        assertThat(output)
+                .containsOnlyOnce("Returning messages failed, and is not repeated")
+                .contains("unexpected");
         assertThat(Boundary.crashes()).isEqualTo(before + 1);
     }
 

@@ -70,11 +70,11 @@ public final class DeadLetterRedrive {
         List<Refusal> refused = new ArrayList<>();
         queues.forEach((source, queue) -> {
             try {
-                var unused = queue.client()
+                queue.client()
                         .startMessageMoveTask(request -> request.sourceArn(source)
                                 .overrideConfiguration(limits -> limits.apiCallTimeout(LONGEST_REQUEST)))
+                        .thenRun(() -> redriven.add(source))
                         .join();
-                redriven.add(source);
             } catch (RuntimeException failure) {
                 refused.add(refusal(source, Causes.unwrap(failure)));
             }

@@ -1,5 +1,6 @@
 package io.exactlyonce.observe;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
@@ -144,11 +145,13 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
         private void complete(Delivery delivery) {
             Observation completion =
                     within(COMPLETION, MessagingConvention.SETTLE, delivery).start();
-            var unused = CompletableFuture.anyOf(delivery.processed(), delivery.finished())
-                    .thenRun(() -> completion
-                            .lowCardinalityKeyValue(
-                                    "exactly.once.recorded", Boolean.toString(delivery.isAcknowledged()))
-                            .stop());
+            Boundary.detach(
+                    "Observing a completion",
+                    CompletableFuture.anyOf(delivery.processed(), delivery.finished())
+                            .thenRun(() -> completion
+                                    .lowCardinalityKeyValue(
+                                            "exactly.once.recorded", Boolean.toString(delivery.isAcknowledged()))
+                                    .stop()));
         }
     }
 }

@@ -102,7 +102,7 @@ final class CommitQueue {
     @SuppressWarnings("WaitNotInLoop")
     private void awaitWork(long nanos) {
         try {
-            var unused = work.awaitNanos(nanos);
+            work.await(nanos, TimeUnit.NANOSECONDS);
         } catch (InterruptedException meaningless) {
             // Flushers end when the queue is closed, and not before.
         }

@@ -5,6 +5,7 @@ import io.awspring.cloud.sqs.listener.QueueMessageVisibility;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Answers;
@@ -112,7 +113,8 @@ public final class RenewingVisibility extends QueueMessageVisibility {
             synchronized (this) {
                 isSent = true;
             }
-            var unused = queue.change(changes).thenAccept(answers::complete);
+            Boundary.detach(
+                    "Changing the visibility of a batch", queue.change(changes).thenAccept(answers::complete));
         }
     }
 }

@@ -5,6 +5,7 @@ import io.awspring.cloud.sqs.listener.AsyncMessageListener;
 import io.awspring.cloud.sqs.listener.ListenerExecutionFailedException;
 import io.awspring.cloud.sqs.listener.TaskExecutorAware;
 import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.HandlerFailure;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
@@ -118,7 +119,10 @@ record ObservedListener<T>(
         List<@Nullable ObservedRun> runs = begin(messages);
         try {
             CompletableFuture<Void> end = listener.get();
-            var unused = end.whenComplete((done, failure) -> ended(runs, failure));
+            Boundary.detach("Observing the end of a handler", end.handle((done, failure) -> {
+                ended(runs, failure);
+                return null;
+            }));
             return end;
         } catch (RuntimeException failure) {
             ended(runs, failure);

@@ -276,12 +276,12 @@ public final class DynamoDbClaimsAutoConfiguration {
         }
 
         @Override
+        @SuppressWarnings("FutureReturnValueIgnored") // The task logs its failures.
         public void afterSingletonsInstantiated() {
             if (mode == Mode.ENFORCE) {
                 check();
             } else {
-                var unused = besideTheStart.scheduleWithFixedDelay(
-                        this::checkUntilItPasses, 0, SECONDS_BETWEEN, TimeUnit.SECONDS);
+                besideTheStart.scheduleWithFixedDelay(this::checkUntilItPasses, 0, SECONDS_BETWEEN, TimeUnit.SECONDS);
             }
         }
 

@@ -1,5 +1,6 @@
 package io.exactlyonce.test.kit;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -199,10 +200,10 @@ final class Journal implements DeliveryObserver {
 
     private void settled(Delivery delivery) {
         meet(delivery).ifPresent(delivered -> {
-            var unused = delivery.finished().thenRun(() -> {
+            Boundary.detach("A test's journal", delivery.finished().thenRun(() -> {
                 delivered.gone();
                 notifyChange();
-            });
+            }));
         });
     }
 

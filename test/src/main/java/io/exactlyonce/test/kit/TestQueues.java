@@ -1,5 +1,6 @@
 package io.exactlyonce.test.kit;
 
+import io.exactlyonce.boundary.Boundary;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -61,7 +62,7 @@ final class TestQueues implements SqsAsyncClient {
 
         /** On another thread, as the SDK does: the delivering thread continues. */
         void answer(ReceiveMessageResponse response) {
-            var unused = answer.completeAsync(() -> response);
+            Boundary.detach("The answer to a poll", answer.completeAsync(() -> response));
         }
     }
 
