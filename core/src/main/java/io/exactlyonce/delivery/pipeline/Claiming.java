@@ -118,7 +118,7 @@ final class Claiming {
             refuse(delivery, outcome);
         } else if (!delivery.acquired(acquired, askedAt, claims::fence)) {
             // Its listener has ended it meanwhile.
-            var unused = claims.release(delivery);
+            Boundary.detach("The release of a claim", claims.release(delivery));
         }
     }
 

@@ -208,7 +208,7 @@ public final class Deliveries {
             observer.on(new DeliveryEvent.Delivered(delivery.subscription(), taken));
         }
         if (delivery.finish()) {
-            var unused = claims.release(delivery);
+            Boundary.detach("The release of a claim", claims.release(delivery));
         }
     }
 

@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
@@ -77,17 +78,21 @@ final class HandlerCall {
             future = CompletableFuture.failedFuture(call.cancelled(none));
         }
         CompletableFuture<@Nullable Object> answer = new CompletableFuture<>();
-        var unused = call.continueWith(future, cancellations, this::ended).whenComplete((done, crash) -> {
-            Throwable failure = crash == null ? outcome.failure() : crash;
-            if (crash != null) {
-                called.forEach(Delivery::finishProcessing);
-            }
-            if (failure == null) {
-                answer.complete(outcome.result());
-            } else {
-                answer.completeExceptionally(failure);
-            }
-        });
+        Boundary.whenComplete(
+                "The end of a handler's future",
+                call.continueWith(future, cancellations, this::ended),
+                (done, crash) -> {
+                    Throwable failure = crash == null ? outcome.failure() : crash;
+                    if (crash != null) {
+                        called.forEach(Delivery::finishProcessing);
+                    }
+                    if (failure == null) {
+                        answer.complete(outcome.result());
+                    } else {
+                        answer.completeExceptionally(failure);
+                    }
+                },
+                answer::completeExceptionally);
         return answer;
     }
 

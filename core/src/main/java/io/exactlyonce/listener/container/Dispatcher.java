@@ -15,6 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -31,7 +32,11 @@ import java.util.stream.Collectors;
  * Since the redrive policy may have changed, it is read again first; if that fails, the rest is stopped: order has
  * priority.
  */
+@SuppressWarnings("FutureReturnValueIgnored") // Those of run and settle never fail.
 final class Dispatcher {
+
+    /** Threads of Spring Cloud AWS, the SDK, the store and the timer enter here. */
+    private static final String ENTRY = "Handling messages";
 
     private final ListenerEngine engine;
     private final QueueWatch queue;
@@ -97,7 +102,7 @@ final class Dispatcher {
         if (messages.isEmpty()) {
             return;
         }
-        guard(messages, () -> {
+        Runnable taking = () -> {
             // The next poll need not wait for these to be handled.
             permits.release(prefetch.onReceived(messages), ReleaseReason.PROCESSED);
             engine.deliveries().begin(deliveries(messages));
@@ -109,13 +114,15 @@ final class Dispatcher {
             } else {
                 dispatch(messages);
             }
-        });
+        };
+        Boundary.guard(ENTRY, taking, crash -> abandon(messages));
     }
 
     private void claimAhead(List<ReceivedMessage> messages) {
-        var unused = engine.pipeline()
-                .claim(deliveries(messages))
-                .whenComplete((done, crash) -> guard(messages, () -> {
+        Boundary.whenComplete(
+                ENTRY,
+                engine.pipeline().claim(deliveries(messages)),
+                (done, crash) -> {
                     if (crash != null) {
                         engine.deliveries().abandon(deliveries(messages));
                     }
@@ -125,9 +132,10 @@ final class Dispatcher {
                             .toList();
                     List<ReceivedMessage> rest = new ArrayList<>(messages);
                     rest.removeAll(claimed);
-                    finish(rest, this::settle, Dispatcher::nothing);
+                    settle(rest, this::isToBeDeleted);
                     dispatch(claimed);
-                }));
+                },
+                crash -> abandon(messages));
     }
 
     private void dispatch(List<ReceivedMessage> messages) {
@@ -138,24 +146,30 @@ final class Dispatcher {
             messages.stream()
                     .collect(Collectors.groupingBy(ReceivedMessage::group, LinkedHashMap::new, Collectors.toList()))
                     .values()
-                    .forEach(isBatch ? batch -> run(batch, Dispatcher::nothing) : this::runInOrder);
+                    .forEach(isBatch ? this::run : this::runInOrder);
         } else if (isBatch) {
-            run(messages, Dispatcher::nothing);
+            run(messages);
         } else {
-            messages.forEach(message -> run(List.of(message), Dispatcher::nothing));
+            messages.forEach(message -> run(List.of(message)));
         }
     }
 
     private void runInOrder(List<ReceivedMessage> group) {
-        ReceivedMessage head = group.get(0);
         List<ReceivedMessage> rest = group.subList(1, group.size());
-        run(List.of(head), rest.isEmpty() ? Dispatcher::nothing : () -> continueGroup(head.delivery(), rest));
-    }
-
-    private void continueGroup(Delivery head, List<ReceivedMessage> rest) {
-        Runnable back = () -> finish(rest, engine.deliveries()::settleWhileStopping, Dispatcher::nothing);
-        var unused = isGone(head)
-                .whenComplete((gone, crash) -> guard(rest, Boolean.TRUE.equals(gone) ? () -> runInOrder(rest) : back));
+        CompletableFuture<Void> settled = run(group.subList(0, 1));
+        if (!rest.isEmpty()) {
+            Boundary.whenComplete(
+                    ENTRY,
+                    settled.thenCompose(head -> isGone(group.get(0).delivery())),
+                    (isGone, failure) -> {
+                        if (Boolean.TRUE.equals(isGone)) {
+                            runInOrder(rest);
+                        } else {
+                            settle(rest, engine.deliveries()::settleWhileStopping);
+                        }
+                    },
+                    crash -> abandon(rest));
+        }
     }
 
     /**
@@ -170,23 +184,28 @@ final class Dispatcher {
     }
 
     /**
-     * Calls the handler when there is a slot for it.
+     * Calls the handler when there is a slot for it, and a thread.
      *
-     * @param settled run when the messages' outcomes are recorded and applied, or they were abandoned; throws nothing
+     * @return completes, and never fails, when the messages' outcomes are recorded and applied, or they were abandoned
      */
-    private void run(List<ReceivedMessage> messages, Runnable settled) {
-        Runnable handing = () -> {
-            var unused = sink.run(messages, isBatch)
-                    .whenComplete(
-                            (ended, none) -> guard(messages, () -> finish(messages, this::settle, settled), settled));
+    private CompletableFuture<Void> run(List<ReceivedMessage> messages) {
+        CompletableFuture<Void> settled = new CompletableFuture<>();
+        Consumer<Throwable> abandon = crash -> {
+            abandon(messages);
+            settled.complete(null);
         };
-        prefetch.execute(
-                messages,
-                () -> guard(messages, () -> threads.execute(() -> guard(messages, handing, settled)), settled));
+        Runnable handing = () -> Boundary.whenComplete(
+                ENTRY,
+                sink.run(messages, isBatch).thenCompose(ended -> settle(messages, this::isToBeDeleted)),
+                (done, none) -> settled.complete(null),
+                abandon);
+        Runnable withSlot = () -> threads.execute(() -> Boundary.guard(ENTRY, handing, abandon));
+        prefetch.execute(messages, () -> Boundary.guard(ENTRY, withSlot, abandon));
+        return settled;
     }
 
     /** Without backoff, a message that the pipeline always drops would be redelivered immediately, forever. */
-    private boolean settle(Delivery delivery) {
+    private boolean isToBeDeleted(Delivery delivery) {
         return isOver
                 ? engine.deliveries().settleWhileStopping(delivery)
                 : engine.deliveries().settle(delivery);
@@ -195,28 +214,46 @@ final class Dispatcher {
     /**
      * Messages leave their handlers, or leave without one: an interceptor drops them, or there is no thread or claim.
      * Claims that did not reach their handler are released. Each message is settled as soon as its outcome is recorded.
+     *
+     * @param settling does what was decided on a delivery; returns whether its message is to be deleted
+     * @return completes, and never fails, when that is done, or the messages were abandoned
      */
-    private void finish(List<ReceivedMessage> messages, Predicate<Delivery> settling, Runnable settled) {
-        if (messages.isEmpty()) {
-            return;
-        }
-        engine.pipeline().releaseUnhandled(deliveries(messages));
-        // Before its permit is free: a listener that stops waits for both.
-        records.add(messages.size());
-        if (!deleter.passesMessagesOn()) {
-            // They may wait long for the store, and for their deletes.
-            messages.forEach(message -> message.delivery().forgetContent());
-        }
-        messages.forEach(this::free);
-        var unused = processed(messages).whenComplete((left, none) -> {
-            guard(
-                    messages,
-                    () -> deleter.delete(messages.stream()
-                            .filter(message -> settling.test(message.delivery()))
-                            .toList()));
+    private CompletableFuture<Void> settle(List<ReceivedMessage> messages, Predicate<Delivery> settling) {
+        CompletableFuture<Void> settled = new CompletableFuture<>();
+        Runnable end = () -> {
             records.add(-messages.size());
-            settled.run();
-        });
+            settled.complete(null);
+        };
+        Boundary.guard(
+                ENTRY,
+                () -> {
+                    engine.pipeline().releaseUnhandled(deliveries(messages));
+                    // Before its permit is free: a listener that stops waits for both.
+                    records.add(messages.size());
+                    if (!deleter.passesMessagesOn()) {
+                        // They may wait long for the store, and for their deletes.
+                        messages.forEach(message -> message.delivery().forgetContent());
+                    }
+                    messages.forEach(this::free);
+                    Boundary.whenComplete(
+                            ENTRY,
+                            processed(messages),
+                            (recorded, none) -> {
+                                deleter.delete(messages.stream()
+                                        .filter(message -> settling.test(message.delivery()))
+                                        .toList());
+                                end.run();
+                            },
+                            crash -> {
+                                abandon(messages);
+                                end.run();
+                            });
+                },
+                crash -> {
+                    abandon(messages);
+                    settled.complete(null);
+                });
+        return settled;
     }
 
     private static CompletableFuture<?> processed(List<ReceivedMessage> messages) {
@@ -227,8 +264,6 @@ final class Dispatcher {
                         .toArray(CompletableFuture[]::new));
     }
 
-    private static void nothing() {}
-
     /** Releases a message's permit and slot, once. */
     private void free(ReceivedMessage message) {
         if (prefetch.onFinished(message)) {
@@ -237,17 +272,10 @@ final class Dispatcher {
         prefetch.proceed();
     }
 
-    private void guard(List<ReceivedMessage> inHand, Runnable step) {
-        guard(inHand, step, Dispatcher::nothing);
-    }
-
-    /** Threads of Spring Cloud AWS, the SDK, the store and the timer enter here. A crash abandons their messages. */
-    private void guard(List<ReceivedMessage> inHand, Runnable step, Runnable settled) {
-        Boundary.guard("Handling messages", step, crash -> {
-            engine.deliveries().abandon(deliveries(inHand));
-            inHand.forEach(this::free);
-            settled.run();
-        });
+    /** After a crash of a thread that had these messages in hand: no thread ends, and no permit is lost. */
+    private void abandon(List<ReceivedMessage> inHand) {
+        engine.deliveries().abandon(deliveries(inHand));
+        inHand.forEach(this::free);
     }
 
     /**

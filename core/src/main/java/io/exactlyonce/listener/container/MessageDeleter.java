@@ -35,6 +35,8 @@ import org.springframework.messaging.Message;
  */
 public final class MessageDeleter {
 
+    private static final String ENTRY = "Deleting messages";
+
     /**
      * The longest time that a delete is buffered, whatever the container's options say. Its message is renewed meanwhile,
      * and on a FIFO queue its group waits: a number that is never reached, or a long interval, would hide the rest of the
@@ -208,15 +210,16 @@ public final class MessageDeleter {
     /** @param requests the number of requests for these messages, including this one */
     private void request(List<ReceivedMessage> messages, int requests) {
         guard(messages, () -> {
-            var unused = CompletableFuture.allOf(messages.stream()
-                            .map(message -> deliveries.acknowledging(message.delivery()))
-                            .toArray(CompletableFuture[]::new))
-                    .thenCompose(ready -> queue.delete(messages.stream()
+            CompletableFuture<Void> ready = CompletableFuture.allOf(messages.stream()
+                    .map(message -> deliveries.acknowledging(message.delivery()))
+                    .toArray(CompletableFuture[]::new));
+            Boundary.whenComplete(
+                    ENTRY,
+                    ready.thenCompose(done -> queue.delete(messages.stream()
                             .map(message -> message.delivery().receiptHandle())
-                            .toList()))
-                    .whenComplete((answers, failure) -> guard(
-                            messages,
-                            () -> answered(messages, requests, answers == null ? Map.of() : answers, failure)));
+                            .toList())),
+                    (answers, failure) -> answered(messages, requests, answers == null ? Map.of() : answers, failure),
+                    crash -> abandon(messages));
         });
     }
 
@@ -262,7 +265,7 @@ public final class MessageDeleter {
             sent.add(-answered);
             return;
         }
-        var unused = CompletableFuture.completedFuture(all)
+        CompletableFuture<Void> called = CompletableFuture.completedFuture(all)
                 .thenCompose(told -> kept.isEmpty()
                         ? callback.onSuccess(told)
                         : callback.onFailure(
@@ -272,20 +275,26 @@ public final class MessageDeleter {
                                         List.copyOf(deleted),
                                         List.copyOf(kept),
                                         queue.queueUrl(),
-                                        failure)))
-                .whenComplete((told, thrown) -> {
+                                        failure)));
+        Boundary.whenComplete(
+                ENTRY,
+                called,
+                (told, thrown) -> {
                     if (thrown != null) {
                         log.warn("An acknowledgement result callback on {} failed", queue.queueUrl(), thrown);
                     }
                     sent.add(-answered);
-                });
+                },
+                crash -> sent.add(-answered));
     }
 
     private void guard(List<ReceivedMessage> messages, Runnable step) {
-        Boundary.guard("Deleting messages", step, crash -> {
-            deliveries.abandon(ReceivedMessage.deliveries(messages));
-            kept.add(-characters(messages));
-            sent.add(-messages.size());
-        });
+        Boundary.guard(ENTRY, step, crash -> abandon(messages));
+    }
+
+    private void abandon(List<ReceivedMessage> messages) {
+        deliveries.abandon(ReceivedMessage.deliveries(messages));
+        kept.add(-characters(messages));
+        sent.add(-messages.size());
     }
 }

@@ -282,10 +282,13 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         boolean isSent = false;
         try {
             long sent = engine.clock().nanoTime();
-            var unused = CompletableFuture.completedFuture(granted)
+            CompletableFuture<List<Arrival>> received = CompletableFuture.completedFuture(granted)
                     .thenCompose(receiver::receive)
-                    .orTimeout(mostSeconds, TimeUnit.SECONDS)
-                    .whenComplete((arrivals, failure) -> arrived(subscription, granted, sent, arrivals, failure));
+                    .orTimeout(mostSeconds, TimeUnit.SECONDS);
+            Boundary.detach("The answer to a poll", received.handle((arrivals, failure) -> {
+                arrived(subscription, granted, sent, arrivals, failure);
+                return null;
+            }));
             isSent = true;
         } finally {
             if (!isSent) {

@@ -86,9 +86,8 @@ final class QueueWatch {
     void readAgainIfDue() {
         if (clock.nanoTime() - readAt >= BETWEEN_READS.toNanos()) {
             readAt = clock.nanoTime();
-            Boundary.guardPeriodic("Reading a queue's attributes", () -> {
-                var unused = read();
-            });
+            Boundary.guardPeriodic(
+                    "Reading a queue's attributes", () -> Boundary.detach("Reading a queue's attributes", read()));
         }
     }
 

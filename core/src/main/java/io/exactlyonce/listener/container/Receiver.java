@@ -2,6 +2,7 @@ package io.exactlyonce.listener.container;
 
 import io.awspring.cloud.sqs.FifoUtils;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
+import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.ClientAbilities;
 import io.exactlyonce.visibility.Subscription;
@@ -118,11 +119,11 @@ record Receiver(
      */
     private CompletableFuture<List<Arrival>> inTime(CompletableFuture<List<Arrival>> sent) {
         CompletableFuture<List<Arrival>> answered = new CompletableFuture<>();
-        var unused = sent.thenAccept(arrivals -> {
+        Boundary.detach("A late answer to a receive", sent.thenAccept(arrivals -> {
             if (!answered.complete(arrivals)) {
                 late.accept(arrivals);
             }
-        });
+        }));
         Duration timeout = queue.current().window().length().dividedBy(3);
         return answered.completeOnTimeout(List.of(), timeout.toMillis(), TimeUnit.MILLISECONDS);
     }
