@@ -19,7 +19,6 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
-import io.exactlyonce.delivery.ParkedKeys;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.SubscriptionCheck;
@@ -139,14 +138,12 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     private static OutcomePolicy policy(ExactlyOnceProperties properties) {
         ClaimIdGenerator ids = new ClaimIdGenerator(System::nanoTime);
-        ParkedKeys parked = new ParkedKeys(System::nanoTime);
         Map<String, OutcomePolicy> own = new HashMap<>();
-        properties.listeners().forEach((id, listener) -> own.put(id, policy(listener, ids, Map.of(), parked)));
-        return policy(Listener.of(properties.claim(), properties.retry()), ids, own, parked);
+        properties.listeners().forEach((id, listener) -> own.put(id, policy(listener, ids, Map.of())));
+        return policy(Listener.of(properties.claim(), properties.retry()), ids, own);
     }
 
-    private static OutcomePolicy policy(
-            Listener settings, ClaimIdGenerator ids, Map<String, OutcomePolicy> own, ParkedKeys parked) {
+    private static OutcomePolicy policy(Listener settings, ClaimIdGenerator ids, Map<String, OutcomePolicy> own) {
         return new OutcomePolicy(
                 new ClaimSettings(
                         ManagementFactory.getRuntimeMXBean().getName(),
@@ -157,8 +154,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 new RetryBackoff(
                         requireNonNull(settings.retry().initialDelay()),
                         requireNonNull(settings.retry().maxDelay())),
-                own,
-                parked);
+                own);
     }
 
     /** Closes the store's front after all of its callers and before the store. */

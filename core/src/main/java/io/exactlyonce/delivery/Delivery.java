@@ -7,12 +7,14 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.transaction.ClaimTransactionException;
 import io.exactlyonce.renewal.Window;
+import io.exactlyonce.visibility.RepeatedLines;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
+import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -542,6 +544,18 @@ public final class Delivery {
     /** Lets the handler change the message's visibility itself, like {@link Window#choose}. */
     public CompletableFuture<Void> chooseVisibility(Duration wanted, Supplier<CompletableFuture<Void>> request) {
         return window().choose(wanted, request);
+    }
+
+    /**
+     * Logs a line that a sender can cause with every receive of a message, unless it was logged for an earlier receive, lately.
+     *
+     * @param line logs it, and ends with the text that it is given: how many such lines were left out
+     */
+    public void logLimited(RepeatedLines.Kind kind, Consumer<String> line) {
+        String end = subscription.levels().lines().next(kind, receiveCount <= 1, receivedAt);
+        if (end != null) {
+            line.accept(end);
+        }
     }
 
     /** Contains no payload, which must not be logged. */

@@ -2,6 +2,7 @@ package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.visibility.RepeatedLines;
 import java.time.Duration;
 import java.util.Map;
 import org.slf4j.Logger;
@@ -13,10 +14,8 @@ import org.slf4j.LoggerFactory;
  * @param terms have the policy for a key that is completed for another payload
  * @param backoff the delay of a returned delivery
  * @param own the policies of listeners that have their own settings, by the listener's id
- * @param parkedKeys parked keys that were logged lately
  */
-public record OutcomePolicy(
-        ClaimSettings terms, RetryBackoff backoff, Map<String, OutcomePolicy> own, ParkedKeys parkedKeys) {
+public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<String, OutcomePolicy> own) {
 
     private static final Logger log = LoggerFactory.getLogger(OutcomePolicy.class);
 
@@ -25,11 +24,6 @@ public record OutcomePolicy(
     /** The same for all listeners. */
     public OutcomePolicy(ClaimSettings terms, RetryBackoff backoff) {
         this(terms, backoff, Map.of());
-    }
-
-    /** A parked key is logged once. */
-    public OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<String, OutcomePolicy> own) {
-        this(terms, backoff, own, new ParkedKeys(() -> 0));
     }
 
     /** Returns the policy of a listener. */
@@ -64,16 +58,25 @@ public record OutcomePolicy(
     private Disposition mismatch(Delivery delivery) {
         ClaimSpec spec = delivery.spec();
         if (terms.onMismatch() == MismatchPolicy.WARN) {
-            log.warn("{} is treated as a duplicate, although {} is completed with other content", delivery, spec);
+            delivery.logLimited(
+                    RepeatedLines.Kind.MISMATCH,
+                    more -> log.warn(
+                            "{} is treated as a duplicate, although {} is completed with other content{}",
+                            delivery,
+                            spec,
+                            more));
             return DUPLICATE;
         }
-        log.error(
-                "{} is returned: {} is completed with other content. Correct the key if it names two actions. If the sender"
-                        + " repeats one action with another timestamp, set fingerprint of @ExactlyOnceListener to the content"
-                        + " that stays the same, or set exactly-once.listeners.{}.on-mismatch",
-                delivery,
-                spec,
-                delivery.subscription().listener());
+        delivery.logLimited(
+                RepeatedLines.Kind.MISMATCH,
+                more -> log.error(
+                        "{} is returned: {} is completed with other content. Correct the key if it names two actions. If the sender"
+                                + " repeats one action with another timestamp, set fingerprint of @ExactlyOnceListener to the content"
+                                + " that stays the same, or set exactly-once.listeners.{}.on-mismatch{}",
+                        delivery,
+                        spec,
+                        delivery.subscription().listener(),
+                        more));
         return retry(delivery);
     }
 
@@ -89,31 +92,31 @@ public record OutcomePolicy(
     }
 
     /**
-     * Decides on a delivery whose key is parked: no receive can succeed before an operator decides. The first delivery is
-     * logged at WARN. Later ones, until the message is in the dead-letter queue, are logged at DEBUG.
+     * Decides on a delivery whose key is parked: no receive can succeed before an operator decides.
      */
     public Disposition.Return foundParked(Delivery delivery) {
-        if (parkedKeys.isDue(delivery.spec().key())) {
-            log.warn("{} is returned: {} is parked until an operator decides", delivery, delivery.spec());
-        } else {
-            log.debug("{} is returned: {} is parked until an operator decides", delivery, delivery.spec());
-        }
+        delivery.logLimited(
+                RepeatedLines.Kind.PARKED,
+                more -> log.warn(
+                        "{} is returned: {} is parked until an operator decides{}", delivery, delivery.spec(), more));
         return returnParked(delivery);
     }
 
     /** Decides on a delivery whose attempt has parked its key, which is logged in any case. */
     public Disposition.Return parked(Delivery delivery) {
-        parkedKeys.logged(delivery.spec().key());
+        String more =
+                delivery.subscription().levels().lines().next(RepeatedLines.Kind.PARKED, true, delivery.receivedAt());
         if (delivery.failure() == null) {
-            log.warn("{} is returned: {} is parked until an operator decides", delivery, delivery.spec());
+            log.warn("{} is returned: {} is parked until an operator decides{}", delivery, delivery.spec(), more);
         } else {
             log.warn(
-                    "{} failed with {}; its key is parked until an operator decides, and {}",
+                    "{} failed with {}; its key is parked until an operator decides, and {}{}",
                     delivery,
                     delivery.failure(),
                     delivery.subscription().maxReceiveCount() == null
                             ? "the message stays in its queue, which has no dead-letter queue"
-                            : "its queue moves the message to the dead-letter queue");
+                            : "its queue moves the message to the dead-letter queue",
+                    more);
         }
         return returnParked(delivery);
     }

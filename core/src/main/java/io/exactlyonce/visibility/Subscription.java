@@ -38,11 +38,21 @@ public record Subscription(
      * @param waiting deliveries that wait for the owner of their key, or for the store
      * @param recording deliveries whose handlers have ended, and whose outcome is not recorded yet
      * @param stopping 1 from the beginning of its stop
+     * @param lines limits the log lines that senders can cause
      */
     public record Levels(
-            AtomicInteger inFlight, AtomicInteger waiting, AtomicInteger recording, AtomicInteger stopping) {
+            AtomicInteger inFlight,
+            AtomicInteger waiting,
+            AtomicInteger recording,
+            AtomicInteger stopping,
+            RepeatedLines lines) {
         Levels() {
-            this(new AtomicInteger(), new AtomicInteger(), new AtomicInteger(), new AtomicInteger());
+            this(
+                    new AtomicInteger(),
+                    new AtomicInteger(),
+                    new AtomicInteger(),
+                    new AtomicInteger(),
+                    new RepeatedLines());
         }
     }
 

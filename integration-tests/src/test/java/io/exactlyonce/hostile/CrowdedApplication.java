@@ -3,6 +3,7 @@ package io.exactlyonce.hostile;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.boundary.Boundary;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.io.IOException;
@@ -96,6 +97,7 @@ class CrowdedApplication implements InitializingBean, DisposableBean {
         }
         StringBuilder report = new StringBuilder();
         report.append("waiting=").append(waiting()).append('\n');
+        report.append("received=").append(received()).append('\n');
         report.append("attacked=").append(attacked.get()).append('\n');
         report.append("grouped=").append(grouped.get()).append('\n');
         report.append("crashes=").append(Boundary.crashes()).append('\n');
@@ -112,6 +114,13 @@ class CrowdedApplication implements InitializingBean, DisposableBean {
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
+    }
+
+    /** Returns the receives of all messages of all listeners. */
+    private long received() {
+        return (long) meters.find("exactly.once.receives").counters().stream()
+                .mapToDouble(Counter::count)
+                .sum();
     }
 
     private long waiting() {

@@ -237,4 +237,26 @@ class HostileSenderIT {
         assertNothingCrashed();
         rateOfOthers();
     }
+
+    /** Each is received again and again. */
+    @Test
+    void unreadableMessagesAreLoggedOnceEach() {
+        int messages = 300;
+        send(
+                "attacked",
+                IntStream.range(0, messages)
+                        .mapToObj(number -> "no JSON " + number)
+                        .toList());
+        await().atMost(LONG).until(() -> told("received") >= 3L * messages);
+
+        List<String> lines =
+                log().lines().filter(line -> line.contains("cannot be read as")).toList();
+        assertThat(lines.stream()
+                        .map(line -> line.replaceAll("(?s).*message (\\S+) .receive.*", "$1"))
+                        .distinct())
+                .hasSize(messages);
+        // One line more for each minute of the test.
+        assertThat(lines).hasSizeBetween(messages, messages + (int) LONG.toMinutes() + 1);
+        assertNothingCrashed();
+    }
 }

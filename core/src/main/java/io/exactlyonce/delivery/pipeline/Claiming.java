@@ -11,6 +11,7 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.visibility.RepeatedLines;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
@@ -134,7 +135,13 @@ final class Claiming {
     /** It is returned with a long delay: it was not tried. */
     void unanswered(Delivery delivery, @Nullable Throwable why) {
         if (why instanceof IllegalArgumentException) {
-            log.error("{} is returned: its key, or another key of its poll, cannot be claimed", delivery, why);
+            delivery.logLimited(
+                    RepeatedLines.Kind.REJECTED_KEY,
+                    more -> log.error(
+                            "{} is returned: its key, or another key of its poll, cannot be claimed{}",
+                            delivery,
+                            more,
+                            why));
         } else {
             log.warn(
                     "{} is returned: the claim of {} got no answer",

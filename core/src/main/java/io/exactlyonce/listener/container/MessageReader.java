@@ -8,6 +8,7 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.visibility.RepeatedLines;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -112,14 +113,17 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries, Consum
     }
 
     private void logUnreadable(Delivery delivery, Exception unreadable) {
-        log.error(
-                "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if "
-                        + "there is one. Send what the handler takes, or correct its parameter (DEBUG of {} "
-                        + "has details)",
-                delivery,
-                conversion.readAs(),
-                TypeAndPlace.of(unreadable),
-                log.getName());
+        delivery.logLimited(
+                RepeatedLines.Kind.UNREADABLE,
+                more -> log.error(
+                        "{} cannot be read as {}: {}. It is returned, and ends in the dead-letter queue if "
+                                + "there is one. Send what the handler takes, or correct its parameter (DEBUG of {} "
+                                + "has details){}",
+                        delivery,
+                        conversion.readAs(),
+                        TypeAndPlace.of(unreadable),
+                        log.getName(),
+                        more));
         log.debug("Why {} cannot be read", delivery, RedactedException.of(unreadable));
     }
 }

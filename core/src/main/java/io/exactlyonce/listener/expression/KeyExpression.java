@@ -4,8 +4,10 @@ import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.RedactedException;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,6 +19,7 @@ import org.springframework.expression.PropertyAccessor;
 import org.springframework.expression.TypeLocator;
 import org.springframework.expression.spel.SpelCompilerMode;
 import org.springframework.expression.spel.SpelEvaluationException;
+import org.springframework.expression.spel.SpelMessage;
 import org.springframework.expression.spel.SpelParserConfiguration;
 import org.springframework.expression.spel.standard.SpelExpression;
 import org.springframework.expression.spel.standard.SpelExpressionParser;
@@ -37,6 +40,23 @@ public final class KeyExpression {
     private static final Logger log = LoggerFactory.getLogger(KeyExpression.class);
 
     private static final int MAX_REASON_LENGTH = 300;
+
+    /** Their texts have names of the expression and of types, and numbers; the others may quote a value. */
+    private static final Set<SpelMessage> WITHOUT_VALUES = EnumSet.of(
+            SpelMessage.TYPE_CONVERSION_ERROR,
+            SpelMessage.CONSTRUCTOR_NOT_FOUND,
+            SpelMessage.METHOD_NOT_FOUND,
+            SpelMessage.TYPE_NOT_FOUND,
+            SpelMessage.FUNCTION_NOT_DEFINED,
+            SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE_ON_NULL,
+            SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE,
+            SpelMessage.METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED,
+            SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE,
+            SpelMessage.ARRAY_INDEX_OUT_OF_BOUNDS,
+            SpelMessage.COLLECTION_INDEX_OUT_OF_BOUNDS,
+            SpelMessage.STRING_INDEX_OUT_OF_BOUNDS,
+            SpelMessage.INDEXING_NOT_SUPPORTED_FOR_TYPE,
+            SpelMessage.OPERATOR_NOT_SUPPORTED_BETWEEN_TYPES);
 
     /**
      * Never compiles, independent of {@code spring.expression.compiler.mode}: compiled arithmetic truncates numbers of
@@ -108,10 +128,14 @@ public final class KeyExpression {
         }
     }
 
+    /** A sender's value may be in the text of an exception, but not in those that tell of the expression's names and of types. */
     private static String reason(Throwable failure) {
         Throwable cause = Causes.root(failure);
         if (!(cause instanceof SpelEvaluationException own)) {
             return cause.getClass().getName();
+        }
+        if (!WITHOUT_VALUES.contains(own.getMessageCode())) {
+            return "%s at position %d".formatted(own.getMessageCode(), own.getPosition());
         }
         String message = own.getSimpleMessage();
         return StringUtils.truncate(OneLine.of(message, message.length()), MAX_REASON_LENGTH);

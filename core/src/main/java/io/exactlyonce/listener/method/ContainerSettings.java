@@ -13,6 +13,7 @@ import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.observed.ObservedRun;
+import io.exactlyonce.visibility.RepeatedLines;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.util.ArrayList;
 import java.util.List;
@@ -116,10 +117,14 @@ public final class ContainerSettings {
         try {
             wanted = spec(received);
         } catch (InvalidKeyException unusable) {
-            log.error(
-                    "{} is returned, and ends in the dead-letter queue if there is one: {}",
-                    received.delivery(),
-                    unusable.getMessage());
+            received.delivery()
+                    .logLimited(
+                            RepeatedLines.Kind.NO_KEY,
+                            more -> log.error(
+                                    "{} is returned, and ends in the dead-letter queue if there is one: {}{}",
+                                    received.delivery(),
+                                    unusable.getMessage(),
+                                    more));
         }
         received.delivery().specify(wanted, isBatch ? received.group() : "", !isBatch);
     }

@@ -5,6 +5,7 @@ import io.exactlyonce.boundary.RedactedException;
 import io.exactlyonce.boundary.TypeAndPlace;
 import io.exactlyonce.delivery.UnfinishedWork;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.visibility.RepeatedLines;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -143,14 +144,17 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
      * or payload and headers, with the sender's line breaks, and they end in logs.
      */
     private MessagingException withoutContent(ListenerInvocation invocation, RuntimeException failure) {
-        Object message = method.isBatch()
-                ? "A batch"
-                : ReceivedMessage.require(invocation.messages().get(0));
+        ReceivedMessage first = ReceivedMessage.require(invocation.messages().get(0));
+        Object message = method.isBatch() ? "A batch" : first;
         log.debug("Why {} cannot be handed to {}", message, method, RedactedException.of(failure));
         String problem = ("%s cannot be handed to %s: %s; send what it takes, or correct its parameters (DEBUG "
                         + "of %s has details)")
                 .formatted(message, method, TypeAndPlace.of(failure), log.getName());
-        log.error("Not handled, and ends in the dead-letter queue if there is one: {}", problem);
+        first.delivery()
+                .logLimited(
+                        RepeatedLines.Kind.NO_ARGUMENT,
+                        more -> log.error(
+                                "Not handled, and ends in the dead-letter queue if there is one: {}{}", problem, more));
         return new MessageConversionException(problem);
     }
 }

@@ -134,7 +134,10 @@ class ListenerMethodTests {
                 "#parcel.fail()",
                 "{1, 2}[#parcel.secret]",
                 "#parcel[#parcel.secret]",
-                "#parcel.secret + 1 > #parcel ? 1 : 2"
+                "#parcel.secret + 1 > #parcel ? 1 : 2",
+                "#parcel.secret - 1",
+                "'a' matches '(' + #parcel.secret ? 1 : 2",
+                "'a' matches {#parcel.secret} ? 1 : 2"
             })
     void whatAnExpressionThrowsFailsTheDeliveryWithoutShowingItsContent(String expression) {
         assertThatThrownBy(() -> key(method(expression, null), plain))

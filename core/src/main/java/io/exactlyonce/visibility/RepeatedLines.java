@@ -1,0 +1,72 @@
+package io.exactlyonce.visibility;
+
+import java.time.Duration;
+import java.util.EnumMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Limits the log lines that a sender causes with every receive of a message, so that bad messages cannot fill a log. A kind of line is
+ * logged for the first receive of each message. Later receives are counted, and the count is logged with the next line, at most once in
+ * an interval. Each listener has its own, by queue; it remembers no message. Thread-safe.
+ */
+public final class RepeatedLines {
+
+    /** What a line is about. */
+    public enum Kind {
+        /** The message cannot be read as the handler's parameter. */
+        UNREADABLE(Duration.ofMinutes(1)),
+        /** The message has no usable key. */
+        NO_KEY(Duration.ofMinutes(1)),
+        /** The store rejects the key. */
+        REJECTED_KEY(Duration.ofMinutes(1)),
+        /** The handler's arguments cannot be made of the message. */
+        NO_ARGUMENT(Duration.ofMinutes(1)),
+        /** The key is completed for other content. */
+        MISMATCH(Duration.ofMinutes(1)),
+        /** The key is parked. Only an operator changes that, hours later. */
+        PARKED(Duration.ofHours(1));
+
+        private final Duration interval;
+
+        Kind(Duration interval) {
+            this.interval = interval;
+        }
+
+        /** Returns the time between two lines about later receives. */
+        public Duration interval() {
+            return interval;
+        }
+    }
+
+    private static final class Line {
+        long at;
+        int leftOut;
+    }
+
+    private final Map<Kind, Line> lines = new EnumMap<>(Kind.class);
+
+    /**
+     * Returns how a line ends that is to be logged: empty, or with the number of those that were not; {@code null} if this one is not to
+     * be logged either.
+     *
+     * @param isFirst whether the message was received for the first time
+     * @param now by a monotonic clock, in nanoseconds
+     */
+    public synchronized @Nullable String next(Kind kind, boolean isFirst, long now) {
+        Line line = lines.get(kind);
+        if (line != null && !isFirst && now - line.at < kind.interval.toNanos()) {
+            line.leftOut++;
+            return null;
+        }
+        if (line == null) {
+            line = new Line();
+            lines.put(kind, line);
+        }
+        String end =
+                line.leftOut == 0 ? "" : " (also %d later receives since the last such line)".formatted(line.leftOut);
+        line.at = now;
+        line.leftOut = 0;
+        return end;
+    }
+}

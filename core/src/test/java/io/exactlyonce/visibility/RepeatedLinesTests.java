@@ -1,0 +1,75 @@
+package io.exactlyonce.visibility;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.visibility.RepeatedLines.Kind;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class RepeatedLinesTests {
+
+    private static final long INTERVAL = Kind.UNREADABLE.interval().toNanos();
+
+    private final RepeatedLines lines = new RepeatedLines();
+
+    /** A monotonic clock may be negative. */
+    private long now = -Duration.ofHours(1).toNanos();
+
+    @Test
+    void firstReceiveOfEachMessageIsLogged() {
+        for (int message = 0; message < 300; message++) {
+            assertThat(first()).isEmpty();
+        }
+    }
+
+    @Test
+    void laterReceivesAreCountedAndToldOnceAMinute() {
+        first();
+        for (int receive = 0; receive < 300; receive++) {
+            now += INTERVAL / 100;
+            String end = later();
+            if (end != null) {
+                assertThat(end).isEqualTo(" (also 99 later receives since the last such line)");
+            }
+        }
+
+        assertThat(later()).isNull();
+        now += INTERVAL;
+        assertThat(later()).isEqualTo(" (also 1 later receives since the last such line)");
+    }
+
+    /** The first receive may have met another instance. */
+    @Test
+    void laterReceiveIsLoggedIfNoneWas() {
+        assertThat(later()).isEmpty();
+        assertThat(later()).isNull();
+    }
+
+    @Test
+    void lineOfAFirstReceiveTellsTheCountToo() {
+        first();
+        later();
+        later();
+
+        assertThat(first()).isEqualTo(" (also 2 later receives since the last such line)");
+        assertThat(first()).isEmpty();
+    }
+
+    @Test
+    void kindsAreLimitedApart() {
+        first();
+
+        assertThat(lines.next(Kind.PARKED, false, now)).isEmpty();
+        now += INTERVAL;
+        assertThat(lines.next(Kind.PARKED, false, now)).isNull();
+        assertThat(later()).isEmpty();
+    }
+
+    private String first() {
+        return lines.next(Kind.UNREADABLE, true, now);
+    }
+
+    private String later() {
+        return lines.next(Kind.UNREADABLE, false, now);
+    }
+}
