@@ -60,8 +60,8 @@ public final class Renewer {
     final Set<Window> windows = ConcurrentHashMap.newKeySet();
     final Set<Lease> leases = ConcurrentHashMap.newKeySet();
 
-    /** Whose handler runs, and has a timeout. */
-    final Set<Window> timed = ConcurrentHashMap.newKeySet();
+    /** The deadlines of handlers that run. */
+    final Set<HandlerDeadline> deadlines = ConcurrentHashMap.newKeySet();
 
     private final BlockingQueue<Lease> waiting = new LinkedBlockingQueue<>();
     private volatile long lastTick;
@@ -159,7 +159,7 @@ public final class Renewer {
     }
 
     private void tickLeases() {
-        timed.forEach(Window::timeOut);
+        deadlines.forEach(HandlerDeadline::expire);
         long now = now();
         lastLeaseTick = now;
         List<Lease> due = due(leases, now);

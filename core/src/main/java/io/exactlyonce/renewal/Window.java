@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The visibility timeout of one delivery, renewed from the receive until {@link #stop()}, and with it the lease of the delivery's
- * claim and the time of its handler.
+ * claim. Neither is renewed beyond the {@link HandlerDeadline} of a handler that still runs.
  *
  * <p>Losing the visibility timeout is harmless, because the claim still protects the key. Once it has expired, another
  * consumer may have the message, and on a standard queue our old receipt handle would still act on it: the queue is no
@@ -38,9 +38,7 @@ public final class Window extends Renewable {
     final String receiptHandle;
     private volatile @Nullable Lease lease;
     private volatile CompletableFuture<Void> underWay = DONE;
-    private volatile @Nullable Runnable handler;
-    private volatile long timeIsUp;
-    private volatile boolean timedOut;
+    private volatile @Nullable HandlerDeadline deadline;
 
     Window(Renewer renewer, Subscription subscription, String messageId, String receiptHandle, long receivedAt) {
         super(renewer, subscription.window().length(), receivedAt, receivedAt);
@@ -67,51 +65,34 @@ public final class Window extends Renewable {
      */
     public synchronized void startTimeout(Runnable running) {
         Duration timeout = subscription.timeout();
+        cancelTimeout();
         // Its listener's stop may have been faster.
         if (timeout != null && renewer.windows.contains(this)) {
-            timeIsUp = renewer.now() + timeout.toNanos();
-            handler = running;
-            renewer.timed.add(this);
+            HandlerDeadline begun = new HandlerDeadline(this, timeout, running);
+            renewer.deadlines.add(begun);
+            deadline = begun;
         }
     }
 
     /** Returns whether the handler's timeout has expired, even before it is interrupted. */
     public boolean isPastTimeout() {
-        return handler != null && timeIsUp - renewer.now() <= 0;
-    }
-
-    /** Stops handler and renewals if the handler's timeout has expired. */
-    void timeOut() {
-        Duration timeout = subscription.timeout();
-        Runnable running;
-        synchronized (this) {
-            running = handler;
-            if (running == null || timeout == null || !isPastTimeout()) {
-                return;
-            }
-            handler = null;
-            timedOut = true;
-        }
-        log.warn(
-                "The handler of {} runs longer than its timeout of {} ms: it is interrupted, and its "
-                        + "message and claim are no longer renewed",
-                this,
-                timeout.toMillis());
-        running.run();
-        renewer.observer.timedOut(subscription);
+        HandlerDeadline running = deadline;
+        return running != null && running.isPast();
     }
 
     @Override
     boolean isKept() {
-        return renewer.schedule.enabled() && !timedOut;
+        HandlerDeadline running = deadline;
+        return renewer.schedule.enabled() && (running == null || !running.isExpired());
     }
 
     /** The handler has ended. Remaining steps run under renewal again, even if it ended too late. */
     public synchronized void cancelTimeout() {
-        if (subscription.timeout() != null) {
-            handler = null;
-            timedOut = false;
-            renewer.timed.remove(this);
+        HandlerDeadline running = deadline;
+        if (running != null) {
+            running.cancel();
+            renewer.deadlines.remove(running);
+            deadline = null;
         }
     }
 

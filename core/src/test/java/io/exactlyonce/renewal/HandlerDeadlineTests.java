@@ -8,6 +8,8 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.renewal.RenewalObserver.Result;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -39,6 +41,35 @@ class HandlerDeadlineTests {
         assertThat(rig.timesTimedOut).hasValue(1);
         assertThat(rig.timedOut).extracting(Subscription::listener).containsExactly("listener");
         assertThat(output).contains("listener 'listener' on queue 'orders' runs longer than its timeout of 45000 ms");
+    }
+
+    /** Trap: between the two, the handler could still be called. */
+    @Test
+    void timeIsOverBeforeTheHandlerIsToldAndUntilItEnds() {
+        List<Boolean> past = new ArrayList<>();
+        window.startTimeout(() -> past.add(window.isPastTimeout()));
+        assertThat(window.isPastTimeout()).isFalse();
+
+        rig.tickFor(TIMEOUT);
+        past.add(window.isPastTimeout());
+        window.cancelTimeout();
+
+        assertThat(past).containsExactly(true, true);
+        assertThat(window.isPastTimeout()).isFalse();
+    }
+
+    /** A transaction that was rolled back for others of its batch is tried again with the rest. */
+    @Test
+    void eachCallOfTheHandlerHasTheWholeTime() {
+        rig.limit(window);
+        rig.tickFor(Duration.ofSeconds(40));
+
+        rig.limit(window);
+        rig.tickFor(TIMEOUT.minus(Renewer.TICK));
+        assertThat(rig.timesTimedOut).hasValue(0);
+
+        rig.tickFor(Renewer.TICK);
+        assertThat(rig.timesTimedOut).hasValue(1);
     }
 
     /** Interruption is advice: one who ignores it is alone with the key until the lease ends, and no longer. */
@@ -88,7 +119,7 @@ class HandlerDeadlineTests {
         rig.tickFor(Duration.ofSeconds(40));
 
         end.accept(window);
-        assertThat(rig.renewer.timed).isEmpty();
+        assertThat(rig.renewer.deadlines).isEmpty();
         rig.tickFor(Duration.ofMinutes(1));
 
         assertThat(rig.timesTimedOut).hasValue(0);
