@@ -190,7 +190,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     Renewer exactlyOnceRenewals(DeliveryObservers observers) {
         RenewalSchedule schedule = properties.renewal().schedule();
         Executor leases = scheduler.thread("exactly-once-leases-1");
-        return new Renewer(store, schedule, observers, leases, scheduler, Jitter.RANDOM);
+        return new Renewer(store, schedule, observers::on, leases, scheduler, Jitter.RANDOM);
     }
 
     @Bean

@@ -2,13 +2,12 @@ package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
-import io.exactlyonce.renewal.RenewalObserver.Result;
-import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.renewal.RenewalEvent;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** An event of deliveries. {@link Subscription#levels} counts those that are in flight, wait or are being recorded. */
+/** An event of deliveries; {@link RenewalEvent} has those of renewals. {@link Subscription#levels} counts those that are in flight, wait or are being recorded. */
 public sealed interface DeliveryEvent {
 
     /**
@@ -53,16 +52,4 @@ public sealed interface DeliveryEvent {
 
     /** A delivery that was not tried has one receive left, or none, before the dead-letter queue. */
     record FinalReceive(Subscription subscription) implements DeliveryEvent {}
-
-    /** A renewal of a delivery's visibility timeout or lease ended. */
-    record Renewed(Subscription subscription, Target target, Result result) implements DeliveryEvent {}
-
-    /** A claim is no longer held by its delivery, or has expired. */
-    record ClaimLost(Subscription subscription, ClaimKey key) implements DeliveryEvent {}
-
-    /** A handler ran longer than its listener's timeout, and was interrupted. */
-    record TimedOut(Subscription subscription) implements DeliveryEvent {}
-
-    /** No renewal could be sent for a while: the JVM or its machine was paused. */
-    record Paused(Duration length) implements DeliveryEvent {}
 }

@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.renewal.RenewalEvent;
 import io.exactlyonce.visibility.Subscription;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +57,9 @@ public interface DeliveryObserver {
 
     /** Something has happened to a delivery. */
     default void on(DeliveryEvent event) {}
+
+    /** Something has happened to a visibility timeout, a lease or a handler's timeout. */
+    default void on(RenewalEvent event) {}
 
     /**
      * The store is about to be called for keys, perhaps before there are threads for their deliveries. Repeated calls

@@ -1,9 +1,7 @@
 package io.exactlyonce.delivery;
 
-import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.renewal.RenewalObserver;
+import io.exactlyonce.renewal.RenewalEvent;
 import io.exactlyonce.visibility.Subscription;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
@@ -12,7 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** Notifies all observers, and shields deliveries from their exceptions. */
-public final class DeliveryObservers implements DeliveryObserver, RenewalObserver {
+public final class DeliveryObservers implements DeliveryObserver {
 
     private static final Logger log = LoggerFactory.getLogger(DeliveryObservers.class);
 
@@ -42,6 +40,11 @@ public final class DeliveryObservers implements DeliveryObserver, RenewalObserve
                 failed(observer, failure);
             }
         }
+    }
+
+    @Override
+    public void on(RenewalEvent event) {
+        observers.forEach(observer -> shield(observer, () -> observer.on(event)));
     }
 
     @Override
@@ -92,26 +95,6 @@ public final class DeliveryObservers implements DeliveryObserver, RenewalObserve
         public void end(@Nullable Throwable failure) {
             scopes.forEach(scope -> shield(scope, () -> scope.end(failure)));
         }
-    }
-
-    @Override
-    public void renewed(Subscription subscription, Target target, Result result) {
-        on(new DeliveryEvent.Renewed(subscription, target, result));
-    }
-
-    @Override
-    public void claimLost(Subscription subscription, ClaimKey key) {
-        on(new DeliveryEvent.ClaimLost(subscription, key));
-    }
-
-    @Override
-    public void timedOut(Subscription subscription) {
-        on(new DeliveryEvent.TimedOut(subscription));
-    }
-
-    @Override
-    public void paused(Duration length) {
-        on(new DeliveryEvent.Paused(length));
     }
 
     /** Returns how often an observer has thrown. */

@@ -1,5 +1,6 @@
 package io.exactlyonce.renewal;
 
+import io.exactlyonce.claim.ClaimKey;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -15,6 +16,7 @@ final class HandlerDeadline {
     private static final Logger log = LoggerFactory.getLogger(HandlerDeadline.class);
 
     private final Window window;
+    private final ClaimKey key;
     private final Duration timeout;
     private final long end;
     private final Runnable handler;
@@ -26,8 +28,9 @@ final class HandlerDeadline {
      *
      * @param handler is interrupted at the deadline; must not block
      */
-    HandlerDeadline(Window window, Duration timeout, Runnable handler) {
+    HandlerDeadline(Window window, ClaimKey key, Duration timeout, Runnable handler) {
         this.window = window;
+        this.key = key;
         this.timeout = timeout;
         this.end = window.renewer.now() + timeout.toNanos();
         this.handler = handler;
@@ -57,7 +60,7 @@ final class HandlerDeadline {
                 window,
                 timeout.toMillis());
         handler.run();
-        window.renewer.observer.timedOut(window.subscription);
+        window.renewer.events.accept(new RenewalEvent.TimedOut(window.subscription, key));
     }
 
     /** The handler has ended: it is not interrupted any more. */

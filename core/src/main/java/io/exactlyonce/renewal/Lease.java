@@ -1,8 +1,8 @@
 package io.exactlyonce.renewal;
 
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.renewal.RenewalObserver.Result;
-import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.renewal.RenewalEvent.Result;
+import io.exactlyonce.renewal.RenewalEvent.Target;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -82,9 +82,9 @@ public final class Lease extends Renewable {
             holder.run();
         }
         if (subscription != null) {
-            renewer.observer.renewed(subscription, Target.LEASE, result);
+            renewer.events.accept(new RenewalEvent.Renewed(subscription, Target.LEASE, result));
             if (result == Result.LOST) {
-                renewer.observer.claimLost(subscription, claim.key());
+                renewer.events.accept(new RenewalEvent.ClaimLost(subscription, claim.key()));
             }
         }
     }

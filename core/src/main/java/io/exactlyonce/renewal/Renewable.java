@@ -1,6 +1,6 @@
 package io.exactlyonce.renewal;
 
-import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.renewal.RenewalEvent.Result;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

@@ -5,7 +5,7 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.renewal.RenewalEvent.Result;
 import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.NanoClock;
@@ -23,6 +23,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -55,7 +56,7 @@ public final class Renewer {
     private final Executor leaseThread;
     private final NanoClock clock;
     final RenewalSchedule schedule;
-    final RenewalObserver observer;
+    final Consumer<RenewalEvent> events;
     final Jitter random;
     final Set<Window> windows = ConcurrentHashMap.newKeySet();
     final Set<Lease> leases = ConcurrentHashMap.newKeySet();
@@ -72,7 +73,7 @@ public final class Renewer {
 
     /**
      * @param store stores the leases
-     * @param observer is notified of every attempt
+     * @param events takes each event; must not block
      * @param leaseThread calls the store; a single thread
      * @param clock monotonic, in nanoseconds
      * @param random from 0 inclusive to 1 exclusive
@@ -80,13 +81,13 @@ public final class Renewer {
     public Renewer(
             ClaimStore store,
             RenewalSchedule schedule,
-            RenewalObserver observer,
+            Consumer<RenewalEvent> events,
             Executor leaseThread,
             NanoClock clock,
             Jitter random) {
         this.store = store;
         this.schedule = schedule;
-        this.observer = observer;
+        this.events = events;
         this.leaseThread = leaseThread;
         this.clock = clock;
         this.random = random;
@@ -204,7 +205,7 @@ public final class Renewer {
                             + "collections, a starved CPU or a suspended machine",
                     late / 1_000_000,
                     windows.size());
-            observer.paused(Duration.ofNanos(late));
+            events.accept(new RenewalEvent.Paused(Duration.ofNanos(late)));
         }
     }
 

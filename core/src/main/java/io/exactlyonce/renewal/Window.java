@@ -2,8 +2,9 @@ package io.exactlyonce.renewal;
 
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.renewal.RenewalObserver.Result;
-import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.renewal.RenewalEvent.Result;
+import io.exactlyonce.renewal.RenewalEvent.Target;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Answers;
 import io.exactlyonce.visibility.QueueVisibility.Change;
@@ -61,14 +62,15 @@ public final class Window extends Renewable {
      * The handler begins. If it is still running at its listener's timeout, it is interrupted, and renewals stop: a
      * handler that continues keeps its claim until the lease ends.
      *
+     * @param key the claimed key
      * @param running is stopped at the timeout; must not block
      */
-    public synchronized void startTimeout(Runnable running) {
+    public synchronized void startTimeout(ClaimKey key, Runnable running) {
         Duration timeout = subscription.timeout();
         cancelTimeout();
         // Its listener's stop may have been faster.
         if (timeout != null && renewer.windows.contains(this)) {
-            HandlerDeadline begun = new HandlerDeadline(this, timeout, running);
+            HandlerDeadline begun = new HandlerDeadline(this, key, timeout, running);
             renewer.deadlines.add(begun);
             deadline = begun;
         }
@@ -171,7 +173,7 @@ public final class Window extends Renewable {
                         "The visibility timeout of {} is lost: the message may be redelivered; its claim protects it",
                         this);
         }
-        renewer.observer.renewed(subscription, Target.WINDOW, result);
+        renewer.events.accept(new RenewalEvent.Renewed(subscription, Target.WINDOW, result));
     }
 
     /**

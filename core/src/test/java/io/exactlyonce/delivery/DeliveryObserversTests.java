@@ -6,8 +6,9 @@ import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
-import io.exactlyonce.renewal.RenewalObserver.Result;
-import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.renewal.RenewalEvent;
+import io.exactlyonce.renewal.RenewalEvent.Result;
+import io.exactlyonce.renewal.RenewalEvent.Target;
 import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -64,6 +65,11 @@ class DeliveryObserversTests {
         }
 
         @Override
+        public void on(RenewalEvent event) {
+            note(event.getClass().getSimpleName());
+        }
+
+        @Override
         public ClaimScope claiming(List<Delivery> deliveries) {
             return (outcomes, failure) -> note("answered " + outcomes);
         }
@@ -100,6 +106,7 @@ class DeliveryObserversTests {
         observers.subscribed(orders);
         observers.claiming(List.of(delivery)).end(List.of(new Parked()), null);
         observers.on(new DeliveryEvent.Claimed(orders, KEY, new Parked()));
+        observers.on(new RenewalEvent.ClaimLost(orders, KEY));
         observers.unsubscribed(orders);
 
         assertThat(told)
@@ -110,9 +117,11 @@ class DeliveryObserversTests {
                         "other: answered [Parked[]]",
                         "broken: Claimed",
                         "other: Claimed",
+                        "broken: ClaimLost",
+                        "other: ClaimLost",
                         "broken: unsubscribed",
                         "other: unsubscribed");
-        assertThat(observers.failures()).isEqualTo(4);
+        assertThat(observers.failures()).isEqualTo(5);
         assertThat(output).contains(Observer.class.getName(), "failed; the delivery continues");
     }
 
@@ -147,10 +156,10 @@ class DeliveryObserversTests {
     void renewalsAreEventsToo() {
         DeliveryObservers observers = new DeliveryObservers(List.of(new Observer("it", null)));
 
-        observers.renewed(orders, Target.LEASE, Result.LOST);
-        observers.claimLost(orders, KEY);
-        observers.timedOut(orders);
-        observers.paused(Duration.ofSeconds(3));
+        observers.on(new RenewalEvent.Renewed(orders, Target.LEASE, Result.LOST));
+        observers.on(new RenewalEvent.ClaimLost(orders, KEY));
+        observers.on(new RenewalEvent.TimedOut(orders, KEY));
+        observers.on(new RenewalEvent.Paused(Duration.ofSeconds(3)));
 
         assertThat(told).containsExactly("it: Renewed", "it: ClaimLost", "it: TimedOut", "it: Paused");
     }

@@ -20,7 +20,9 @@ import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
 import io.exactlyonce.delivery.pipeline.RetryingClaimClient;
 import io.exactlyonce.delivery.pipeline.WaitingDeliveries;
-import io.exactlyonce.renewal.RenewalObserver;
+import io.exactlyonce.renewal.RenewalEvent;
+import io.exactlyonce.renewal.RenewalEvent.Result;
+import io.exactlyonce.renewal.RenewalEvent.Target;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
@@ -46,7 +48,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** An engine on a clock, a queue and a store that do as they are told. Backoff starts at 8 s; chance gives its half. */
-public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
+public final class DeliveryRig implements DeliveryObserver {
 
     /** A handler of single deliveries: returns its result, or a future of that. */
     @FunctionalInterface
@@ -102,7 +104,8 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     public final CircuitBreakers breakers = new CircuitBreakers(clock);
     public final CircuitBreaker breaker = breakers.of(null);
     public final Subscription orders = subscription("orders", queue);
-    public final Renewer renewer = new Renewer(store, new RenewalSchedule(0.5, 0), this, Runnable::run, clock, () -> 0);
+    public final Renewer renewer =
+            new Renewer(store, new RenewalSchedule(0.5, 0), this::on, Runnable::run, clock, () -> 0);
     public Executor storeThreads = Runnable::run;
 
     // What has happened, as far as observers learn of it.
@@ -428,20 +431,14 @@ public final class DeliveryRig implements DeliveryObserver, RenewalObserver {
     }
 
     @Override
-    public void timedOut(Subscription subscription) {
-        timedOut.add(subscription);
-    }
-
-    @Override
-    public void renewed(Subscription subscription, Target target, Result result) {
-        if (target == Target.LEASE) {
-            renewalsOfLeases.add(result);
+    public void on(RenewalEvent event) {
+        if (event instanceof RenewalEvent.TimedOut handler) {
+            timedOut.add(handler.subscription());
+        } else if (event instanceof RenewalEvent.ClaimLost claim) {
+            claimsLost.add(claim.key());
+        } else if (event instanceof RenewalEvent.Renewed renewed && renewed.target() == Target.LEASE) {
+            renewalsOfLeases.add(renewed.result());
         }
-    }
-
-    @Override
-    public void claimLost(Subscription subscription, ClaimKey key) {
-        claimsLost.add(key);
     }
 
     /** Throws anything where the compiler allows no checked exception. */

@@ -5,8 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.renewal.RenewalObserver.Result;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.renewal.RenewalEvent.Result;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,7 +38,7 @@ class HandlerDeadlineTests {
         rig.tickFor(Duration.ofMinutes(5));
 
         assertThat(rig.timesTimedOut).hasValue(1);
-        assertThat(rig.timedOut).extracting(Subscription::listener).containsExactly("listener");
+        assertThat(rig.timedOut).containsExactly(new RenewalEvent.TimedOut(window.subscription, RenewalRig.KEY));
         assertThat(output).contains("listener 'listener' on queue 'orders' runs longer than its timeout of 45000 ms");
     }
 
@@ -47,7 +46,7 @@ class HandlerDeadlineTests {
     @Test
     void timeIsOverBeforeTheHandlerIsToldAndUntilItEnds() {
         List<Boolean> past = new ArrayList<>();
-        window.startTimeout(() -> past.add(window.isPastTimeout()));
+        window.startTimeout(RenewalRig.KEY, () -> past.add(window.isPastTimeout()));
         assertThat(window.isPastTimeout()).isFalse();
 
         rig.tickFor(TIMEOUT);

@@ -2,7 +2,7 @@ package io.exactlyonce.renewal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.renewal.RenewalEvent.Result;
 import io.exactlyonce.visibility.QueueVisibility;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
-import io.exactlyonce.renewal.RenewalObserver.Result;
+import io.exactlyonce.renewal.RenewalEvent.Result;
 import io.exactlyonce.time.SystemScheduler;
 import io.exactlyonce.visibility.QueueVisibility;
 import java.time.Duration;

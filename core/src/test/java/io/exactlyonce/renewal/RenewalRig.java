@@ -2,6 +2,8 @@ package io.exactlyonce.renewal;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.renewal.RenewalEvent.Result;
+import io.exactlyonce.renewal.RenewalEvent.Target;
 import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.visibility.FakeClock;
@@ -24,14 +26,16 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** A renewer on a clock, a queue and a store that do as they are told, and what it tells. */
-final class RenewalRig implements RenewalObserver {
+final class RenewalRig {
+
+    static final ClaimKey KEY = new ClaimKey("orders", "A-1");
 
     final FakeClock clock = new FakeClock();
     final ScriptedStore store = new ScriptedStore();
     final ScriptedQueue queue = new ScriptedQueue();
     final List<Result> windowResults = new ArrayList<>();
     final List<Result> leaseResults = new ArrayList<>();
-    final List<Subscription> timedOut = new ArrayList<>();
+    final List<RenewalEvent.TimedOut> timedOut = new ArrayList<>();
     final List<Duration> pauses = new ArrayList<>();
     final List<ClaimKey> lostKeys = new ArrayList<>();
     final AtomicInteger timesLost = new AtomicInteger();
@@ -43,7 +47,7 @@ final class RenewalRig implements RenewalObserver {
     private @Nullable Duration timeout;
 
     RenewalRig(RenewalSchedule schedule) {
-        renewer = new Renewer(store, schedule, this, this::renewLeases, clock, () -> random.next());
+        renewer = new Renewer(store, schedule, this::on, this::renewLeases, clock, () -> random.next());
     }
 
     static RenewalRig renewing() {
@@ -134,7 +138,7 @@ final class RenewalRig implements RenewalObserver {
     }
 
     ClaimId hold(Window window, long seconds) {
-        ClaimId claim = new ClaimId(new ClaimKey("orders", "A-1"), UUID.randomUUID());
+        ClaimId claim = new ClaimId(KEY, UUID.randomUUID());
         window.renewLease(claim, Duration.ofSeconds(seconds), clock.nanoTime(), timesLost::incrementAndGet);
         return claim;
     }
@@ -146,7 +150,7 @@ final class RenewalRig implements RenewalObserver {
     }
 
     void limit(Window window) {
-        window.startTimeout(timesTimedOut::incrementAndGet);
+        window.startTimeout(KEY, timesTimedOut::incrementAndGet);
     }
 
     static void returnAfter(Window window, Duration delay) {
@@ -178,23 +182,15 @@ final class RenewalRig implements RenewalObserver {
         return sentAt;
     }
 
-    @Override
-    public void renewed(Subscription subscription, Target target, Result result) {
-        (target == Target.WINDOW ? windowResults : leaseResults).add(result);
-    }
-
-    @Override
-    public void claimLost(Subscription subscription, ClaimKey key) {
-        lostKeys.add(key);
-    }
-
-    @Override
-    public void timedOut(Subscription subscription) {
-        timedOut.add(subscription);
-    }
-
-    @Override
-    public void paused(Duration length) {
-        pauses.add(length);
+    private void on(RenewalEvent event) {
+        if (event instanceof RenewalEvent.Renewed renewed) {
+            (renewed.target() == Target.WINDOW ? windowResults : leaseResults).add(renewed.result());
+        } else if (event instanceof RenewalEvent.ClaimLost lost) {
+            lostKeys.add(lost.key());
+        } else if (event instanceof RenewalEvent.TimedOut handler) {
+            timedOut.add(handler);
+        } else if (event instanceof RenewalEvent.Paused paused) {
+            pauses.add(paused.length());
+        }
     }
 }

@@ -2,6 +2,7 @@ package io.exactlyonce.metrics;
 
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.renewal.RenewalEvent;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -54,15 +55,20 @@ public final class DeliveryMetrics implements DeliveryObserver {
         } else if (event instanceof DeliveryEvent.Delivered delivered) {
             of(delivered.subscription())
                     .delivered(delivered.elapsed(), delivered.subscription().window());
-        } else if (event instanceof DeliveryEvent.Renewed renewed) {
-            of(renewed.subscription()).renewed(renewed.target(), renewed.result());
-        } else if (event instanceof DeliveryEvent.TimedOut timedOut) {
-            of(timedOut.subscription()).timeouts.increment();
         } else if (event instanceof DeliveryEvent.CompletionLost lost) {
             of(lost.subscription()).completionsLost.increment();
         } else if (event instanceof DeliveryEvent.FinalReceive last) {
             of(last.subscription()).finalReceives.increment();
-        } else if (event instanceof DeliveryEvent.Paused paused) {
+        }
+    }
+
+    @Override
+    public void on(RenewalEvent event) {
+        if (event instanceof RenewalEvent.Renewed renewed) {
+            of(renewed.subscription()).renewed(renewed.target(), renewed.result());
+        } else if (event instanceof RenewalEvent.TimedOut timedOut) {
+            of(timedOut.subscription()).timeouts.increment();
+        } else if (event instanceof RenewalEvent.Paused paused) {
             pauses.record(paused.length());
         }
     }

@@ -5,6 +5,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.renewal.RenewalEvent;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.WindowObserver;
@@ -52,7 +53,12 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
             claimed(claimed.subscription(), claimed.key(), claimed.outcome());
         } else if (event instanceof DeliveryEvent.Parked parked) {
             publish(parked.subscription(), parked.key(), ExactlyOnceEvent.KeyParked::new);
-        } else if (event instanceof DeliveryEvent.ClaimLost lost) {
+        }
+    }
+
+    @Override
+    public void on(RenewalEvent event) {
+        if (event instanceof RenewalEvent.ClaimLost lost) {
             publish(lost.subscription(), lost.key(), ExactlyOnceEvent.ClaimLost::new);
         }
     }

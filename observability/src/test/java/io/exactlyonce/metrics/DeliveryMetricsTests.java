@@ -13,8 +13,9 @@ import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryState;
-import io.exactlyonce.renewal.RenewalObserver.Result;
-import io.exactlyonce.renewal.RenewalObserver.Target;
+import io.exactlyonce.renewal.RenewalEvent;
+import io.exactlyonce.renewal.RenewalEvent.Result;
+import io.exactlyonce.renewal.RenewalEvent.Target;
 import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.ScriptedGate;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -165,9 +166,9 @@ class DeliveryMetricsTests {
         metrics.subscribed(orders);
         metrics.on(new DeliveryEvent.CompletionLost(orders));
         metrics.on(new DeliveryEvent.FinalReceive(orders));
-        metrics.on(new DeliveryEvent.TimedOut(orders));
-        metrics.on(new DeliveryEvent.Paused(Duration.ofSeconds(3)));
-        metrics.on(new DeliveryEvent.Paused(Duration.ofSeconds(2)));
+        metrics.on(new RenewalEvent.TimedOut(orders, KEY));
+        metrics.on(new RenewalEvent.Paused(Duration.ofSeconds(3)));
+        metrics.on(new RenewalEvent.Paused(Duration.ofSeconds(2)));
 
         assertThat(count("exactly.once.completions.lost")).isOne();
         assertThat(count("exactly.once.final.receives")).isOne();
@@ -192,7 +193,7 @@ class DeliveryMetricsTests {
                 .forEach(outcome -> metrics.on(new DeliveryEvent.Claimed(orders, KEY, outcome)));
         for (Target target : Target.values()) {
             for (Result result : Result.values()) {
-                metrics.on(new DeliveryEvent.Renewed(orders, target, result));
+                metrics.on(new RenewalEvent.Renewed(orders, target, result));
             }
         }
 
@@ -212,8 +213,8 @@ class DeliveryMetricsTests {
         metrics.subscribed(orders);
         metrics.on(new DeliveryEvent.Handled(orders, Duration.ofSeconds(1)));
         metrics.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(1)));
-        metrics.on(new DeliveryEvent.TimedOut(orders));
-        metrics.on(new DeliveryEvent.Paused(Duration.ofSeconds(1)));
+        metrics.on(new RenewalEvent.TimedOut(orders, KEY));
+        metrics.on(new RenewalEvent.Paused(Duration.ofSeconds(1)));
 
         assertThat(simple.getMeters()).hasSize(meters);
     }

@@ -145,7 +145,7 @@ public final class DeliveryPipeline {
     /** Admits deliveries, begins the listener's timeout, one for all that follows, and reconciles keys that are in doubt. */
     private List<Delivery> beginHandling(List<Delivery> deliveries, HandlerOutcome outcome) {
         List<Delivery> ready = admit(deliveries, outcome);
-        ready.forEach(delivery -> delivery.window().startTimeout(delivery::stopHandler));
+        ready.forEach(delivery -> delivery.window().startTimeout(delivery.id().key(), delivery::stopHandler));
         if (ready.stream().anyMatch(Reconciling::isToBeAsked)) {
             Reconciling reconciling = new Reconciling(outcome, recording::completion);
             // That may take long.

@@ -253,7 +253,7 @@ public final class TransactionalHandler implements AutoCloseable {
                 throw new RolledBack("Some deliveries must not be handled now");
             }
             called.forEach(delivery -> {
-                delivery.window().startTimeout(delivery::stopHandler);
+                delivery.window().startTimeout(delivery.id().key(), delivery::stopHandler);
                 delivery.beginCall(call);
             });
             result = call();

@@ -10,7 +10,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.InDoubtSettings;
-import io.exactlyonce.renewal.RenewalObserver;
+import io.exactlyonce.renewal.RenewalEvent;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -116,7 +116,7 @@ class CompletionsBehindHandlersTests {
 
         assertThat(delivery.state()).isEqualTo(DeliveryState.RECORDED);
         assertThat(rig.claimsLost).isEmpty();
-        assertThat(rig.renewalsOfLeases).doesNotContain(RenewalObserver.Result.LOST);
+        assertThat(rig.renewalsOfLeases).doesNotContain(RenewalEvent.Result.LOST);
         assertThat(output.getOut())
                 .containsOnlyOnce("has expired before its completion was answered")
                 .doesNotContain("its handler is interrupted");

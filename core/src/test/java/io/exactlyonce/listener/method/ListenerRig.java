@@ -205,7 +205,7 @@ public final class ListenerRig {
 
     /** Renews at half a window, for nobody who watches. */
     public static Renewer renewer(ScriptedStore store, NanoClock clock) {
-        return new Renewer(store, new RenewalSchedule(0.5, 0), NO_OBSERVER, Runnable::run, clock, () -> 0);
+        return new Renewer(store, new RenewalSchedule(0.5, 0), event -> {}, Runnable::run, clock, () -> 0);
     }
 
     /** Deliveries in flight, on a store that grants everything. */

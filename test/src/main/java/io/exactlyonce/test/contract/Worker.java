@@ -63,7 +63,7 @@ final class Worker {
 
     Worker(Way way, ClaimStore store) {
         this.way = way;
-        renewer = new Renewer(store, SOON, NOTHING, Runnable::run, this::now, () -> 0);
+        renewer = new Renewer(store, SOON, NOTHING::on, Runnable::run, this::now, () -> 0);
         var asked = new io.exactlyonce.delivery.pipeline.RetryingClaimClient(
                 store, new Answering(store, this::now), Timer.SYSTEM);
         OutcomePolicy policy = new OutcomePolicy(new ClaimSettings("worker", Claims.LEASE), BACKOFF);
