@@ -122,7 +122,7 @@ public final class Renewer {
     }
 
     /** Returns how many deliveries are renewed. */
-    public int inFlight() {
+    public int renewedCount() {
         return windows.size();
     }
 

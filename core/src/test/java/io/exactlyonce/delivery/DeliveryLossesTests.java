@@ -79,7 +79,7 @@ class DeliveryLossesTests {
         assertThat(Thread.interrupted())
                 .as("the interrupt that ended the wait is kept")
                 .isTrue();
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
         assertThat(rig.returns()).isEmpty();
     }
 

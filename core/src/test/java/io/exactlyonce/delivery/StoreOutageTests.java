@@ -220,7 +220,7 @@ class StoreOutageTests {
         assertThat(claimed).isCompleted();
         rig.assertReturned(delivery, 4);
         assertThat(rig.orders.levels().waiting()).hasValue(0);
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
     }
 
     /** Trap: a claim that fails by itself could keep all of them waiting. */

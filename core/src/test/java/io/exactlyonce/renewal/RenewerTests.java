@@ -531,7 +531,7 @@ class RenewerTests {
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 3));
         assertThat(rig.store.renewals()).isEmpty();
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
         assertThat(output).doesNotContain("Returning a message");
     }
 
@@ -544,7 +544,7 @@ class RenewerTests {
         rig.tickFor(Duration.ofMinutes(1));
 
         assertThat(extensions()).containsExactly(0);
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
         assertThat(output)
                 .containsOnlyOnce(
                         "Returning message id of handle of listener 'listener' on queue 'orders' was answered with"

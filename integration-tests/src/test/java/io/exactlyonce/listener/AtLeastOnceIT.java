@@ -159,7 +159,7 @@ class AtLeastOnceIT {
         // The delete of a duplicate may follow when its queue is empty, and would meet the next test's trouble.
         await().atMost(SOON)
                 .until(() -> applications.stream()
-                        .allMatch(application -> application.bean(Renewer.class).inFlight() == 0));
+                        .allMatch(application -> application.bean(Renewer.class).renewedCount() == 0));
         assertThat(TROUBLES.none()).as("what no request has met").isZero();
     }
 

@@ -34,7 +34,7 @@ class DeliveriesTests {
         assertThat(deliveries.settle(delivery)).isFalse();
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 16));
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
     }
 
     /** The class alone: the message of an exception may quote the payload. */
@@ -98,7 +98,7 @@ class DeliveriesTests {
         assertThat(deliveries.settleWhileStopping(delivery)).isFalse();
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
         assertThat(rig.delivered).isEmpty();
     }
 
@@ -134,7 +134,7 @@ class DeliveriesTests {
         rig.tickFor(Duration.ofSeconds(20));
 
         assertThat(rig.queue.requests()).hasSize(1);
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
         assertThat(rig.delivered).containsExactly(Duration.ofSeconds(15));
     }
 
@@ -148,7 +148,7 @@ class DeliveriesTests {
         rig.tickFor(Duration.ofSeconds(20));
 
         assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
         assertThat(rig.delivered).hasSize(1);
     }
 
@@ -175,7 +175,7 @@ class DeliveriesTests {
         assertThat(rig.store.renewals()).isEmpty();
         assertThat(rig.store.releases()).isEmpty();
         assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
     }
 
     @Test

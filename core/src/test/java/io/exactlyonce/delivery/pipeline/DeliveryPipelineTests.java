@@ -171,7 +171,7 @@ class DeliveryPipelineTests {
 
         rig.assertReturned(delivery);
         assertThat(rig.orders.levels().waiting()).hasValue(1);
-        assertThat(rig.renewer.inFlight()).isOne();
+        assertThat(rig.renewer.renewedCount()).isOne();
         assertThat(rig.store.releases()).isEmpty();
     }
 
@@ -187,7 +187,7 @@ class DeliveryPipelineTests {
 
         crowded.assertReturned(turnedAway, seconds);
         assertThat(crowded.orders.levels().waiting()).hasValue(0);
-        assertThat(crowded.renewer.inFlight()).isZero();
+        assertThat(crowded.renewer.renewedCount()).isZero();
     }
 
     @Test

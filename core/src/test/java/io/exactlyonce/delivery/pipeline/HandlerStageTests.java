@@ -72,7 +72,7 @@ class HandlerStageTests {
         assertThat(rig.lost).containsExactly(rig.orders);
         assertThat(rig.store.releases()).isEmpty();
         rig.assertReturned(delivery);
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
     }
 
     @Test

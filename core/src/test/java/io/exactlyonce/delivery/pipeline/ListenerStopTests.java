@@ -56,7 +56,7 @@ class ListenerStopTests {
         assertThat(rig.queue.requests())
                 .singleElement()
                 .satisfies(changes -> assertThat(changes).hasSize(BATCH + 2).allMatch(each -> each.seconds() == 0));
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
         unstarted.forEach(this::assertNotBegun);
         assertThat(rig.store.claims()).isEmpty();
         assertThat(rig.queue.requests()).hasSize(1);
@@ -269,7 +269,7 @@ class ListenerStopTests {
 
         rig.deliveries().endStop(rig.orders);
 
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
     }
 
     @Test

@@ -148,14 +148,14 @@ class WaitingDeliveriesTests {
 
         assertThat(rig.deleted).containsExactly(duplicate);
         assertNoneWaits();
-        assertThat(rig.renewer.inFlight())
+        assertThat(rig.renewer.renewedCount())
                 .as("renewed until the delete is confirmed")
                 .isOne();
         rig.deliveries().acknowledging(duplicate);
         rig.deliveries().acknowledged(duplicate);
         pass(Duration.ofSeconds(20));
         assertThat(rig.queue.requests()).isEmpty();
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
         assertThat(rig.store.looks()).hasSize(2);
     }
 
@@ -217,7 +217,7 @@ class WaitingDeliveriesTests {
         pass(Duration.ofSeconds(20));
 
         assertThat(rig.queue.changes()).containsExactly(new Change("handle", 0));
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
         assertNoneWaits();
     }
 
@@ -300,7 +300,7 @@ class WaitingDeliveriesTests {
 
         assertThat(rig.queue.requests()).isEmpty();
         assertThat(rig.deleted).isEmpty();
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
         assertNoneWaits();
         assertThat(rig.store.looks()).isEmpty();
     }
@@ -329,7 +329,7 @@ class WaitingDeliveriesTests {
         pass(Duration.ofSeconds(15));
 
         assertThat(rig.queue.changes()).containsExactly(new Change("order", 8), new Change("parcel", 30));
-        assertThat(rig.renewer.inFlight()).isOne();
+        assertThat(rig.renewer.renewedCount()).isOne();
     }
 
     @Test

@@ -460,7 +460,7 @@ class DispatcherTests {
         assertThat(rig.handled).isEmpty();
         assertThat(states(rig)).containsOnly(DeliveryState.RETURNED);
         assertThat(rig.isAtAnEnd()).isTrue();
-        assertThat(rig.renewer.inFlight()).isZero();
+        assertThat(rig.renewer.renewedCount()).isZero();
     }
 
     /** Otherwise the rest is interrupted before it begins, and ends untried in the dead-letter queue. */
@@ -722,7 +722,7 @@ class DispatcherTests {
             assertThat(rig.permits()).isZero();
             assertThat(rig.isAtAnEnd()).isTrue();
             assertThat(rig.subscription.levels().recording()).hasValue(0);
-            assertThat(rig.renewer.inFlight()).isZero();
+            assertThat(rig.renewer.renewedCount()).isZero();
         }
     }
 }

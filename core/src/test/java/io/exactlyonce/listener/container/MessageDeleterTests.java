@@ -155,7 +155,7 @@ class MessageDeleterTests {
 
         assertThat(sqs.deletes()).containsExactly(List.of("early", "late"));
         assertThat(succeeded).containsExactly(List.of(early.message(), late.message()));
-        assertThat(renewer.inFlight()).isZero();
+        assertThat(renewer.renewedCount()).isZero();
     }
 
     /** A callback gets contents, which a sender may make as long as a queue takes. */
@@ -209,7 +209,7 @@ class MessageDeleterTests {
         assertThat(acknowledged).containsExactly("deleted");
         assertThat(failure().getFailedAcknowledgementMessages()).isEqualTo(List.of(refused.message()));
         assertThat(failure().getSuccessfullyAcknowledgedMessages()).isEqualTo(List.of(deleted.message()));
-        assertThat(renewer.inFlight()).isZero();
+        assertThat(renewer.renewedCount()).isZero();
     }
 
     /** Trap: the message would come again, on its last receive to the dead-letter queue, although it has been handled. */
@@ -223,7 +223,7 @@ class MessageDeleterTests {
 
         assertThat(acknowledged).containsExactly("deleted");
         assertThat(failed).isEmpty();
-        assertThat(renewer.inFlight()).isOne();
+        assertThat(renewer.renewedCount()).isOne();
         timer.run();
         sqs.answerDeletes(FakeReceives::deleted);
         timer.run();
@@ -231,7 +231,7 @@ class MessageDeleterTests {
                 .containsExactly(List.of("failing", "deleted"), List.of("failing"), List.of("failing"));
         assertThat(acknowledged).containsExactly("deleted", "failing");
         assertThat(succeeded).extracting(Collection::size).containsExactly(1, 1);
-        assertThat(renewer.inFlight()).isZero();
+        assertThat(renewer.renewedCount()).isZero();
     }
 
     @Test
@@ -243,7 +243,7 @@ class MessageDeleterTests {
         assertThat(sqs.deletes()).hasSize(3);
         assertThat(timer.delays()).containsExactly(Duration.ofMillis(200), Duration.ofMillis(400));
         assertThat(failure().getFailedAcknowledgementMessages()).hasSize(1);
-        assertThat(renewer.inFlight()).isZero();
+        assertThat(renewer.renewedCount()).isZero();
     }
 
     @ParameterizedTest
@@ -261,7 +261,7 @@ class MessageDeleterTests {
 
         assertThat(acknowledged).isEmpty();
         assertThat(failure()).hasRootCauseInstanceOf(IllegalStateException.class);
-        assertThat(renewer.inFlight()).isZero();
+        assertThat(renewer.renewedCount()).isZero();
     }
 
     @Test
@@ -274,7 +274,7 @@ class MessageDeleterTests {
 
         assertThat(succeeded).hasSize(1);
         assertThat(acknowledged).containsExactly("first");
-        assertThat(renewer.inFlight()).isZero();
+        assertThat(renewer.renewedCount()).isZero();
     }
 
     /** Trap: awspring waits for a flush that it does not schedule any more, and drops what is buffered. */
@@ -344,7 +344,7 @@ class MessageDeleterTests {
         timer.run();
 
         assertThat(sqs.deletes()).containsExactly(List.of("m0"));
-        assertThat(renewer.inFlight()).isZero();
+        assertThat(renewer.renewedCount()).isZero();
     }
 
     /** Of a group, the later messages arrive when the earlier one is gone: each is held for a second at most. */
@@ -376,7 +376,7 @@ class MessageDeleterTests {
         timer.run();
 
         assertThat(acknowledged).containsExactly("m1", "m0");
-        assertThat(renewer.inFlight()).isZero();
+        assertThat(renewer.renewedCount()).isZero();
     }
 
     @Test
@@ -384,11 +384,11 @@ class MessageDeleterTests {
         timer.hold();
         ReceivedMessage buffered = receive("buffered");
         gathering.delete(List.of(buffered));
-        assertThat(renewer.inFlight()).isOne();
+        assertThat(renewer.renewedCount()).isOne();
 
         deliveries.abandon(List.of(buffered.delivery()));
 
-        assertThat(renewer.inFlight()).isZero();
+        assertThat(renewer.renewedCount()).isZero();
         assertThat(sqs.deletes()).isEmpty();
     }
 
@@ -423,7 +423,7 @@ class MessageDeleterTests {
 
         assertThat(sqs.deletes()).containsExactly(List.of("m0"), List.of("m1"));
         assertThat(acknowledged).containsExactly("m0", "m1");
-        assertThat(renewer.inFlight()).isZero();
+        assertThat(renewer.renewedCount()).isZero();
     }
 
     @ParameterizedTest

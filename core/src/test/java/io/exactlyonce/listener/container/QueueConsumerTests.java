@@ -354,7 +354,7 @@ class QueueConsumerTests {
         awaitRequests(3);
 
         assertThat(sqs.latest().maxNumberOfMessages()).isEqualTo(10);
-        assertThat(renewer.inFlight()).as("they are abandoned").isZero();
+        assertThat(renewer.renewedCount()).as("they are abandoned").isZero();
         sqs.answer(2, message("m", "", 1));
         awaitHandled(1);
         assertThat(handled).extracting(Message::getPayload).containsExactly("m");
@@ -437,7 +437,7 @@ class QueueConsumerTests {
 
         assertThat(handled).isEmpty();
         assertThat(sqs.takeChanges()).containsEntry("m", 0);
-        assertThat(renewer.inFlight()).isZero();
+        assertThat(renewer.renewedCount()).isZero();
     }
 
     @Test
@@ -467,11 +467,11 @@ class QueueConsumerTests {
         awaitRequests(1);
         sqs.answer(0, message("m", "", 1));
         awaitHandled(1);
-        assertThat(renewer.inFlight()).isOne();
+        assertThat(renewer.renewedCount()).isOne();
 
         container.stop();
 
-        assertThat(renewer.inFlight()).isZero();
+        assertThat(renewer.renewedCount()).isZero();
     }
 
     @Test
