@@ -33,12 +33,18 @@ public final class DynamoDb implements AutoCloseable {
         Optional<Path> classPath = Stream.of(CLASS_PATH, Path.of("..").resolve(CLASS_PATH))
                 .filter(Files::exists)
                 .findFirst();
-        return classPath.isEmpty() ? Optional.empty() : Optional.of(start(Files.readString(classPath.get())));
+        return classPath.isEmpty() ? Optional.empty() : Optional.of(start(read(classPath.get())));
+    }
+
+    private static String read(Path classPath) throws IOException {
+        return classPath.resolveSibling("classes")
+                + File.pathSeparator
+                + Files.readString(classPath).strip();
     }
 
     private static DynamoDb start(String classPath) throws IOException, InterruptedException {
         int port = freePort();
-        Process process = new ProcessBuilder(command(classPath.strip(), port))
+        Process process = new ProcessBuilder(command(classPath, port))
                 .redirectErrorStream(true)
                 .redirectOutput(File.createTempFile("dynamodb-local", ".log"))
                 .start();
@@ -61,11 +67,7 @@ public final class DynamoDb implements AutoCloseable {
                 "-Xmx512m",
                 "-cp",
                 classPath,
-                "com.amazonaws.services.dynamodbv2.local.main.ServerRunner",
-                "-inMemory",
-                "-sharedDb",
-                "-disableTelemetry",
-                "-port",
+                "io.exactlyonce.dynamodb.local.OnLoopback",
                 String.valueOf(port));
     }
 

@@ -3,6 +3,7 @@ package io.exactlyonce.chaos.dynamodb;
 import io.exactlyonce.chaos.cluster.Ports;
 import io.exactlyonce.chaos.cluster.ProcessGuard;
 import io.exactlyonce.chaos.cluster.Signal;
+import java.io.File;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.InetAddress;
@@ -57,12 +58,10 @@ final class DynamoDbServer implements AutoCloseable {
                 "-Xmx512m",
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
-                Files.readString(CLASS_PATH).strip(),
-                "com.amazonaws.services.dynamodbv2.local.main.ServerRunner",
-                "-inMemory",
-                "-sharedDb",
-                "-disableTelemetry",
-                "-port",
+                CLASS_PATH.resolveSibling("classes")
+                        + File.pathSeparator
+                        + Files.readString(CLASS_PATH).strip(),
+                "io.exactlyonce.dynamodb.local.OnLoopback",
                 String.valueOf(port));
     }
 

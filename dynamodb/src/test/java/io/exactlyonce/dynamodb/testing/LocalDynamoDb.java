@@ -77,15 +77,13 @@ public final class LocalDynamoDb {
                         "-Xmx256m",
                         "-XX:TieredStopAtLevel=1",
                         "-cp",
-                        Files.readString(CLASS_PATH).strip(),
-                        "com.amazonaws.services.dynamodbv2.local.main.ServerRunner",
-                        "-inMemory",
-                        "-sharedDb",
-                        "-disableTelemetry",
-                        "-port",
+                        CLASS_PATH.resolveSibling("classes")
+                                + File.pathSeparator
+                                + Files.readString(CLASS_PATH).strip(),
+                        "io.exactlyonce.dynamodb.local.OnLoopback",
                         String.valueOf(port))
                 .redirectErrorStream(true)
-                .redirectOutput(new File(System.getProperty("java.io.tmpdir"), "dynamodb-local-" + port + ".log"))
+                .redirectOutput(new File("target", "dynamodb-local-" + port + ".log"))
                 .start();
         Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
     }

@@ -2,9 +2,7 @@ package io.exactlyonce.sample.lab;
 
 import java.io.File;
 import java.io.IOException;
-import java.io.InputStream;
 import java.lang.ProcessBuilder.Redirect;
-import java.lang.reflect.Field;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
@@ -13,7 +11,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
@@ -98,12 +95,8 @@ final class DynamoDbLocal implements AutoCloseable {
                 "-XX:TieredStopAtLevel=1",
                 "-Djava.io.tmpdir=" + temporary,
                 "-cp",
-                classPath() + File.pathSeparator + OnLoopback.copyTo(temporary),
-                OnLoopback.class.getName(),
-                "-inMemory",
-                "-sharedDb",
-                "-disableTelemetry",
-                "-port",
+                classPath(),
+                "io.exactlyonce.dynamodb.local.OnLoopback",
                 Integer.toString(port));
     }
 
@@ -117,7 +110,9 @@ final class DynamoDbLocal implements AutoCloseable {
                                         .formatted(CLASS_PATH)
                                 + " DynamoDB Local License Agreement, and start the lab in the repository's root",
                         null));
-        return Files.readString(file).strip();
+        return file.resolveSibling("classes")
+                + File.pathSeparator
+                + Files.readString(file).strip();
     }
 
     private boolean listens() {
@@ -131,51 +126,6 @@ final class DynamoDbLocal implements AutoCloseable {
     private static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
-        }
-    }
-
-    /**
-     * What starts it instead of its own main class, which has it listen on all of the machine's addresses and knows no other way. It
-     * runs there, where nothing else of this program is on the class path.
-     */
-    public static final class OnLoopback {
-
-        private static final String RUNNER = "com.amazonaws.services.dynamodbv2.local.main.ServerRunner";
-
-        private OnLoopback() {}
-
-        /** Copies this class out of this program's jar; returns what is to be on a class path. */
-        private static Path copyTo(Path temporary) throws IOException {
-            Path classes = Files.createTempDirectory(temporary, "on-loopback");
-            Path file = classes.resolve(OnLoopback.class.getName().replace('.', '/') + ".class");
-            Files.createDirectories(Objects.requireNonNull(file.getParent()));
-            String name = String.valueOf(file.getFileName());
-            try (InputStream compiled = OnLoopback.class.getResourceAsStream(name)) {
-                Files.copy(Objects.requireNonNull(compiled, name), file);
-            }
-            return classes;
-        }
-
-        /**
-         * Starts it.
-         *
-         * @param args as its own main class takes them
-         */
-        public static void main(String[] args) throws ReflectiveOperationException {
-            Object local = Class.forName(RUNNER)
-                    .getMethod("createServerFromCommandLineArgs", String[].class)
-                    .invoke(null, (Object) args);
-            Field server = local.getClass().getDeclaredField("server");
-            server.setAccessible(true);
-            for (Object connector : (Object[]) call(server.get(local), "getConnectors")) {
-                connector.getClass().getMethod("setHost", String.class).invoke(connector, "127.0.0.1");
-            }
-            call(local, "start");
-            call(local, "join");
-        }
-
-        private static Object call(Object target, String method) throws ReflectiveOperationException {
-            return target.getClass().getMethod(method).invoke(target);
         }
     }
 }
