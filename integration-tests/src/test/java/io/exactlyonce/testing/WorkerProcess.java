@@ -3,8 +3,11 @@ package io.exactlyonce.testing;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import tools.jackson.databind.json.JsonMapper;
 
 /** An application in a JVM of its own, killed by {@link #close()} at the latest. Its output goes to {@code worker.log}. */
 public final class WorkerProcess implements AutoCloseable {
@@ -25,7 +28,8 @@ public final class WorkerProcess implements AutoCloseable {
     }
 
     /**
-     * Starts a class's main method.
+     * Starts a class's main method. Arguments that are properties ({@code --name=value}) reach it through the environment,
+     * which other users of the machine cannot read: the passwords of servers are among them.
      *
      * @param options of the JVM, the class path among them
      * @param directory where its output goes
@@ -36,11 +40,20 @@ public final class WorkerProcess implements AutoCloseable {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
         command.add(main.getName());
-        command.addAll(List.of(arguments));
-        return new WorkerProcess(new ProcessBuilder(command)
+        Map<String, String> properties = new LinkedHashMap<>();
+        for (String argument : arguments) {
+            if (argument.startsWith("--")) {
+                int end = argument.indexOf('=');
+                properties.put(argument.substring(2, end), argument.substring(end + 1));
+            } else {
+                command.add(argument);
+            }
+        }
+        ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectErrorStream(true)
-                .redirectOutput(directory.resolve("worker.log").toFile())
-                .start());
+                .redirectOutput(directory.resolve("worker.log").toFile());
+        builder.environment().put("SPRING_APPLICATION_JSON", JsonMapper.shared().writeValueAsString(properties));
+        return new WorkerProcess(builder.start());
     }
 
     public boolean isAlive() {
