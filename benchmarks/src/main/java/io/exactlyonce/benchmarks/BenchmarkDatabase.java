@@ -5,6 +5,7 @@ import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.servers.LocalPostgres;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -29,7 +30,8 @@ public final class BenchmarkDatabase implements AutoCloseable {
     private BenchmarkDatabase(Postgres server) {
         this.server = server;
         this.pool = new ClaimPool(
-                new ClaimPool.Target("spring.datasource.url", server.url("postgres"), "postgres", ""),
+                new ClaimPool.Target(
+                        "spring.datasource.url", server.url("postgres"), "postgres", LocalPostgres.password()),
                 CONNECTIONS,
                 Duration.ofSeconds(3));
         new ClaimSchema(table(pool)).create();

@@ -31,6 +31,7 @@ class HealthIT {
         Map<String, String> all = new HashMap<>(properties);
         all.put("exactly-once.datasource.url", claims);
         all.put("exactly-once.datasource.username", SERVER.username());
+        all.put("exactly-once.datasource.password", SERVER.password());
         all.put("management.endpoint.health.probes.enabled", "true");
         all.put("management.endpoint.health.show-components", "always");
         return TestApplication.start(WebApplicationType.SERVLET, SERVER.createDatabase(), all);

@@ -92,7 +92,8 @@ class SecondPaymentIT {
         assertChargedOnce(application(
                 "spring.datasource.url=" + onReplica(),
                 "exactly-once.datasource.url=" + PRIMARY,
-                "exactly-once.datasource.username=" + SERVER.username()));
+                "exactly-once.datasource.username=" + SERVER.username(),
+                "exactly-once.datasource.password=" + SERVER.password()));
     }
 
     @ParameterizedTest
@@ -149,6 +150,7 @@ class SecondPaymentIT {
                         ExactlyOnceObservabilityAutoConfiguration.class))
                 .withPropertyValues(
                         "spring.datasource.username=" + SERVER.username(),
+                        "spring.datasource.password=" + SERVER.password(),
                         "exactly-once.claim.initialize-schema=always")
                 .withPropertyValues(properties);
     }

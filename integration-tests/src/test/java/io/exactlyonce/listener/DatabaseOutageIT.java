@@ -108,6 +108,7 @@ class DatabaseOutageIT {
         properties.put("spring.datasource.hikari.connection-timeout", "500");
         properties.put("exactly-once.datasource.url", database);
         properties.put("exactly-once.datasource.username", claims.name());
+        properties.put("exactly-once.datasource.password", DATABASE.password());
         properties.put("exactly-once.retry.initial-delay", "1s");
         properties.put("exactly-once.retry.max-delay", "1s");
         return TestApplication.start(database, properties, Shop.class, OutageIT.Impatience.class, SqsRequests.class);

@@ -6,7 +6,6 @@ import io.exactlyonce.servers.LocalSqs;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.WorkerProcess;
 import java.io.IOException;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,7 +45,7 @@ final class QueueProcess implements AutoCloseable {
                 .map(said -> said.strip().substring(SAYS.length()))
                 .findFirst()
                 .orElseThrow();
-        return new QueueProcess(process, SqsServer.at(URI.create("http://127.0.0.1:" + port)));
+        return new QueueProcess(process, SqsServer.at(LocalSqs.endpoint(Integer.parseInt(port))));
     }
 
     SqsServer server() {

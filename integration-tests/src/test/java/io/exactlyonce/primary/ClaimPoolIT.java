@@ -72,7 +72,7 @@ class ClaimPoolIT {
                         WHERE datname = current_database() AND pid <> pg_backend_pid()
                         """));
 
-        var target = new ClaimPool.Target("spring.datasource.url", url, SERVER.username(), null);
+        var target = new ClaimPool.Target("spring.datasource.url", url, SERVER.username(), SERVER.password());
         try (ClaimPool pool = ImpatientPool.of(target, ending)) {
             assertThatThrownBy(() -> new PrimaryCheck(pool).verify())
                     .isInstanceOf(ClaimDatabaseException.class)
@@ -112,14 +112,14 @@ class ClaimPoolIT {
 
     @Test
     void logNamesTheServerAndWhoChoseItButNoPassword(CapturedOutput output) {
-        var target = new ClaimPool.Target("exactly-once.datasource.url", URL, SERVER.username(), "secret");
+        var target = new ClaimPool.Target("exactly-once.datasource.url", URL, SERVER.username(), SERVER.password());
         try (ClaimPool pool = ImpatientPool.of(target)) {
             PrimaryCheck.Server server = new PrimaryCheck(pool).verify();
 
             assertThat(output)
                     .contains("Claims are kept on 127.0.0.1:%d (%s), a primary".formatted(SERVER.port(), server.name()))
                     .contains("a primary, by exactly-once.datasource")
-                    .doesNotContain("secret");
+                    .doesNotContain(SERVER.password());
         }
     }
 
@@ -148,7 +148,7 @@ class ClaimPoolIT {
         String url = SERVER.createDatabase();
         String user = "user_" + UUID.randomUUID().toString().replace("-", "");
         JdbcTemplate database = new JdbcTemplate(SERVER.dataSource(url));
-        database.execute("CREATE USER " + user);
+        database.execute("CREATE USER %s PASSWORD '%s'".formatted(user, SERVER.password()));
         database.execute("REVOKE EXECUTE ON FUNCTION pg_postmaster_start_time() FROM PUBLIC");
 
         try (ClaimPool pool = pool(url, user)) {

@@ -66,8 +66,7 @@ class RotatedPasswordIT {
     @BeforeAll
     static void start() throws Exception {
         Path access = Files.writeString(directory.resolve("pg_hba.conf"), """
-            host all postgres 127.0.0.1/32 trust
-            host all all      127.0.0.1/32 scram-sha-256
+            host all all 127.0.0.1/32 scram-sha-256
             """);
         server = LocalPostgres.start(settings -> settings.setServerConfig("hba_file", access.toString())
                 .setServerConfig("password_encryption", "scram-sha-256"));

@@ -10,7 +10,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** A real pooler or balancer between applications and PostgreSQL. */
 public final class ConnectionProxy implements AutoCloseable {
 
-    /** A second user that PgBouncer lets in; the server has to know it, too. */
+    /** A second user that PgBouncer lets in; the server has to know it, with the superuser's password. */
     public static final String OTHER_USER = "other_user";
 
     private static final Duration TIME_TO_START = Duration.ofSeconds(20);
@@ -30,7 +30,8 @@ public final class ConnectionProxy implements AutoCloseable {
      * @param poolSize most sessions that it opens for each database and user
      */
     public static ConnectionProxy pgBouncer(String poolMode, int poolSize) throws IOException {
-        return pgBouncer(poolMode, poolSize, OTHER_USER, "");
+        return pgBouncer(
+                poolMode, poolSize, OTHER_USER, EmbeddedDatabase.shared().password());
     }
 
     /** Starts PgBouncer in front of the shared server for one more user. */
@@ -38,7 +39,10 @@ public final class ConnectionProxy implements AutoCloseable {
             throws IOException {
         int port = SystemProgram.freePort();
         var program = new SystemProgram("TERM");
-        program.file("users", "\"postgres\" \"\"\n\"%s\" \"%s\"\n".formatted(user, password));
+        program.file(
+                "users",
+                "\"postgres\" \"%s\"\n\"%s\" \"%s\"\n"
+                        .formatted(EmbeddedDatabase.shared().password(), user, password));
         program.file("pgbouncer.ini", """
                 [databases]
                 * = host=127.0.0.1 port=%d
@@ -46,7 +50,7 @@ public final class ConnectionProxy implements AutoCloseable {
                 listen_addr = 127.0.0.1
                 listen_port = %d
                 unix_socket_dir =
-                auth_type = trust
+                auth_type = scram-sha-256
                 auth_file = %s/users
                 ignore_startup_parameters = extra_float_digits
                 pool_mode = %s
@@ -66,7 +70,10 @@ public final class ConnectionProxy implements AutoCloseable {
         int port = SystemProgram.freePort();
         var program = new SystemProgram("INT");
         program.file("pcp.conf", "");
-        program.file("pool_hba.conf", "");
+        program.file("pool_hba.conf", "host all all 127.0.0.1/32 scram-sha-256\n");
+        program.file(
+                "pool_passwd",
+                "postgres:TEXT%s\n".formatted(EmbeddedDatabase.shared().password()));
         program.file("pgpool.conf", """
                 backend_clustering_mode = 'streaming_replication'
                 listen_addresses = '127.0.0.1'
@@ -86,14 +93,18 @@ public final class ConnectionProxy implements AutoCloseable {
                 backend_weight1 = 1
                 sr_check_period = 1
                 sr_check_user = 'postgres'
+                sr_check_password = '%6$s'
                 sr_check_database = 'postgres'
-                %6$s
+                enable_pool_hba = on
+                pool_passwd = '%2$s/pool_passwd'
+                %7$s
                 """.formatted(
                         port,
                         program.directory(),
                         SystemProgram.freePort(),
                         EmbeddedDatabase.shared().port(),
                         replica.port(),
+                        EmbeddedDatabase.shared().password(),
                         settings));
         program.start(
                 "pgpool",

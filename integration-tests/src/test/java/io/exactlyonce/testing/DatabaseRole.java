@@ -16,7 +16,8 @@ public final class DatabaseRole {
 
     private DatabaseRole(String url) {
         this.server = new JdbcTemplate(EmbeddedDatabase.shared().dataSource(url));
-        server.execute("CREATE ROLE %s LOGIN SUPERUSER".formatted(name));
+        server.execute("CREATE ROLE %s LOGIN SUPERUSER PASSWORD '%s'"
+                .formatted(name, EmbeddedDatabase.shared().password()));
     }
 
     /**
@@ -28,7 +29,7 @@ public final class DatabaseRole {
         return new DatabaseRole(url);
     }
 
-    /** Returns the user's name; it has no password. */
+    /** Returns the user's name; its password is the superuser's. */
     public String name() {
         return name;
     }

@@ -14,7 +14,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * static final String URL = EmbeddedDatabase.shared().createDatabase();
  * }</pre>
  *
- * <p>The server writes as durably as one in production. Every connection from this machine is trusted.
+ * <p>The server writes as durably as one in production. All of its users have the same password.
  */
 public final class EmbeddedDatabase {
 

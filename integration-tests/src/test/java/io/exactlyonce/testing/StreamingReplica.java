@@ -63,9 +63,9 @@ public final class StreamingReplica implements AutoCloseable {
         Files.writeString(
                 directory.resolve("postgresql.auto.conf"),
                 """
-                primary_conninfo = 'host=127.0.0.1 port=%d user=postgres application_name=%s'
+                primary_conninfo = 'host=127.0.0.1 port=%d user=postgres password=%s application_name=%s'
                 recovery_min_apply_delay = '%dms'
-                """.formatted(primaryPort, name, delay.toMillis()),
+                """.formatted(primaryPort, LocalPostgres.password(), name, delay.toMillis()),
                 StandardOpenOption.CREATE,
                 StandardOpenOption.APPEND);
         Files.createFile(directory.resolve("standby.signal"));

@@ -5,7 +5,6 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -19,7 +18,7 @@ import org.springframework.util.FileSystemUtils;
  */
 final class SystemProgram implements AutoCloseable {
 
-    private static final String UNPRIVILEGED = "65534";
+    private static final int UNPRIVILEGED = 65534;
     private static final long SECONDS_TO_STOP = 10;
 
     private final Path directory;
@@ -28,9 +27,12 @@ final class SystemProgram implements AutoCloseable {
 
     /** @param stopSignal ends it at once, whatever is connected */
     SystemProgram(String stopSignal) throws IOException {
+        // Only its owner enters it: its files have passwords.
         this.directory = Files.createTempDirectory("program");
         this.stopSignal = stopSignal;
-        Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxrwxrwx"));
+        if (isRoot()) {
+            Files.setAttribute(directory, "unix:uid", UNPRIVILEGED);
+        }
     }
 
     static Optional<Path> find(String name) {
@@ -56,7 +58,7 @@ final class SystemProgram implements AutoCloseable {
 
     void start(String name, String... arguments) throws IOException {
         List<String> command = new ArrayList<>();
-        if (System.getProperty("user.name").equals("root")) {
+        if (isRoot()) {
             command.addAll(List.of("setpriv", "--reuid=" + UNPRIVILEGED, "--regid=" + UNPRIVILEGED, "--clear-groups"));
         }
         command.add(find(name).orElseThrow().toString());
@@ -65,6 +67,10 @@ final class SystemProgram implements AutoCloseable {
                 .redirectErrorStream(true)
                 .redirectOutput(directory.resolve("output").toFile())
                 .start();
+    }
+
+    private static boolean isRoot() {
+        return System.getProperty("user.name").equals("root");
     }
 
     void requireAlive() throws IOException {

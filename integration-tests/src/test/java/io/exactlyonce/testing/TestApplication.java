@@ -74,6 +74,7 @@ public final class TestApplication implements AutoCloseable {
         all.put("spring.cloud.aws.sqs.listener.max-delay-between-polls", "500ms");
         all.put("spring.datasource.url", databaseUrl);
         all.put("spring.datasource.username", EmbeddedDatabase.shared().username());
+        all.put("spring.datasource.password", EmbeddedDatabase.shared().password());
         all.put("spring.main.banner-mode", "off");
         all.put("server.port", "0");
         // For tests that want it: an EntityManagerFactory takes long to make, and needs the database at once.

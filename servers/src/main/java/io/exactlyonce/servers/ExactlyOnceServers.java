@@ -33,7 +33,11 @@ public class ExactlyOnceServers {
     LocalPostgres localPostgres() {
         // Without the hook: it would stop the server while the application, which stops the bean, still needs it.
         LocalPostgres postgres = LocalPostgres.start(settings -> settings.setRegisterShutdownHook(false));
-        log.info("PostgreSQL is at {}, user {}, without a password", postgres.getJdbcUrl(), postgres.getUsername());
+        log.info(
+                "PostgreSQL is at {}, user {}, password in {}",
+                postgres.getJdbcUrl(),
+                postgres.getUsername(),
+                PrivateFolder.ofThisUser().path().resolve(LocalPostgres.PASSWORD_FILE));
         return postgres;
     }
 

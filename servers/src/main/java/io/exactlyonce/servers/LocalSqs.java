@@ -2,6 +2,7 @@ package io.exactlyonce.servers;
 
 import io.awspring.cloud.autoconfigure.core.AwsConnectionDetails;
 import java.net.URI;
+import org.elasticmq.NodeAddress;
 import org.elasticmq.rest.sqs.SQSRestServer;
 import org.elasticmq.rest.sqs.SQSRestServerBuilder;
 import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
@@ -12,6 +13,10 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 /**
  * An SQS server in this JVM (ElasticMQ), with its queues in memory. As a bean, it is the server of all Spring Cloud AWS
  * clients, also for other services, and overrides their properties.
+ *
+ * <p>It listens on loopback only. Its endpoint has a path that is a random value, the same for all servers of this user
+ * of the machine. Without it, other users and web pages can neither send nor receive messages, nor read, change or delete
+ * queues. ElasticMQ still lets them create queues, and start, list and cancel message moves of queues whose names they know.
  */
 public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
 
@@ -20,14 +25,17 @@ public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
     private static final Region REGION = Region.US_EAST_1;
 
     private static final String CREDENTIAL = "x";
+    private static final String PATH_FILE = "sqs-path";
+
+    /** The name that has the server take a queue's address from the request: its port is not known before it starts. */
+    private static final String OF_THE_REQUEST = "*";
 
     private final SQSRestServer server;
     private final URI endpoint;
 
     private LocalSqs(SQSRestServer server) {
         this.server = server;
-        this.endpoint = URI.create("http://%s:%d"
-                .formatted(HOST, server.waitUntilStarted().localAddress().getPort()));
+        this.endpoint = endpoint(server.waitUntilStarted().localAddress().getPort());
     }
 
     /** Starts a server at a free port. */
@@ -41,8 +49,19 @@ public final class LocalSqs implements AwsConnectionDetails, AutoCloseable {
      * @param port 0 for a free one
      */
     public static LocalSqs start(int port) {
-        return new LocalSqs(
-                SQSRestServerBuilder.withInterface(HOST).withPort(port).start());
+        return new LocalSqs(SQSRestServerBuilder.withInterface(HOST)
+                .withPort(port)
+                .withServerAddress(new NodeAddress("http", OF_THE_REQUEST, port, path()))
+                .start());
+    }
+
+    /** Returns the endpoint of a server that any JVM of this user has started at a port. */
+    public static URI endpoint(int port) {
+        return URI.create("http://%s:%d/%s".formatted(HOST, port, path()));
+    }
+
+    private static String path() {
+        return PrivateFolder.ofThisUser().secret(PATH_FILE);
     }
 
     /** Returns a client of a server such as this one, which may be in another JVM. The caller closes it. */

@@ -74,6 +74,7 @@ public final class PostgresServer {
         var pool = new HikariDataSource();
         pool.setJdbcUrl(server.createDatabase(layout.name().toLowerCase(Locale.ROOT)));
         pool.setUsername(server.getUsername());
+        pool.setPassword(server.getPassword());
         pool.setMaximumPoolSize(CONNECTIONS);
         this.table = new ClaimTable(layout.table, pool, RETENTION, SynchronousCommit.ON);
         this.jdbc = new JdbcTemplate(pool);

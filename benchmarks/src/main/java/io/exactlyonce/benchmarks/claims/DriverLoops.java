@@ -4,6 +4,7 @@ import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.benchmarks.Contestant;
 import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
+import io.exactlyonce.servers.LocalPostgres;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
@@ -95,7 +96,7 @@ final class DriverLoops implements RawStatements {
     private long runClient(int keys, long end) throws Exception {
         String url = "jdbc:postgresql://127.0.0.1:%d/postgres?user=postgres&options=-c%%20enable_seqscan=off"
                 .formatted(database.port());
-        try (Connection connection = DriverManager.getConnection(url);
+        try (Connection connection = DriverManager.getConnection(url + "&password=" + LocalPostgres.password());
                 PreparedStatement claim = connection.prepareStatement(CLAIM);
                 PreparedStatement complete = connection.prepareStatement(COMPLETE)) {
             long pairs = 0;

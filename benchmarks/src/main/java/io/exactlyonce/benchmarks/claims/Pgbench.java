@@ -4,6 +4,7 @@ import io.exactlyonce.benchmarks.BenchmarkDatabase;
 import io.exactlyonce.benchmarks.Contestant;
 import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
+import io.exactlyonce.servers.LocalPostgres;
 import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
@@ -94,6 +95,7 @@ final class Pgbench implements RawStatements {
                         "postgres"))
                 .redirectErrorStream(true);
         // The engine does without sequential scans, too: on a young table they are slower than the planner thinks.
+        command.environment().put("PGPASSWORD", LocalPostgres.password());
         command.environment().put("PGOPTIONS", "-c enable_seqscan=off");
         Process process = command.start();
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);

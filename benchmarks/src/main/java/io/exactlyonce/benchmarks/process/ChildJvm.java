@@ -7,6 +7,7 @@ import java.io.Writer;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -36,6 +37,11 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Starts a part of this program. */
     public static ChildJvm start(Role role, List<String> arguments) throws IOException {
+        return start(role, arguments, Map.of());
+    }
+
+    /** Starts a part of this program with secrets in its environment, which other users cannot read, unlike arguments. */
+    static ChildJvm start(Role role, List<String> arguments, Map<String, String> secrets) throws IOException {
         String classPath = System.getProperty("java.class.path");
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -45,9 +51,9 @@ public final class ChildJvm implements AutoCloseable {
         command.addAll(isOneJar ? List.of("-jar", classPath) : List.of("-cp", classPath, Benchmarks.class.getName()));
         command.add(role.argument());
         command.addAll(arguments);
-        return new ChildJvm(new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start());
+        ProcessBuilder child = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+        child.environment().putAll(secrets);
+        return new ChildJvm(child.start());
     }
 
     /** For profiles: {@code -Dbench.jvm-options="-XX:StartFlightRecording=..."}. */

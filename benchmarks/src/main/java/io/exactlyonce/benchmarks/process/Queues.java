@@ -1,5 +1,6 @@
 package io.exactlyonce.benchmarks.process;
 
+import io.exactlyonce.servers.LocalSqs;
 import java.io.IOException;
 import java.net.URI;
 import java.util.ArrayList;
@@ -42,7 +43,7 @@ public final class Queues implements AutoCloseable {
     }
 
     static URI endpoint(int port) {
-        return URI.create("http://127.0.0.1:" + port);
+        return LocalSqs.endpoint(port);
     }
 
     /** Creates a standard queue. */

@@ -1,9 +1,11 @@
 package io.exactlyonce.benchmarks.process;
 
+import io.exactlyonce.servers.LocalPostgres;
 import java.io.IOException;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * What workers need, each in a process of its own.
@@ -46,10 +48,16 @@ public record Servers(Postgres postgres, Queues queues, int sqsPort, int databas
         arguments.add(protection);
         arguments.add("--spring.datasource.url=" + Postgres.url(databasePort, name));
         arguments.add("--spring.datasource.username=postgres");
-        arguments.add("--spring.cloud.aws.sqs.endpoint=" + Queues.endpoint(sqsPort));
         arguments.add("--bench.queue=" + name);
         properties.forEach(property -> arguments.add("--" + property));
-        return ChildJvm.start(Role.WORKER, arguments);
+        return ChildJvm.start(
+                Role.WORKER,
+                arguments,
+                Map.of(
+                        "SPRING_DATASOURCE_PASSWORD",
+                        LocalPostgres.password(),
+                        "SPRING_CLOUD_AWS_SQS_ENDPOINT",
+                        Queues.endpoint(sqsPort).toString()));
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.exactlyonce.benchmarks.process.Postgres;
 import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.Retention;
 import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.servers.LocalPostgres;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -68,7 +69,8 @@ final class FullTable implements Contestant, AutoCloseable {
         this.rows = rows;
         postgres.create(database);
         this.pool = new ClaimPool(
-                new ClaimPool.Target("spring.datasource.url", postgres.url(database), "postgres", ""),
+                new ClaimPool.Target(
+                        "spring.datasource.url", postgres.url(database), "postgres", LocalPostgres.password()),
                 CONNECTIONS + 1,
                 Duration.ofSeconds(3));
         new ClaimSchema(BenchmarkDatabase.table(pool)).create();

@@ -1,5 +1,6 @@
 package io.exactlyonce.chaos.cluster;
 
+import io.exactlyonce.servers.LocalPostgres;
 import java.io.File;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -96,7 +97,7 @@ final class PostgresServer implements AutoCloseable {
         return new DriverManagerDataSource(
                 "jdbc:postgresql://127.0.0.1:%d/%s?connectTimeout=5&socketTimeout=30".formatted(port, database),
                 USER,
-                "");
+                LocalPostgres.password());
     }
 
     private boolean answers() {

@@ -1,5 +1,6 @@
 package io.exactlyonce.chaos.cluster;
 
+import io.exactlyonce.servers.LocalPostgres;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -22,6 +23,7 @@ public final class ReplicatedPostgres implements ClaimServer {
 
     private static final String SETTINGS = """
             listen_addresses = '127.0.0.1'
+            unix_socket_directories = ''
             fsync = on
             synchronous_commit = on
             max_connections = 300
@@ -159,12 +161,12 @@ public final class ReplicatedPostgres implements ClaimServer {
         int number = servers.incrementAndGet();
         DataDisk disk = new DataDisk(directory.resolve("server-" + number), guard);
         BaseCopy.copy(primary, disk.createData());
-        Files.writeString(
-                disk.data().resolve("postgresql.auto.conf"), """
-                primary_conninfo = 'host=127.0.0.1 port=%d user=%s application_name=replica'
+        Files.writeString(disk.data().resolve("postgresql.auto.conf"), """
+                primary_conninfo = 'host=127.0.0.1 port=%d user=%s password=%s application_name=replica'
                 recovery_min_apply_delay = 0
                 synchronous_standby_names = ''
-                """.formatted(primary.port(), PostgresServer.USER));
+                """.formatted(
+                        primary.port(), PostgresServer.USER, LocalPostgres.password()));
         Files.createFile(disk.data().resolve("standby.signal"));
         PostgresServer added = server(disk, number);
         added.start();

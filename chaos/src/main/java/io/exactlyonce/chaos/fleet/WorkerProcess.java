@@ -3,6 +3,8 @@ package io.exactlyonce.chaos.fleet;
 import io.exactlyonce.chaos.cluster.Signal;
 import io.exactlyonce.chaos.soak.Sample;
 import io.exactlyonce.chaos.worker.WorkerApplication;
+import io.exactlyonce.servers.LocalPostgres;
+import io.exactlyonce.servers.LocalSqs;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -53,6 +55,12 @@ final class WorkerProcess {
         ProcessBuilder builder = new ProcessBuilder(java.of(WorkerApplication.class, "-Xmx192m", arguments))
                 .redirectError(Redirect.to(logs.resolve(name + ".err").toFile()));
         builder.environment().putAll(launch.clocks().environment(name));
+        // Other users read arguments, and not the environment.
+        builder.environment().put("SPRING_DATASOURCE_PASSWORD", LocalPostgres.password());
+        builder.environment()
+                .put(
+                        "SPRING_CLOUD_AWS_SQS_ENDPOINT",
+                        LocalSqs.endpoint(wires.sqs().port()).toString());
         WorkerProcess worker = new WorkerProcess(name, launch.guard().watch(builder.start()));
         Thread reader = new Thread(worker::readOutput, name + "-output");
         reader.setDaemon(true);
@@ -72,8 +80,6 @@ final class WorkerProcess {
                 "--chaos.partner=" + addresses.partner(),
                 "--chaos.recorder=" + addresses.recorder(),
                 "--chaos.points=" + addresses.points(),
-                "--spring.cloud.aws.sqs.endpoint=http://127.0.0.1:"
-                        + wires.sqs().port(),
                 "--spring.cloud.aws.credentials.access-key=" + name,
                 "--spring.cloud.aws.credentials.secret-key=secret",
                 "--logging.file.name=" + log));

@@ -5,7 +5,6 @@ import io.exactlyonce.chaos.history.Event;
 import io.exactlyonce.chaos.history.Kind;
 import io.exactlyonce.chaos.history.Recorder;
 import io.exactlyonce.servers.LocalSqs;
-import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -37,7 +36,7 @@ public final class Queues implements AutoCloseable {
 
     public Queues(int port, Recorder recorder) {
         this.recorder = recorder;
-        this.client = LocalSqs.client(URI.create("http://127.0.0.1:" + port));
+        this.client = LocalSqs.client(LocalSqs.endpoint(port));
     }
 
     /** Creates all queues with a visibility timeout, and for each one for its dead letters. */

@@ -2,6 +2,7 @@ package io.exactlyonce.chaos.worker;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.exactlyonce.servers.LocalPostgres;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -30,6 +31,7 @@ class ReplicaReads {
         config.setJdbcUrl("jdbc:postgresql://127.0.0.1:%d/chaos?connectTimeout=1&socketTimeout=1"
                 .formatted(properties.replica()));
         config.setUsername("postgres");
+        config.setPassword(LocalPostgres.password());
         config.setMaximumPoolSize(2);
         config.setConnectionTimeout(PATIENCE_MILLIS);
         config.setInitializationFailTimeout(-1);

@@ -75,6 +75,7 @@ final class EnduranceServers implements AutoCloseable {
                 "spring.cloud.aws.credentials.secret-key", sqs.getSecretKey(),
                 "spring.datasource.url", postgres.getJdbcUrl(),
                 "spring.datasource.username", postgres.getUsername(),
+                "spring.datasource.password", postgres.getPassword(),
                 "exactly-once.claim.initialize-schema", "always");
     }
 

@@ -19,6 +19,7 @@ import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.PrimaryCheck;
 import io.exactlyonce.primary.ReplicaMonitor;
+import io.exactlyonce.testing.EmbeddedDatabase;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -64,7 +65,13 @@ class ClaimGrantsIT {
         database = new TestDatabase(1, layout);
         user = "shop_" + database.url().substring(database.url().lastIndexOf('_') + 1);
         pool = new ClaimPool(
-                new ClaimPool.Target("spring.datasource.url", database.url(), user, ""), 3, Duration.ofSeconds(3));
+                new ClaimPool.Target(
+                        "spring.datasource.url",
+                        database.url(),
+                        user,
+                        EmbeddedDatabase.shared().password()),
+                3,
+                Duration.ofSeconds(3));
         store = new PostgresClaimStore(new ClaimTable(pool.dataSource(), Duration.ofSeconds(0), SynchronousCommit.ON));
     }
 
@@ -76,7 +83,9 @@ class ClaimGrantsIT {
 
     @BeforeEach
     void grant() throws IOException {
-        database.jdbc().execute("CREATE ROLE " + user + " LOGIN");
+        database.jdbc()
+                .execute("CREATE ROLE %s LOGIN PASSWORD '%s'"
+                        .formatted(user, EmbeddedDatabase.shared().password()));
         database.jdbc().execute("REVOKE ALL ON SCHEMA public FROM PUBLIC");
         database.jdbc().execute(documented().replace(" TO shop;", " TO " + user + ";"));
     }
@@ -192,6 +201,7 @@ class ClaimGrantsIT {
         var dataSource = new PGSimpleDataSource();
         dataSource.setUrl(database.url());
         dataSource.setUser(user);
+        dataSource.setPassword(EmbeddedDatabase.shared().password());
         return dataSource;
     }
 

@@ -16,6 +16,7 @@ import io.exactlyonce.claim.postgres.schema.TestDatabase.Layout;
 import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions;
 import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions.Seen;
 import io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction;
+import io.exactlyonce.testing.EmbeddedDatabase;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.time.Duration;
@@ -197,8 +198,9 @@ class ClaimPlansIT {
         Session(TestDatabase database) {
             this.database = database;
             connection = new SingleConnectionDataSource(
-                    database.url()
-                            + "?user=postgres&prepareThreshold=1&options=-c%20plan_cache_mode=force_generic_plan",
+                    database.url() + "?user=postgres&password="
+                            + EmbeddedDatabase.shared().password()
+                            + "&prepareThreshold=1&options=-c%20plan_cache_mode=force_generic_plan",
                     true);
             jdbc = new JdbcTemplate(connection);
             store = TestDatabase.store(connection);

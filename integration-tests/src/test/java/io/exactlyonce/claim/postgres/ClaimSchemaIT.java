@@ -52,7 +52,7 @@ class ClaimSchemaIT {
             longTransaction.setAutoCommit(false);
             longTransaction.createStatement().execute("LOCK TABLE exactly_once_claim IN ROW EXCLUSIVE MODE");
 
-            new ClaimSchema(TestDatabase.table(new DriverManagerDataSource(url, role, ""))).create();
+            new ClaimSchema(TestDatabase.table(new DriverManagerDataSource(url, role, server.password()))).create();
         }
 
         assertThat(tableId()).isEqualTo(before);
@@ -200,7 +200,7 @@ class ClaimSchemaIT {
 
     private String role(String privileges) {
         String role = "role_" + url.substring(url.lastIndexOf('_') + 1);
-        jdbc.execute("CREATE ROLE " + role + " LOGIN");
+        jdbc.execute("CREATE ROLE %s LOGIN PASSWORD '%s'".formatted(role, server.password()));
         jdbc.execute("REVOKE CREATE ON SCHEMA public FROM PUBLIC");
         jdbc.execute("GRANT " + privileges + " ON exactly_once_claim TO " + role);
         return role;

@@ -155,7 +155,7 @@ class PooledTransactionsIT {
         database.execute("ALTER DATABASE %s SET default_transaction_isolation = 'serializable'"
                 .formatted(url.substring(url.lastIndexOf('/') + 1)));
         database.execute("DROP USER IF EXISTS " + ConnectionProxy.OTHER_USER);
-        database.execute("CREATE USER " + ConnectionProxy.OTHER_USER);
+        database.execute("CREATE USER %s PASSWORD '%s'".formatted(ConnectionProxy.OTHER_USER, SERVER.password()));
         try (var pool = new ClaimPool(
                 new ClaimPool.Target(
                         "spring.datasource.url",

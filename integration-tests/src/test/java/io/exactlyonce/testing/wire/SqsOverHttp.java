@@ -27,7 +27,7 @@ public final class SqsOverHttp implements SqsBackend {
 
     @Override
     public SqsAnswer answer(SqsCall call) {
-        HttpRequest request = HttpRequest.newBuilder(endpoint.resolve("/"))
+        HttpRequest request = HttpRequest.newBuilder(endpoint)
                 .timeout(PATIENCE)
                 .header("Content-Type", SqsWire.JSON)
                 .header(SqsWire.TARGET, SqsWire.TARGET_PREFIX + call.action())

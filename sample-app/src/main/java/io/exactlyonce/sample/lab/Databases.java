@@ -11,7 +11,7 @@ import javax.sql.DataSource;
 /** A real PostgreSQL, as durable as in production, with a database for each side. */
 public final class Databases implements AutoCloseable {
 
-    /** A superuser's name, and its password. */
+    /** A superuser's name. */
     public static final String USER = "postgres";
 
     private final LocalPostgres server;
@@ -44,7 +44,7 @@ public final class Databases implements AutoCloseable {
         return Map.of(
                 "SPRING_DATASOURCE_URL", server.jdbcUrl(kind.database()),
                 "SPRING_DATASOURCE_USERNAME", USER,
-                "SPRING_DATASOURCE_PASSWORD", USER);
+                "SPRING_DATASOURCE_PASSWORD", server.getPassword());
     }
 
     /** Returns a superuser's way into a side's database. */

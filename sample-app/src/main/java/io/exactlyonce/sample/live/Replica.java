@@ -34,8 +34,8 @@ final class Replica implements AutoCloseable {
         BaseCopy.copy(primary.database(Kind.NAIVE), directory);
         Files.writeString(
                 directory.resolve("postgresql.auto.conf"),
-                "primary_conninfo = 'host=127.0.0.1 port=%d user=%s application_name=%s'%n"
-                        .formatted(primary.port(), Databases.USER, NAME),
+                "primary_conninfo = 'host=127.0.0.1 port=%d user=%s password=%s application_name=%s'%n"
+                        .formatted(primary.port(), Databases.USER, LocalPostgres.password(), NAME),
                 StandardOpenOption.CREATE,
                 StandardOpenOption.APPEND);
         Files.createFile(directory.resolve("standby.signal"));
@@ -49,9 +49,9 @@ final class Replica implements AutoCloseable {
         return new Replica(server, PostgresGuard.start(directory));
     }
 
-    /** Returns the JDBC URL of a side's database as the replica has it, with the user. */
+    /** Returns the JDBC URL of a side's database as the replica has it, with user and password. */
     String url(Kind kind) {
-        return server.jdbcUrl(kind.database()) + "?user=" + Databases.USER;
+        return server.jdbcUrl(kind.database()) + "?user=%s&password=%s".formatted(Databases.USER, server.getPassword());
     }
 
     /** Has it show commits so much later than the primary. */

@@ -71,7 +71,8 @@ class PaymentsIT {
         payments.addPrimarySources(List.of(Provider.class));
         application = payments.run(
                 "--spring.datasource.url=" + database.getJdbcUrl(),
-                "--spring.datasource.username=postgres",
+                "--spring.datasource.username=" + database.getUsername(),
+                "--spring.datasource.password=" + database.getPassword(),
                 "--server.port=0");
     }
 

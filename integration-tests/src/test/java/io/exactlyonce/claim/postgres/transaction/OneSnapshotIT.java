@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
+import io.exactlyonce.testing.EmbeddedDatabase;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
@@ -74,6 +75,7 @@ class OneSnapshotIT {
         PGSimpleDataSource dataSource = new PGSimpleDataSource();
         dataSource.setUrl(DATABASE.url());
         dataSource.setUser("postgres");
+        dataSource.setPassword(EmbeddedDatabase.shared().password());
         dataSource.setOptions("-c default_transaction_isolation=" + isolation.replace(" ", "\\ "));
         return new Manager(dataSource);
     }

@@ -27,6 +27,7 @@ import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions.Seen;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.claim.transaction.ClaimTransaction.Work;
 import io.exactlyonce.claim.transaction.ClaimTransactionException;
+import io.exactlyonce.testing.EmbeddedDatabase;
 import java.io.IOException;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -398,6 +399,7 @@ class PostgresClaimTransactionIT {
         PGSimpleDataSource readOnly = new PGSimpleDataSource();
         readOnly.setUrl(DATABASE.url());
         readOnly.setUser("postgres");
+        readOnly.setPassword(EmbeddedDatabase.shared().password());
         readOnly.setOptions("-c default_transaction_read_only=on");
         var refusing = over(new JdbcTransactionManager(readOnly), readOnly);
 
@@ -416,6 +418,7 @@ class PostgresClaimTransactionIT {
         PGSimpleDataSource application = new PGSimpleDataSource();
         application.setUrl(DATABASE.url());
         application.setUser("postgres");
+        application.setPassword(EmbeddedDatabase.shared().password());
         application.setAutosave(autosave);
         try (Connection connection = application.getConnection()) {
             var single = new SingleConnectionDataSource(connection, true);
@@ -439,6 +442,7 @@ class PostgresClaimTransactionIT {
         PGSimpleDataSource application = new PGSimpleDataSource();
         application.setUrl(DATABASE.url());
         application.setUser("postgres");
+        application.setPassword(EmbeddedDatabase.shared().password());
         application.setPreferQueryMode(PreferQueryMode.SIMPLE);
         var simple = over(new JdbcTransactionManager(application), application);
 
@@ -764,6 +768,7 @@ class PostgresClaimTransactionIT {
         PGSimpleDataSource application = new PGSimpleDataSource();
         application.setUrl(DATABASE.url());
         application.setUser("postgres");
+        application.setPassword(EmbeddedDatabase.shared().password());
         try (Connection connection = application.getConnection()) {
             var single = new SingleConnectionDataSource(connection, true);
             var kept = over(new JdbcTransactionManager(single), single);

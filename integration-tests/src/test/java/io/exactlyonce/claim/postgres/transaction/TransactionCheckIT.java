@@ -230,10 +230,13 @@ class TransactionCheckIT {
     @Test
     void userWhoMayNotWriteTheTableIsRefusedAndOneWhoMayNeedsNoOtherRight() throws Throwable {
         String user = "user_" + UUID.randomUUID().toString().replace("-", "");
-        DATABASE.jdbc().execute("CREATE USER " + user);
+        DATABASE.jdbc()
+                .execute("CREATE USER %s PASSWORD '%s'"
+                        .formatted(user, EmbeddedDatabase.shared().password()));
         DATABASE.jdbc().execute("GRANT SELECT, INSERT ON exactly_once_claim TO " + user);
         PGSimpleDataSource ordinary = dataSource();
         ordinary.setUser(user);
+        ordinary.setPassword(EmbeddedDatabase.shared().password());
 
         assertRefused(ordinary, "permission denied", "GRANT SELECT, INSERT, UPDATE ON exactly_once_claim");
 
@@ -245,11 +248,14 @@ class TransactionCheckIT {
     @Test
     void userFromWhomRowLevelSecurityHidesClaimsIsRefused() {
         String user = "user_" + UUID.randomUUID().toString().replace("-", "");
-        DATABASE.jdbc().execute("CREATE USER " + user);
+        DATABASE.jdbc()
+                .execute("CREATE USER %s PASSWORD '%s'"
+                        .formatted(user, EmbeddedDatabase.shared().password()));
         DATABASE.jdbc().execute("GRANT SELECT, INSERT, UPDATE ON exactly_once_claim TO " + user);
         DATABASE.jdbc().execute("ALTER TABLE exactly_once_claim ENABLE ROW LEVEL SECURITY");
         PGSimpleDataSource shielded = dataSource();
         shielded.setUser(user);
+        shielded.setPassword(EmbeddedDatabase.shared().password());
         try {
             assertThatThrownBy(() -> of(shielded))
                     .isInstanceOf(ClaimDatabaseException.class)
@@ -268,6 +274,9 @@ class TransactionCheckIT {
                 .setCurrentTenantIdentifierResolver(new OneTenant())
                 .setProperty("jakarta.persistence.jdbc.url", DATABASE.url())
                 .setProperty("jakarta.persistence.jdbc.user", "postgres")
+                .setProperty(
+                        "jakarta.persistence.jdbc.password",
+                        EmbeddedDatabase.shared().password())
                 .buildSessionFactory()) {
             assertRefused(
                     new JpaTransactionManager(sessions),
