@@ -2,7 +2,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -16,18 +19,17 @@ import org.xml.sax.SAXException;
 
 /**
  * Compares what an application gets with each published module, transitively, with the list of what was looked at and accepted: {@code
- * .ci/dependencies.txt}, a line for each artifact with its version and licence. Reads the bills of materials that a build with {@code
- * -Prelease} has left, below the given directory. Ends in 1 if they differ, and names what came and what went; {@code --accept} writes
- * the list instead.
+ * .ci/dependencies.txt}, a line for each artifact with its version and licence. Reads the bills of materials (SBOM) that {@code package}
+ * has left, below the given directory. Each module that {@code bom/pom.xml} names must have one, in XML and in JSON, of that module and
+ * version. Ends in 1 if they differ, and names what came and what went; {@code --accept} writes the list instead.
  */
 class Dependencies {
 
-    private static final List<String> MODULES = List.of("autoconfigure", "core", "dynamodb", "observability", "postgres", "servers", "starter", "test");
     private static final Path ACCEPTED = Path.of(".ci", "dependencies.txt");
     private static final String OURS = "io.exactlyonce";
     private static final String HOW = """
             Look at what came: who publishes it, under which licence, what is known of the version. Then accept it:
-              ./mvnw -q -Prelease -Dmaven.test.skip=true -pl starter,test,dynamodb,servers -am package
+              ./mvnw -q -Dmaven.test.skip=true -pl starter,test,dynamodb,servers -am package
               java .ci/Dependencies.java --accept
             """;
 
@@ -61,13 +63,10 @@ class Dependencies {
 
     private SortedSet<String> of(Path root) throws IOException, SAXException {
         SortedSet<String> all = new TreeSet<>();
-        for (String module : MODULES) {
-            Path bill = root.resolve(module).resolve("target").resolve("bom.xml");
-            if (!Files.exists(bill)) {
-                throw new IOException("There is no " + bill + ": build with -Prelease first");
-            }
-            Element components = child(parser.parse(bill.toFile()).getDocumentElement(), "components");
-            children(components, "component")
+        Map<String, String> modules = published(root);
+        for (String module : modules.keySet()) {
+            Element bill = bill(root.resolve(module).resolve("target"), modules.get(module));
+            children(child(bill, "components"), "component")
                     .filter(component -> !OURS.equals(text(component, "group")))
                     // What is optional for a module is not handed on by it.
                     .filter(component -> !"optional".equals(text(component, "scope")))
@@ -81,6 +80,55 @@ class Dependencies {
                     .forEach(all::add);
         }
         return all;
+    }
+
+    /** Returns the artifacts that the bill of versions ({@code bom/pom.xml}) names, each by the directory of its module. */
+    private SortedMap<String, String> published(Path root) throws IOException, SAXException {
+        Element bom = pom(root.resolve("bom"));
+        List<String> named = children(child(child(bom, "dependencyManagement"), "dependencies"), "dependency")
+                .map(dependency -> text(dependency, "artifactId"))
+                .toList();
+        SortedMap<String, String> modules = new TreeMap<>();
+        for (Element module : children(child(pom(root), "modules"), "module").toList()) {
+            String directory = module.getTextContent().strip();
+            String artifact = text(pom(root.resolve(directory)), "artifactId");
+            if (named.contains(artifact)) {
+                modules.put(directory, artifact);
+            }
+        }
+        if (modules.size() != named.size() || modules.isEmpty()) {
+            throw new IOException("bom/pom.xml names %s, of which these are modules: %s".formatted(named, modules.values()));
+        }
+        return modules;
+    }
+
+    private Element pom(Path module) throws IOException, SAXException {
+        return parser.parse(module.resolve("pom.xml").toFile()).getDocumentElement();
+    }
+
+    /** Returns the bill in XML, if it is of this artifact and the one in JSON names the same components. */
+    private Element bill(Path target, String artifact) throws IOException, SAXException {
+        Path xml = target.resolve("bom.xml");
+        Path json = target.resolve("bom.json");
+        for (Path file : List.of(xml, json)) {
+            if (!Files.exists(file)) {
+                throw new IOException("There is no %s: run ./mvnw -Dmaven.test.skip=true package, without -o".formatted(file));
+            }
+        }
+        Element bill = parser.parse(xml.toFile()).getDocumentElement();
+        Element subject = child(child(bill, "metadata"), "component");
+        if (!artifact.equals(text(subject, "name")) || !OURS.equals(text(subject, "group"))) {
+            throw new IOException("%s is of %s, and not of %s".formatted(xml, text(subject, "name"), artifact));
+        }
+        String other = Files.readString(json);
+        List<String> missing = Stream.concat(Stream.of(subject), children(child(bill, "components"), "component"))
+                .map(component -> text(component, "purl"))
+                .filter(purl -> !other.contains('"' + purl + '"'))
+                .toList();
+        if (!missing.isEmpty()) {
+            throw new IOException("%s lacks %s, which %s has".formatted(json, missing, xml));
+        }
+        return bill;
     }
 
     private static String licences(Element component) {
