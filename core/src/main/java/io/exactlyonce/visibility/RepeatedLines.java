@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RepeatedLines {
 
-    /** What a line is about. */
+    /** The subject of a line. */
     public enum Kind {
         /** The message cannot be read as the handler's parameter. */
         UNREADABLE(Duration.ofMinutes(1)),
