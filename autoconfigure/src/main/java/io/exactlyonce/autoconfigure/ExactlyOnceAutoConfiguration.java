@@ -50,6 +50,7 @@ import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.time.SystemScheduler;
 import java.lang.management.ManagementFactory;
+import java.lang.reflect.Modifier;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -59,11 +60,13 @@ import org.springframework.aop.config.AopConfigUtils;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.BeanDefinitionRegistryPostProcessor;
 import org.springframework.boot.LazyInitializationExcludeFilter;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.AutoConfigurationPackages;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
@@ -322,8 +325,18 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
      * With lazy initialization, nothing else would create a listener's bean, and its queue would silently not be read.
      */
     @Bean
-    static LazyInitializationExcludeFilter exactlyOnceListenersAreNotLazy() {
-        return (name, definition, type) -> ExactlyOnceAdvisor.isListener(type);
+    static LazyInitializationExcludeFilter exactlyOnceListenersAreNotLazy(BeanFactory beans) {
+        return (name, definition, type) ->
+                ExactlyOnceAdvisor.isListener(type) || mayBeListener(definition, type, beans);
+    }
+
+    /** A bean method that returns an interface of the application's shows only when it is called whether its object is a listener. */
+    private static boolean mayBeListener(BeanDefinition definition, Class<?> type, BeanFactory beans) {
+        return definition.getFactoryMethodName() != null
+                && Modifier.isAbstract(type.getModifiers())
+                && AutoConfigurationPackages.has(beans)
+                && AutoConfigurationPackages.get(beans).stream()
+                        .anyMatch(own -> (type.getPackageName() + ".").startsWith(own + "."));
     }
 
     @Bean

@@ -8,13 +8,20 @@ import io.exactlyonce.listener.method.DeliveryHandlerMethodFactory;
 import io.exactlyonce.listener.method.ListenerMethodReader;
 import io.exactlyonce.listener.method.ListenerModes;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.ApplicationListener;
+import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.event.ContextRefreshedEvent;
 
 /**
- * Adds our argument resolver and our handler methods to those that the application has configured. It must be the last of all configurers: one that comes
- * later may replace them, which fails startup with the first listener.
+ * Adds our argument resolver and our handler methods to those that the application has configured, after it has had all listeners'
+ * beans created. It must be the last of all configurers: one that comes later may replace them, which fails startup with the first
+ * listener.
  */
-public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigurer {
+public final class ExactlyOnceListenerConfigurer
+        implements SqsListenerConfigurer, ApplicationListener<ContextRefreshedEvent> {
 
+    private final BeanFactory beans;
     private final ListenerMethodReader methods;
 
     /**
@@ -26,16 +33,29 @@ public final class ExactlyOnceListenerConfigurer implements SqsListenerConfigure
      */
     public ExactlyOnceListenerConfigurer(
             BeanFactory beans, ListenerModes modes, ClaimTransaction.Factory transactions) {
+        this.beans = beans;
         this.methods = new ListenerMethodReader(beans, modes, transactions);
     }
 
     @Override
     public void configure(EndpointRegistrar registrar) {
+        if (beans instanceof ConfigurableListableBeanFactory all) {
+            new ListenerBeans(all).createAll();
+        }
         // First in the list: Spring Cloud AWS's last resolver treats every parameter as the payload.
         registrar.manageMethodArgumentResolvers(registrar
                 .getMethodArgumentResolversConsumer()
                 .andThen(resolvers -> resolvers.add(0, new ClaimArgumentResolver())));
         registrar.setMessageHandlerMethodFactory(
                 new DeliveryHandlerMethodFactory(registrar.getMessageHandlerMethodFactory(), methods));
+    }
+
+    /** Child contexts show themselves when they start. */
+    @Override
+    public void onApplicationEvent(ContextRefreshedEvent started) {
+        if (started.getApplicationContext() instanceof ConfigurableApplicationContext child
+                && child.getBeanFactory() != beans) {
+            ListenerBeans.requireNoListener(child.getBeanFactory(), "child");
+        }
     }
 }

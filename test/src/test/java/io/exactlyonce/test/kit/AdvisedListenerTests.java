@@ -12,6 +12,7 @@ import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 
+import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
 import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
@@ -58,6 +59,12 @@ class AdvisedListenerTests {
 
     @MockitoSpyBean
     private SpiedShop spied;
+
+    @MockitoBean
+    private MockedShop mocked;
+
+    @Autowired
+    private MessageListenerContainerRegistry containers;
 
     @MockitoBean
     private Till till;
@@ -130,9 +137,17 @@ class AdvisedListenerTests {
         }
     }
 
+    static class MockedShop {
+
+        @ExactlyOnceListener(id = "mocked", queueNames = "mocked", key = "#order.orderId")
+        void sell(Order order) {
+            throw new IllegalStateException("a mock has no listener");
+        }
+    }
+
     @EnableResilientMethods
     @Configuration(proxyBeanMethods = false)
-    @Import({Shop.class, SpiedShop.class})
+    @Import({Shop.class, SpiedShop.class, MockedShop.class})
     static class Application {
 
         /** As Shiro and JavaMelody bring one. */
@@ -271,6 +286,14 @@ class AdvisedListenerTests {
         assertThat(first).wasReturned();
         assertThat(driver.redeliver(first)).wasHandled().wasAttempt(2);
         verify(spied, times(2)).sell(any(), any());
+    }
+
+    /** As a mock of a bean with {@code @SqsListener}: tests of other beans want no listener. */
+    @Test
+    void mockOfAListenerHasNoContainer() {
+        assertThat(mocked).isNotNull();
+        assertThat(containers.getContainerById("mocked")).isNull();
+        assertThat(containers.getListenerContainers()).isNotEmpty();
     }
 
     @Test

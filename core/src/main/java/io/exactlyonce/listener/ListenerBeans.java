@@ -1,0 +1,137 @@
+package io.exactlyonce.listener;
+
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
+import io.exactlyonce.listener.method.InvalidListenerException;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.springframework.aop.scope.ScopedProxyUtils;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.util.ConcurrentReferenceHashMap;
+
+/**
+ * Finds beans with {@link ExactlyOnceListener}s for which Spring Cloud AWS would make no container, without a word: its
+ * post-processor sees a bean when the bean is created, and containers are made once, after the singletons. Lazy beans
+ * are created in time. For all others startup fails; the creation of a bean fails whose type shows no listener before.
+ */
+final class ListenerBeans implements BeanPostProcessor {
+
+    private final ConfigurableListableBeanFactory beans;
+    private final Map<Class<?>, Boolean> listeners = new ConcurrentReferenceHashMap<>();
+
+    ListenerBeans(ConfigurableListableBeanFactory beans) {
+        this.beans = beans;
+    }
+
+    /**
+     * Creates the listeners that are not created yet, and rejects those that are created later. To be called before
+     * containers are made.
+     *
+     * @throws InvalidListenerException if there is a listener whose container cannot be made
+     */
+    void createAll() {
+        Set<String> names = new LinkedHashSet<>(List.of(beans.getBeanDefinitionNames()));
+        names.addAll(List.of(beans.getSingletonNames()));
+        for (String name : names) {
+            if (!isCreated(name) && isListener(beans, name)) {
+                requireSingleton(name);
+                beans.getBean(name);
+            }
+        }
+        BeanFactory parent = beans.getParentBeanFactory();
+        while (parent instanceof ConfigurableListableBeanFactory others) {
+            requireNoListener(others, "parent");
+            parent = others.getParentBeanFactory();
+        }
+        beans.addBeanPostProcessor(this);
+    }
+
+    /** Returns whether Spring Cloud AWS has seen a bean: this factory has created it, and it makes no other object. */
+    private boolean isCreated(String name) {
+        return beans.containsSingleton(name) && beans.containsBeanDefinition(name) && !beans.isFactoryBean(name);
+    }
+
+    private static boolean isListener(ConfigurableListableBeanFactory beans, String name) {
+        if (beans.containsBeanDefinition(name)
+                && beans.getMergedBeanDefinition(name).isAbstract()) {
+            return false;
+        }
+        Class<?> type = beans.getType(name, false);
+        return type != null && ExactlyOnceAdvisor.isListener(type);
+    }
+
+    private void requireSingleton(String name) {
+        String target = ScopedProxyUtils.getTargetBeanName(name);
+        String defined = beans.containsBeanDefinition(target) ? target : name;
+        if (!beans.containsBeanDefinition(defined)) {
+            throw refused(
+                    name,
+                    "it was registered as a finished object, so no container is made for its listener",
+                    "register a bean definition instead, for example by registerBean");
+        }
+        String scope = beans.getMergedBeanDefinition(defined).getScope();
+        if (!beans.isSingleton(defined)) {
+            throw refused(
+                    name,
+                    beans.isFactoryBean(defined)
+                            ? "its factory bean makes a new object for each use, but a listener's container calls one object"
+                            : "its scope is '%s', but a listener's container calls one object while it runs"
+                                    .formatted(scope),
+                    "make it a singleton, and move to another bean whatever needs another scope");
+        }
+        if (!defined.equals(name)) {
+            throw refused(
+                    name,
+                    "it has a scoped proxy although its scope is singleton, so bean and proxy would each get a container",
+                    "leave out proxyMode of @Scope");
+        }
+    }
+
+    /**
+     * Rejects a context whose listeners no context with this library starts.
+     *
+     * @param relation of that context to the one with this library
+     * @throws InvalidListenerException if it has one
+     */
+    static void requireNoListener(ConfigurableListableBeanFactory other, String relation) {
+        if (other.getBeanNamesForType(ExactlyOnceAdvisor.class, true, false).length > 0) {
+            return;
+        }
+        for (String name : other.getBeanDefinitionNames()) {
+            if (isListener(other, name)) {
+                throw refused(
+                        name,
+                        "it is in a %s context without this library, so no container is made for its listener"
+                                .formatted(relation),
+                        "declare it in the context that has the starter");
+            }
+        }
+    }
+
+    @Override
+    public Object postProcessAfterInitialization(Object bean, String name) {
+        if (listeners.computeIfAbsent(AopUtils.getTargetClass(bean), ExactlyOnceAdvisor::isListener)) {
+            throw refused(
+                    name,
+                    "it was created after startup, so no container was made for its listener",
+                    "let its bean method return the class of the listener, and leave out @Lazy and scopes");
+        }
+        return bean;
+    }
+
+    private static InvalidListenerException refused(String bean, String problem, String remedy) {
+        return new InvalidListenerException(
+                "Bean '%s' has @ExactlyOnceListener methods: %s"
+                        .formatted(
+                                ScopedProxyUtils.isScopedTarget(bean)
+                                        ? ScopedProxyUtils.getOriginalBeanName(bean)
+                                        : bean,
+                                problem),
+                remedy);
+    }
+}
