@@ -55,6 +55,11 @@ public final class Cancellation implements AutoCloseable {
         return inside;
     }
 
+    /** Returns the stack of the thread that is inside; empty if none is. */
+    public synchronized StackTraceElement[] stack() {
+        return inside ? thread.getStackTrace() : new StackTraceElement[0];
+    }
+
     /** Returns whether an interrupt or a cancellation has reached its work. */
     public synchronized boolean wasStopped() {
         return interruptedWork || cancelled;

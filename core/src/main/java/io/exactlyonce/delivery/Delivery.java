@@ -60,6 +60,7 @@ public final class Delivery {
     private volatile boolean heldBack;
     private volatile boolean stopRequested;
     private volatile boolean abandoned;
+    private volatile boolean outlivesStop;
     private volatile @Nullable String failure;
     private @Nullable CompletableFuture<Void> finished;
 
@@ -452,6 +453,15 @@ public final class Delivery {
 
     public boolean isAbandoned() {
         return abandoned;
+    }
+
+    /** Its handler has called its listener's stop, which neither waits for it nor stops it. */
+    public void outliveStop() {
+        outlivesStop = true;
+    }
+
+    public boolean outlivesStop() {
+        return outlivesStop;
     }
 
     /**

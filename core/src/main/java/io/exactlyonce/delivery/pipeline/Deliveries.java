@@ -268,7 +268,7 @@ public final class Deliveries {
     }
 
     /**
-     * Interrupts the handlers that are still running. If they end soon, their claims are released and their messages
+     * Interrupts the handlers that are still running, but not those that outlive the stop. If they end soon, their claims are released and their messages
      * returned, before threads and database connections close. Other claims end with their leases.
      */
     public void interruptHandlers(Subscription subscription) {
@@ -276,7 +276,7 @@ public final class Deliveries {
         // Also what is on its last receive: it is not waited for any longer.
         returnHeldBack(subscription, of(subscription));
         List<Delivery> running = of(subscription).stream()
-                .filter(delivery -> !delivery.isAbandoned())
+                .filter(delivery -> !delivery.isAbandoned() && !delivery.outlivesStop())
                 .toList();
         running.forEach(Delivery::abandon);
         awaitLastMoment(subscription, running);
@@ -288,10 +288,10 @@ public final class Deliveries {
         }
     }
 
-    /** Stops all renewals of the listener. */
+    /** Stops all renewals of the listener, but not those of deliveries that outlive the stop, and end by themselves. */
     public void endStop(Subscription subscription) {
         interruptHandlers(subscription);
-        of(subscription).forEach(this::finish);
+        of(subscription).stream().filter(delivery -> !delivery.outlivesStop()).forEach(this::finish);
     }
 
     private static void awaitLastMoment(Subscription subscription, List<Delivery> abandoned) {

@@ -21,7 +21,7 @@ public record ConsumerComponents(ListenerEngine engine, String listener, Contain
 
     @Override
     public MessageSink<Object> createMessageSink(SqsContainerOptions options) {
-        return new HandlerSink(engine);
+        return new HandlerSink(engine, options.getComponentsTaskExecutor() != null);
     }
 
     /** It is never started: {@link MessageDeleter} deletes. */

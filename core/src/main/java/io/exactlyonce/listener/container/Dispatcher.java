@@ -18,6 +18,9 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.context.support.AbstractApplicationContext;
 
 /**
  * Processes a queue's messages from their arrival: renewed, claimed, handed to handlers, recorded, and then deleted, in
@@ -37,6 +40,13 @@ final class Dispatcher {
 
     /** Threads of Spring Cloud AWS, the SDK, the store and the timer enter here. */
     private static final String ENTRY = "Handling messages";
+
+    private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
+
+    private static final String AWSPRING = "io.awspring.cloud.sqs.";
+
+    /** The time between two looks for handlers that wait for the stop. */
+    private static final Duration BETWEEN_LOOKS = Duration.ofMillis(100);
 
     private final ListenerEngine engine;
     private final QueueWatch queue;
@@ -280,8 +290,47 @@ final class Dispatcher {
 
     /**
      * Waits until no message is in flight, polls are answered, and outcomes are recorded; returns whether that is so.
+     * A message whose handler waits for this stop does not count: neither could end before the other.
      */
     boolean awaitEnd(Duration timeout) throws InterruptedException {
+        for (Duration left = timeout; ; left = left.minus(BETWEEN_LOOKS)) {
+            leaveCallersOfTheStop();
+            boolean isLast = left.compareTo(BETWEEN_LOOKS) <= 0;
+            boolean hasEnded = drain(isLast ? left : BETWEEN_LOOKS);
+            if (hasEnded || isLast) {
+                return hasEnded;
+            }
+        }
+    }
+
+    /** Their outcomes are recorded and settled when they end by themselves. */
+    private void leaveCallersOfTheStop() {
+        for (Object each : prefetch.inFlight()) {
+            if (each instanceof ReceivedMessage message && isStopping(message.delivery())) {
+                log.info("{} is not awaited by the stop of its listener, which its own handler has called", message);
+                message.delivery().outliveStop();
+                free(message);
+            }
+        }
+    }
+
+    /** Spring Cloud AWS stops containers on threads of its own, and tells nobody who has asked for it; a handler's stack does. */
+    private static boolean isStopping(Delivery delivery) {
+        if (!delivery.wasHandled()) {
+            return false;
+        }
+        for (StackTraceElement frame : delivery.call().stack()) {
+            String type = frame.getClassName();
+            if ((type.startsWith(AWSPRING) && frame.getMethodName().equals("stop"))
+                    || (type.equals(AbstractApplicationContext.class.getName())
+                            && frame.getMethodName().equals("close"))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private boolean drain(Duration timeout) throws InterruptedException {
         long end = engine.clock().nanoTime() + timeout.toNanos();
         return prefetch.drain(timeout)
                 && permits.drain(

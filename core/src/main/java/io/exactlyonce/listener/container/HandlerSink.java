@@ -17,7 +17,9 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.task.TaskExecutor;
 import org.springframework.messaging.Message;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 
 /**
  * Runs the container's own pipeline, of interceptors, listener and error handler, on its executor and with its
@@ -31,8 +33,24 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
 
     private final ListenerEngine engine;
 
-    HandlerSink(ListenerEngine engine) {
+    private final boolean hasOwnExecutor;
+
+    /** @param hasOwnExecutor whether the executor is the application's, which the container does not shut down */
+    HandlerSink(ListenerEngine engine, boolean hasOwnExecutor) {
         this.engine = engine;
+        this.hasOwnExecutor = hasOwnExecutor;
+    }
+
+    /**
+     * The container shuts its executor down when its message sources have stopped. They have interrupted the handlers
+     * that are to be interrupted; one that has called the stop ends by itself.
+     */
+    @Override
+    public void setTaskExecutor(TaskExecutor executor) {
+        if (!hasOwnExecutor && executor instanceof ExecutorConfigurationSupport containers) {
+            containers.setWaitForTasksToCompleteOnShutdown(true);
+        }
+        super.setTaskExecutor(executor);
     }
 
     @Override

@@ -172,4 +172,9 @@ final class PrefetchLimiter {
         }
         return inHand.awaitAtMost(0, timeout);
     }
+
+    /** Returns the messages in flight. */
+    synchronized List<Object> inFlight() {
+        return List.copyOf(messages.keySet());
+    }
 }

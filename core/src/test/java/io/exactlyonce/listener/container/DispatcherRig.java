@@ -137,7 +137,7 @@ final class DispatcherRig {
     }
 
     private HandlerSink sink(SqsContainerOptions options) {
-        HandlerSink sink = new HandlerSink(engine);
+        HandlerSink sink = new HandlerSink(engine, true);
         sink.configure(options);
         sink.setObservationSpecifics(new SqsListenerObservation.SqsSpecifics());
         sink.setTaskExecutor(task -> executor.execute(task));

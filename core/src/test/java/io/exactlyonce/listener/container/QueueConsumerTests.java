@@ -13,6 +13,7 @@ import io.awspring.cloud.sqs.listener.AsyncMessageListener;
 import io.awspring.cloud.sqs.listener.BackPressureMode;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
+import io.awspring.cloud.sqs.listener.interceptor.MessageInterceptor;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InDoubtPolicy;
@@ -37,6 +38,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -59,6 +63,12 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 @ExtendWith(OutputCaptureExtension.class)
 class QueueConsumerTests {
 
+    @FunctionalInterface
+    private interface ThrowingConsumer<T> {
+
+        void accept(T value) throws Exception;
+    }
+
     static class Listener {
         @ExactlyOnceListener(queueNames = "orders", whenInDoubt = InDoubtPolicy.PARK)
         void handle(String order) {}
@@ -77,9 +87,18 @@ class QueueConsumerTests {
     private Function<String, @Nullable CompletableFuture<Void>> worker =
             payload -> payload.startsWith("slow") ? mayEnd : payload.startsWith("later") ? mayEndLater : null;
 
+    /** What handlers do before that. */
+    private ThrowingConsumer<String> action = payload -> {};
+
     private final SqsMessageListenerContainer<Object> container = new SqsMessageListenerContainer<>(sqs);
 
     private SqsMessageListenerContainer<Object> start(Consumer<SqsContainerOptionsBuilder> configurer) {
+        return start(configurer, () -> {});
+    }
+
+    /** @param interceptor runs before the listener */
+    private SqsMessageListenerContainer<Object> start(
+            Consumer<SqsContainerOptionsBuilder> configurer, Runnable interceptor) {
         sqs.attributes.put(QueueAttributeName.VISIBILITY_TIMEOUT, "30");
         container.setId("listener");
         container.setQueueNames("orders");
@@ -94,6 +113,13 @@ class QueueConsumerTests {
         });
         container.setComponentFactories(
                 List.of(new ConsumerComponents(engine, "listener", ListenerRig.settings(new Listener(), "handle"))));
+        container.addMessageInterceptor(new MessageInterceptor<>() {
+            @Override
+            public Message<Object> intercept(Message<Object> message) {
+                interceptor.run();
+                return message;
+            }
+        });
         container.setAsyncMessageListener(new AsyncMessageListener<>() {
             @Override
             public CompletableFuture<Void> onMessage(Message<Object> message) {
@@ -109,7 +135,10 @@ class QueueConsumerTests {
         CompletableFuture<Void> work = worker.apply(message.getPayload().toString());
         try {
             Object returned = engine.pipeline()
-                    .handle(List.of(ReceivedMessage.require(message).delivery()), claimed -> work);
+                    .handle(List.of(ReceivedMessage.require(message).delivery()), claimed -> {
+                        action.accept(message.getPayload().toString());
+                        return work;
+                    });
             return returned instanceof CompletableFuture<?> end
                     ? end.thenApply(result -> null)
                     : CompletableFuture.completedFuture(null);
@@ -472,6 +501,77 @@ class QueueConsumerTests {
         container.stop();
 
         assertThat(renewer.renewedCount()).isZero();
+    }
+
+    /** Stops the container on the thread of its own handler; polls end meanwhile. */
+    private void stopFromHandler() {
+        AtomicBoolean hasStopped = new AtomicBoolean();
+        CompletableFuture<Void> polls = CompletableFuture.runAsync(() -> await().until(() -> {
+            sqs.waiting().forEach(poll -> sqs.answer(poll));
+            return hasStopped.get();
+        }));
+        container.stop();
+        hasStopped.set(true);
+        polls.join();
+    }
+
+    /** Its own failure counts, as if another thread had stopped the listener: with PARK, a key in doubt would be parked. */
+    @Test
+    void handlerThatStopsItsListenerIsNeitherAwaitedNorInterruptedNorInDoubt() {
+        CountDownLatch hasStopped = new CountDownLatch(1);
+        AtomicBoolean wasInterrupted = new AtomicBoolean();
+        action = payload -> {
+            if (payload.equals("stopping")) {
+                long begun = System.nanoTime();
+                stopFromHandler();
+                assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(5));
+                hasStopped.countDown();
+                throw new IllegalStateException("the configuration is wrong");
+            }
+            wasInterrupted.set(!hasStopped.await(200, TimeUnit.MILLISECONDS) && Thread.interrupted());
+        };
+        start(options -> options.listenerShutdownTimeout(Duration.ofSeconds(20)));
+        awaitRequests(1);
+        sqs.answer(0, message("stopping", "", 1), message("other", "", 1));
+
+        await().atMost(Duration.ofSeconds(10)).until(() -> store.releases().size() == 1);
+        assertThat(store.releases().get(0).inDoubt()).isFalse();
+        assertThat(store.releases().get(0).error()).contains("the configuration is wrong");
+        assertThat(store.parkings()).isEmpty();
+        assertThat(wasInterrupted).isFalse();
+        await().atMost(Duration.ofSeconds(5)).until(() -> renewer.renewedCount() == 0);
+        assertThat(sqs.takeChanges()).containsKey("stopping");
+        assertThat(sqs.deletes()).containsExactly(List.of("other"));
+    }
+
+    @Test
+    void handlerThatSucceedsAfterItHasStoppedItsListenerIsDeleted() {
+        action = payload -> {
+            stopFromHandler();
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+        };
+        start(options -> options.listenerShutdownTimeout(Duration.ofSeconds(20)));
+        awaitRequests(1);
+        sqs.answer(0, message("m", "", 1));
+
+        await().atMost(Duration.ofSeconds(10)).until(() -> sqs.deletes().size() == 1);
+        assertThat(store.completions()).hasSize(1);
+        await().atMost(Duration.ofSeconds(5)).until(() -> renewer.renewedCount() == 0);
+    }
+
+    /** As when all handlers find out that the database is gone. */
+    @Test
+    void handlersThatStopTheirListenerTogetherWaitForNoneOfThem() {
+        CyclicBarrier both = new CyclicBarrier(2);
+        action = payload -> {
+            both.await(10, TimeUnit.SECONDS);
+            stopFromHandler();
+        };
+        start(options -> options.listenerShutdownTimeout(Duration.ofSeconds(20)));
+        awaitRequests(1);
+        sqs.answer(0, message("m", "", 1), message("n", "", 1));
+
+        await().atMost(Duration.ofSeconds(10)).until(() -> store.completions().size() == 2);
     }
 
     @Test
