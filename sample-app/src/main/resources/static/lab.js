@@ -113,10 +113,7 @@ function showEngine(lab) {
       restart(cell.parentElement, 'new');
     }
   }
-  const breach = lab.engine.secondsToBreach;
   const used = lab.engine.utilization;
-  say('#breach', used >= 1 ? 'breached' : breach === null ? 'none in sight' : breach < 1 ? 'now' : `in ${Math.round(breach)} s`);
-  $('#breach').parentElement.classList.toggle('alarm', used >= 1 || breach !== null);
   say('#utilization', used === 0 ? '–' : `${Math.round(used * 100)} %`);
   $('#utilization').parentElement.classList.toggle('alarm', used >= 0.8);
   say('#recommended', used === 0 ? '–' : `${Math.round(lab.engine.recommendedSeconds)} s`);

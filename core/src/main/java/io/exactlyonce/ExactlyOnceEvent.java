@@ -48,15 +48,12 @@ public sealed interface ExactlyOnceEvent {
     record KeyParked(String listener, String queue, String key) implements ExactlyOnceEvent {}
 
     /**
-     * Latency grows, and p95 is expected to reach the visibility timeout. Published at most twice before a recovery:
-     * when that is less than 12 minutes ahead, and when p95 exceeds 80 % of the timeout.
+     * p95 latency is above 80 % of the visibility timeout. Published once before a recovery.
      *
      * @param p95 of recent deliveries
      * @param window the visibility timeout
-     * @param timeToBreach until p95 reaches it, if growth continues
      */
-    record WindowBreachAhead(String listener, String queue, Duration p95, Duration window, Duration timeToBreach)
-            implements ExactlyOnceEvent {}
+    record WindowNear(String listener, String queue, Duration p95, Duration window) implements ExactlyOnceEvent {}
 
     /**
      * Deliveries take longer than their visibility timeout. Published once before a recovery.

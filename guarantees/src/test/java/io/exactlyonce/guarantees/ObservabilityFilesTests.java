@@ -68,7 +68,7 @@ class ObservabilityFilesTests {
         String tests = read("observability/alerts-tests.yml");
         String runbook = read("monitoring.md");
 
-        assertThat(alerts).hasSize(15).allSatisfy(alert -> {
+        assertThat(alerts).hasSize(16).allSatisfy(alert -> {
             assertThat(tests).contains(alert);
             assertThat(runbook).contains("### " + alert + "\n");
             assertThat(read("observability/alerts.yml"))

@@ -187,7 +187,7 @@ class AlertsRecordingIT {
     private static final String EXPECTED = Stream.of(
                     "    promql_expr_test:",
                     firing("2m"),
-                    firing("6m", "BreachAhead", "DeadLetters"),
+                    firing("6m", "DeadLetters", "WindowNear"),
                     firing("12m", "DeadLetters", "DeletesExceedCompletions", "Parked", "WindowNear", "WindowOverrun"))
             .collect(Collectors.joining("\n", "", "\n"));
 

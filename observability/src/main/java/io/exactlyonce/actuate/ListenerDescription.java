@@ -4,7 +4,6 @@ import io.exactlyonce.audit.AuditReport;
 import io.exactlyonce.audit.Finding;
 import io.exactlyonce.observe.Prevented;
 import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.window.LatencyForecast;
 import io.exactlyonce.window.WindowAdvice;
 import io.exactlyonce.window.WindowWatch.ListenerWindow;
 import java.time.Duration;
@@ -39,15 +38,12 @@ public record ListenerDescription(
         @Nullable List<Finding> audit) {
 
     private static final double MILLIS_PER_SECOND = 1_000;
-    private static final int FEWEST = 20;
 
     /**
      * Measured latencies against the visibility timeout, and its recommended value.
      *
      * @param deliveries number of deliveries behind the percentiles
-     * @param utilizationRatio p95 of the last minutes / visibility timeout
-     * @param timeToBreachSeconds until p95 reaches the visibility timeout as it grows; 0 if it has; {@code null} if no growth is known
-     * @param overruns {@code null} if too few deliveries were measured to say how many in 1,000 there are
+     * @param utilizationRatio part of the visibility timeout that p95 of the last minutes takes at least
      */
     public record Window(
             long deliveries,
@@ -56,8 +52,6 @@ public record ListenerDescription(
             double p99Seconds,
             double recentP95Seconds,
             double utilizationRatio,
-            @Nullable Double timeToBreachSeconds,
-            @Nullable String overruns,
             Advice advice) {}
 
     /** The recommended visibility timeout of the queue, and how to set it. */
@@ -86,20 +80,19 @@ public record ListenerDescription(
                 subscription.gate().isPaused() ? subscription.gate().claimPath() : null,
                 subscription.maxReceiveCount(),
                 seconds(retryBudget),
-                window.forecast().latencies().count() == 0 ? null : window(window.forecast(), window.advice()),
+                window.latencies().count() == 0 ? null : window(window),
                 report == null || report.findings().isEmpty() ? null : report.findings());
     }
 
-    private static Window window(LatencyForecast forecast, WindowAdvice advice) {
+    private static Window window(ListenerWindow window) {
+        WindowAdvice advice = window.advice();
         return new Window(
-                forecast.latencies().count(),
-                exact(forecast.latencies().p50()),
-                exact(forecast.latencies().p95()),
-                exact(forecast.latencies().p99()),
-                exact(forecast.recent().p95()),
-                Math.round(forecast.utilization() * 1_000) / 1_000.0,
-                seconds(forecast.timeToBreach().orElse(null)),
-                forecast.latencies().count() < FEWEST ? null : forecast.overruns(),
+                window.latencies().count(),
+                exact(window.latencies().p50()),
+                exact(window.latencies().p95()),
+                exact(window.latencies().p99()),
+                exact(window.recent().p95()),
+                Math.round(window.utilization() * 1_000) / 1_000.0,
                 new Advice(
                         seconds(advice.recommended()),
                         advice.rule().formula(),

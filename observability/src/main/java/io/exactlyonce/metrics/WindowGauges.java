@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Forecast and advice for one listener's visibility timeout. All gauges of a scrape show the same forecast. */
+/** Latencies against one listener's visibility timeout, and advice. All gauges of a scrape show the same moment. */
 final class WindowGauges {
 
     private static final long NANOS_PER_SECOND = 1_000_000_000;
@@ -27,29 +27,15 @@ final class WindowGauges {
     }
 
     void register() {
-        quantiles("exactly.once.delivery.quantile", window -> window.forecast().recent());
+        quantiles("exactly.once.delivery.quantile", ListenerWindow::recent);
         quantiles("exactly.once.handler.quantile", ListenerWindow::handlers);
-        seconds("exactly.once.window", WindowGauges::length);
+        seconds("exactly.once.window", ListenerWindow::length);
         seconds(
                 "exactly.once.window.headroom",
-                window -> length(window).minus(window.forecast().recent().p95()));
+                window -> window.length().minus(window.recent().p95()));
         seconds("exactly.once.window.recommended", window -> recommended(window, true), "rule", "renewed");
         seconds("exactly.once.window.recommended", window -> recommended(window, false), "rule", "not_renewed");
-        meters.gauge(
-                "exactly.once.window.utilization",
-                "ratio",
-                () -> window().forecast().utilization());
-        meters.gauge(
-                "exactly.once.window.overrun",
-                "ratio",
-                () -> window().forecast().shareBeyond());
-        meters.gauge(
-                "exactly.once.window.time.to.breach",
-                "seconds",
-                () -> window().forecast()
-                        .timeToBreach()
-                        .map(WindowGauges::seconds)
-                        .orElse(Double.POSITIVE_INFINITY));
+        meters.gauge("exactly.once.window.utilization", "ratio", () -> window().utilization());
     }
 
     /** Prometheus supports timers with quantiles or with buckets, not both. */
@@ -61,10 +47,9 @@ final class WindowGauges {
 
     private static Duration recommended(ListenerWindow window, boolean isRenewed) {
         Subscription subscription = window.subscription();
-        Latencies latencies = window.forecast().latencies();
-        Duration advised = WindowAdvice.of(subscription.queue(), subscription.window(), isRenewed, latencies)
+        Duration advised = WindowAdvice.of(subscription.queue(), subscription.window(), isRenewed, window.latencies())
                 .recommended();
-        return advised == null ? length(window) : advised;
+        return advised == null ? window.length() : advised;
     }
 
     private void seconds(String name, Function<ListenerWindow, Duration> value, String... more) {
@@ -73,10 +58,6 @@ final class WindowGauges {
 
     private static double seconds(Duration time) {
         return time.toNanos() / (double) NANOS_PER_SECOND;
-    }
-
-    private static Duration length(ListenerWindow window) {
-        return window.forecast().window();
     }
 
     private synchronized ListenerWindow window() {

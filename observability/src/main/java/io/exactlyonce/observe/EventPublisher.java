@@ -82,13 +82,13 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
 
     @Override
     public void warned(Subscription subscription, WindowWarning warning) {
-        if (warning.kind() == WindowWarning.Kind.BREACHED) {
-            publish(new ExactlyOnceEvent.WindowBreached(
-                    subscription.listener(), subscription.queue(), warning.p95(), warning.window()));
-        } else if (warning.kind() != WindowWarning.Kind.RECOVERED) {
-            warning.timeToBreach()
-                    .ifPresent(time -> publish(new ExactlyOnceEvent.WindowBreachAhead(
-                            subscription.listener(), subscription.queue(), warning.p95(), warning.window(), time)));
+        String listener = subscription.listener();
+        String queue = subscription.queue();
+        switch (warning.kind()) {
+            case NEAR -> publish(new ExactlyOnceEvent.WindowNear(listener, queue, warning.p95(), warning.window()));
+            case BREACHED ->
+                publish(new ExactlyOnceEvent.WindowBreached(listener, queue, warning.p95(), warning.window()));
+            case RECOVERED -> {}
         }
     }
 

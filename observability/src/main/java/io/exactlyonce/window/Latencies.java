@@ -1,6 +1,7 @@
 package io.exactlyonce.window;
 
 import java.time.Duration;
+import org.HdrHistogram.AbstractHistogram;
 
 /**
  * Percentiles of latencies.
@@ -9,18 +10,35 @@ import java.time.Duration;
  * @param p50 the median; zero if there is none, as are the others
  * @param p95 the 95th percentile
  * @param p99 the 99th percentile
+ * @param certainP95 the lower bound of p95, three standard errors below it: chance alone does not raise it. Zero for
+ *     fewer than three deliveries
  */
-public record Latencies(long count, Duration p50, Duration p95, Duration p99) {
+public record Latencies(long count, Duration p50, Duration p95, Duration p99, Duration certainP95) {
 
-    static final Latencies NONE = new Latencies(0, Duration.ZERO, Duration.ZERO, Duration.ZERO);
+    static final Latencies NONE = new Latencies(0, Duration.ZERO, Duration.ZERO, Duration.ZERO, Duration.ZERO);
 
-    static Latencies of(LatencyHistogram counts) {
-        double[] seconds = counts.quantiles(0.5, 0.95, 0.99);
+    private static final double STANDARD_ERRORS = 3;
+
+    static Latencies of(AbstractHistogram counts) {
+        long count = counts.getTotalCount();
+        if (count == 0) {
+            return NONE;
+        }
+        double rank = 0.95 * count - STANDARD_ERRORS * Math.sqrt(0.95 * 0.05 * count);
         return new Latencies(
-                Math.round(counts.total()), duration(seconds[0]), duration(seconds[1]), duration(seconds[2]));
+                count,
+                percentile(counts, 50),
+                percentile(counts, 95),
+                percentile(counts, 99),
+                rank < 1 ? Duration.ZERO : percentile(counts, 100 * Math.floor(rank) / count));
     }
 
-    static Duration duration(double seconds) {
-        return Duration.ofNanos(Math.round(seconds * 1e9));
+    private static Duration percentile(AbstractHistogram counts, double percentile) {
+        return Duration.ofNanos(counts.getValueAtPercentile(percentile));
+    }
+
+    /** Returns the lower bound of p95 as a part of the visibility timeout. */
+    public double utilization(Duration window) {
+        return (double) certainP95.toNanos() / window.toNanos();
     }
 }

@@ -10,7 +10,7 @@ import io.exactlyonce.visibility.Subscription;
 public interface WindowObserver {
 
     /**
-     * Called when p95 will reach the visibility timeout, is near or beyond it, or has recovered.
+     * Called when p95 is near or beyond the visibility timeout, or has recovered.
      *
      * @param subscription with the visibility timeout as last read
      */

@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps a forecaster for each listener and queue, from the first start of the listener to the end of the process, and
- * logs its warnings. Nothing is stored: a new process starts without history.
+ * Watches the latency of each listener on each queue, from the first start of the listener to the end of the process,
+ * and logs warnings before it outlasts the visibility timeout. Nothing is stored: a new process starts without history.
  *
  * <p>Measures the time from a message's receive to its confirmed delete, or until it was abandoned, because the
  * visibility timeout must cover it. Deliveries that were returned because their handler failed are left out.
@@ -31,50 +31,33 @@ public final class WindowWatch implements DeliveryObserver {
     private final boolean isRenewed;
     private final List<WindowObserver> observers;
     private final NanoClock clock;
-    private final ConcurrentMap<Key, Watched> watched = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Key, WatchedLatency> watched = new ConcurrentHashMap<>();
 
     /**
      * The state of one listener's visibility timeout on one queue.
      *
      * @param subscription with the visibility timeout as last read
-     * @param forecast latencies, time to breach, overruns
-     * @param handlers the handlers' own times, as recent as the forecast's deliveries
+     * @param latencies of deliveries in the last six to twelve hours
+     * @param recent of the last five minutes' deliveries, or of the last hundred if those are fewer; empty if there was no
+     *     delivery for five minutes
+     * @param handlers the handlers' own times, as recent
      * @param advice the recommended visibility timeout
      */
     public record ListenerWindow(
-            Subscription subscription, LatencyForecast forecast, Latencies handlers, WindowAdvice advice) {}
+            Subscription subscription, Latencies latencies, Latencies recent, Latencies handlers, WindowAdvice advice) {
 
-    private record Key(String listener, String queue) {}
-
-    private static final class Watched {
-        final LatencyForecaster forecaster;
-        private final RecentLatencies handlers = new RecentLatencies();
-        private final long begun;
-        private double lastHandled;
-        volatile Subscription subscription;
-
-        Watched(Subscription subscription, long nanos) {
-            this.subscription = subscription;
-            begun = nanos;
-            forecaster = new LatencyForecaster(subscription.window().length(), nanos);
+        /** Returns the visibility timeout. */
+        public Duration length() {
+            return subscription.window().length();
         }
 
-        void revise(Subscription revised) {
-            subscription = revised;
-            forecaster.windowChanged(revised.window().length());
-        }
-
-        synchronized void handled(long nanos, double seconds) {
-            lastHandled = Math.max(lastHandled, seconds(nanos - begun));
-            handlers.add(lastHandled, seconds);
-        }
-
-        synchronized Latencies handlers(long nanos) {
-            return seconds(nanos - begun) - lastHandled < RecentLatencies.SECONDS
-                    ? Latencies.of(handlers.all())
-                    : Latencies.NONE;
+        /** Returns the part of the visibility timeout that p95 of recent deliveries takes at least. */
+        public double utilization() {
+            return recent.utilization(length());
         }
     }
+
+    private record Key(String listener, String queue) {}
 
     /**
      * Watches nothing until a listener subscribes.
@@ -96,50 +79,31 @@ public final class WindowWatch implements DeliveryObserver {
     @Override
     public void on(DeliveryEvent event) {
         if (event instanceof DeliveryEvent.Handled handled) {
-            of(handled.subscription())
-                    .handled(clock.nanoTime(), seconds(handled.elapsed().toNanos()));
+            of(handled.subscription()).handled(clock.nanoTime(), handled.elapsed());
         } else if (event instanceof DeliveryEvent.Delivered delivered) {
-            Watched its = of(delivered.subscription());
-            WindowWarning warning =
-                    its.forecaster.record(clock.nanoTime(), delivered.elapsed().toNanos() * 1e-9);
+            WatchedLatency its = of(delivered.subscription());
+            WindowWarning warning = its.delivered(clock.nanoTime(), delivered.elapsed());
             if (warning != null) {
-                warn(its.subscription, warning);
-                Boundary.notifySafely(observers, observer -> observer.warned(its.subscription, warning));
+                warn(its.subscription(), warning);
+                Boundary.notifySafely(observers, observer -> observer.warned(its.subscription(), warning));
             }
         }
     }
 
-    private static double seconds(long nanos) {
-        return nanos * 1e-9;
-    }
-
     private void warn(Subscription subscription, WindowWarning warning) {
-        String now =
-                "p95 of recent deliveries is %.1f s, %.0f %% of the visibility timeout of %d s; %.1f in 1,000 outlast it"
-                        .formatted(
-                                warning.p95().toNanos() * 1e-9,
-                                warning.utilization() * 100,
-                                warning.window().toSeconds(),
-                                warning.shareBeyond() * 1_000);
-        Optional<String> in = warning.timeToBreach()
-                .filter(time -> !time.isZero())
-                .map(time -> " in %d min at this rate".formatted(Math.max(1, time.toMinutes())));
+        String now = "p95 of recent deliveries is %.1f s, %.0f %% of the visibility timeout of %d s"
+                .formatted(
+                        warning.p95().toNanos() * 1e-9,
+                        warning.utilization() * 100,
+                        warning.window().toSeconds());
         String consequence = isRenewed
                 ? "renewal keeps such messages hidden, but a failed renewal has less time for retries"
                 : "renewal is off, so a delivery that outlasts its lease is interrupted, and runs again in doubt";
         switch (warning.kind()) {
-            case BREACH_AHEAD ->
-                log.warn(
-                        "{}: deliveries will outlast their visibility timeout{}: {}; {}. Raise the timeout, or find the cause of the latency",
-                        subscription,
-                        in.orElse(" more and more often"),
-                        now,
-                        consequence);
             case NEAR ->
                 log.warn(
-                        "{}: deliveries come near their visibility timeout{}: {}; {}. Raise the timeout, or find the cause of the latency",
+                        "{}: deliveries come near their visibility timeout: {}; {}. Raise the timeout, or find the cause of the latency",
                         subscription,
-                        in.map(", and will outlast it"::concat).orElse(""),
                         now,
                         consequence);
             case BREACHED ->
@@ -149,7 +113,7 @@ public final class WindowWatch implements DeliveryObserver {
                         now,
                         consequence);
             case RECOVERED ->
-                log.warn("{}: deliveries are well within their visibility timeout again: {}", subscription, now);
+                log.info("{}: deliveries are well within their visibility timeout again: {}", subscription, now);
         }
     }
 
@@ -170,24 +134,25 @@ public final class WindowWatch implements DeliveryObserver {
 
     /** Returns the 99th percentile of a listener's deliveries, from receive to confirmed delete; empty if too few were measured. */
     public Optional<Duration> p99(Subscription subscription) {
-        Latencies latencies = window(subscription).forecast().latencies();
+        Latencies latencies = of(subscription).usual();
         return latencies.count() >= ENOUGH ? Optional.of(latencies.p99()) : Optional.empty();
     }
 
-    private ListenerWindow window(Watched its) {
-        Subscription subscription = its.subscription;
+    private ListenerWindow window(WatchedLatency its) {
+        Subscription subscription = its.subscription();
         long now = clock.nanoTime();
-        LatencyForecast forecast = its.forecaster.forecast(now);
+        Latencies usual = its.usual();
         return new ListenerWindow(
                 subscription,
-                forecast,
+                usual,
+                its.recent(now),
                 its.handlers(now),
-                WindowAdvice.of(subscription.queue(), subscription.window(), isRenewed, forecast.latencies()));
+                WindowAdvice.of(subscription.queue(), subscription.window(), isRenewed, usual));
     }
 
-    private Watched of(Subscription subscription) {
+    private WatchedLatency of(Subscription subscription) {
         return watched.computeIfAbsent(
                 new Key(subscription.listener(), subscription.queue()),
-                key -> new Watched(subscription, clock.nanoTime()));
+                key -> new WatchedLatency(subscription, clock.nanoTime()));
     }
 }

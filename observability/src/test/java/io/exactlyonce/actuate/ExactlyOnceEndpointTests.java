@@ -140,25 +140,10 @@ class ExactlyOnceEndpointTests {
         assertThat(window.p95Seconds()).isBetween(19.0, 21.0);
         assertThat(window.utilizationRatio()).isBetween(0.6, 0.7);
         assertThat(String.valueOf(window.utilizationRatio())).hasSizeLessThanOrEqualTo("0.123".length());
-        assertThat(window.overruns()).isEqualTo("0.0 in 1,000 outlast the visibility timeout");
-        assertThat(window.timeToBreachSeconds()).isNull();
         assertThat(window.advice().rule()).isEqualTo("2 x p50");
         assertThat(window.advice().recommendedSeconds()).isBetween(38.0, 42.0);
         assertThat(window.advice().terraform()).contains("aws_sqs_queue").contains("\"orders\"");
         assertThat(window.advice().cli()).startsWith("aws sqs set-queue-attributes");
-    }
-
-    @Test
-    void overrunsOfFewDeliveriesAreNotShown() {
-        listeners.subscribed(orders);
-        windows.subscribed(orders);
-        windows.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(20)));
-
-        ListenerDescription.Window window = only().window();
-
-        assertThat(window).isNotNull();
-        assertThat(window.deliveries()).isOne();
-        assertThat(window.overruns()).isNull();
     }
 
     @Test

@@ -17,10 +17,8 @@ import io.exactlyonce.window.WindowWarning;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -49,10 +47,9 @@ class EventPublisherTests {
         publisher.on(new RenewalEvent.Renewed(orders, Target.WINDOW, Result.LOST));
         publisher.on(new DeliveryEvent.Parked(orders, KEY));
         publisher.on(new RenewalEvent.ClaimLost(orders, KEY));
-        publisher.warned(orders, warning(WindowWarning.Kind.NEAR, null));
-        publisher.warned(orders, warning(WindowWarning.Kind.BREACH_AHEAD, Duration.ofMinutes(9)));
-        publisher.warned(orders, warning(WindowWarning.Kind.BREACHED, Duration.ZERO));
-        publisher.warned(orders, warning(WindowWarning.Kind.RECOVERED, Duration.ofHours(9)));
+        publisher.warned(orders, warning(WindowWarning.Kind.NEAR));
+        publisher.warned(orders, warning(WindowWarning.Kind.BREACHED));
+        publisher.warned(orders, warning(WindowWarning.Kind.RECOVERED));
 
         assertThat(published)
                 .containsExactly(
@@ -61,19 +58,14 @@ class EventPublisherTests {
                         new ExactlyOnceEvent.KeyParked("fulfilment", "orders", KEY.shortHash()),
                         new ExactlyOnceEvent.KeyParked("fulfilment", "orders", KEY.shortHash()),
                         new ExactlyOnceEvent.ClaimLost("fulfilment", "orders", KEY.shortHash()),
-                        new ExactlyOnceEvent.WindowBreachAhead(
-                                "fulfilment",
-                                "orders",
-                                Duration.ofSeconds(31),
-                                Duration.ofSeconds(30),
-                                Duration.ofMinutes(9)),
+                        new ExactlyOnceEvent.WindowNear(
+                                "fulfilment", "orders", Duration.ofSeconds(31), Duration.ofSeconds(30)),
                         new ExactlyOnceEvent.WindowBreached(
                                 "fulfilment", "orders", Duration.ofSeconds(31), Duration.ofSeconds(30)));
     }
 
-    private static WindowWarning warning(WindowWarning.Kind kind, @Nullable Duration timeToBreach) {
-        return new WindowWarning(
-                kind, Duration.ofSeconds(31), Duration.ofSeconds(30), Optional.ofNullable(timeToBreach), 0.06);
+    private static WindowWarning warning(WindowWarning.Kind kind) {
+        return new WindowWarning(kind, Duration.ofSeconds(31), Duration.ofSeconds(30));
     }
 
     @Test

@@ -13,15 +13,14 @@ final class Report {
     /** Returns the table of runs that are said to drift. */
     static String leads(List<Played> runs) {
         return table(
-                "| Shape | Warned at | Overrun at | Lead | Time told | Strays in 1,000 |\n|---|---|---|---|---|---|\n",
+                "| Shape | Warned at | Overrun at | Lead | Strays in 1,000 |\n|---|---|---|---|---|\n",
                 runs,
-                each -> "| %s | %s | %s | %s | %s | %s |"
+                each -> "| %s | %s | %s | %s | %s |"
                         .formatted(
                                 each.shape().name(),
                                 time(each.run().warnedAt()),
                                 time(each.run().overrunAt()),
                                 time(each.run().lead()),
-                                timeTold(each.run()),
                                 number(each.run().straysPerThousand())));
     }
 
@@ -40,15 +39,6 @@ final class Report {
 
     private static String table(String head, List<Played> runs, Function<Played, String> row) {
         return runs.stream().map(row).collect(Collectors.joining("\n", head, "\n"));
-    }
-
-    private static String timeTold(SimulatedRun run) {
-        return run.timeTold()
-                .map(told -> "%s, %s ahead"
-                        .formatted(
-                                time(told.warning().timeToBreach().orElseThrow().toSeconds()),
-                                time(run.overrunAt() - told.second())))
-                .orElse("none");
     }
 
     static String time(double seconds) {

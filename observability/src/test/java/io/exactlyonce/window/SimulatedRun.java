@@ -1,19 +1,26 @@
 package io.exactlyonce.window;
 
+import io.exactlyonce.visibility.ScriptedQueue;
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Feeds the advisor, through its one entry, and keeps what it told and when. */
+/** Feeds the rule, through its one entry, and keeps what it told and when, and what a scrape each minute sees. */
 final class SimulatedRun implements Shape.Sink {
 
-    private final LatencyForecaster forecaster;
+    private static final double SCRAPE_SECONDS = 60;
+
+    private final WatchedLatency watched;
     private final Overruns overruns;
     private final double window;
     private final List<Told> told = new ArrayList<>();
+    private final List<Scrape> scrapes = new ArrayList<>();
+    private final Duration length;
     private long samples;
+    private long exceeded;
 
     /** A warning, and its second. */
     record Told(double second, WindowWarning warning) {
@@ -23,9 +30,14 @@ final class SimulatedRun implements Shape.Sink {
         }
     }
 
+    /** Values of meters at one moment. */
+    record Scrape(double utilization, double headroom, long exceeded, long deliveries) {}
+
     SimulatedRun(double window) {
         this.window = window;
-        forecaster = new LatencyForecaster(Duration.ofNanos(Math.round(window * 1e9)), 0);
+        VisibilityWindow visibility = VisibilityWindow.ofSeconds((int) window);
+        length = visibility.length();
+        watched = new WatchedLatency(new Subscription("simulated", "q", visibility, new ScriptedQueue()), 0);
         overruns = new Overruns(window);
     }
 
@@ -37,12 +49,31 @@ final class SimulatedRun implements Shape.Sink {
 
     @Override
     public void accept(double second, double latency) {
+        scrapeUntil(second);
         samples++;
+        exceeded += latency > window ? 1 : 0;
         overruns.note(second, latency);
-        WindowWarning warning = forecaster.record(Math.round(second * 1e9), latency);
+        WindowWarning warning = watched.delivered(nanos(second), Duration.ofNanos(nanos(latency)));
         if (warning != null) {
             told.add(new Told(second, warning));
         }
+    }
+
+    private void scrapeUntil(double second) {
+        for (double next = scrapes.size() * SCRAPE_SECONDS; next <= second; next += SCRAPE_SECONDS) {
+            Latencies recent = watched.recent(nanos(next));
+            scrapes.add(
+                    new Scrape(recent.utilization(length), window - recent.p95().toNanos() * 1e-9, exceeded, samples));
+        }
+    }
+
+    private static long nanos(double seconds) {
+        return Math.round(seconds * 1e9);
+    }
+
+    /** Returns what a scrape sees, once a minute. */
+    List<Scrape> scrapes() {
+        return scrapes;
     }
 
     List<Told> told() {
@@ -79,20 +110,6 @@ final class SimulatedRun implements Shape.Sink {
     /** Returns how long before the drift the first warning came, in seconds; negative if it came after it. */
     double lead() {
         return overrunAt() - warnedAt();
-    }
-
-    /** Returns the first warning that told a time, ahead of the drift; empty if none did. */
-    Optional<Told> timeTold() {
-        return told.stream()
-                .filter(each -> each.second() < overrunAt() && each.kind() != WindowWarning.Kind.RECOVERED)
-                .filter(each ->
-                        each.warning().timeToBreach().orElse(Duration.ZERO).compareTo(Duration.ZERO) > 0)
-                .findFirst();
-    }
-
-    /** Ten windows, or five minutes. */
-    boolean isEarly() {
-        return lead() >= Math.min(10 * window, 300);
     }
 
     long samples() {

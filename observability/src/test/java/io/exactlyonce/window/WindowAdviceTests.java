@@ -142,10 +142,10 @@ class WindowAdviceTests {
     }
 
     private static Latencies measure(int deliveries, DoubleSupplier seconds) {
-        LatencyForecaster forecaster = new LatencyForecaster(WINDOW.length(), 0);
+        SlidingLatencies latencies = new SlidingLatencies(2, Duration.ofHours(6), 1, 0);
         for (int i = 0; i < deliveries; i++) {
-            forecaster.record(i * NANOS_PER_SECOND, seconds.getAsDouble());
+            latencies.add(i, Duration.ofNanos(Math.round(seconds.getAsDouble() * NANOS_PER_SECOND)));
         }
-        return forecaster.forecast(deliveries * NANOS_PER_SECOND).latencies();
+        return latencies.latencies();
     }
 }

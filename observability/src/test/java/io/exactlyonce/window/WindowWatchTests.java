@@ -57,21 +57,23 @@ class WindowWatchTests {
     }
 
     @Test
-    void lineSaysWhen(CapturedOutput output) {
-        deliver(orders, 7_200, Duration.ofSeconds(10));
-        for (int i = 0; i < 14_400; i++) {
-            deliver(orders, 1, Duration.ofMillis(10_000 + 24_000L * i / 14_400));
-        }
+    void eachChangeIsOneLine(CapturedOutput output) {
+        deliver(orders, 600, Duration.ofSeconds(10));
+        deliver(orders, 600, Duration.ofSeconds(25));
+        deliver(orders, 600, Duration.ofSeconds(35));
+        deliver(orders, 600, Duration.ofSeconds(10));
 
         assertThat(output.toString().lines().filter(line -> line.contains("their visibility timeout")))
                 .satisfiesExactly(
                         near -> assertThat(near)
+                                .contains("WARN")
                                 .containsPattern(
-                                        "orders.*come near their visibility timeout, and will outlast it in \\d\\d min at this"
-                                                + " rate: p95 of recent deliveries is 24.\\d s, 8\\d % of the visibility timeout of 30 s"),
-                        ahead -> assertThat(ahead)
-                                .containsPattern("will outlast their visibility timeout in 11 min at this rate: p95"),
-                        breached -> assertThat(breached).contains("deliveries outlast their visibility timeout: p95"));
+                                        "orders.*: deliveries come near their visibility timeout: p95 of recent"
+                                                + " deliveries is 25\\.\\d s, 8\\d % of the visibility timeout of 30 s; renewal keeps"),
+                        breached -> assertThat(breached)
+                                .contains("WARN", "deliveries outlast their visibility timeout: p95"),
+                        recovered -> assertThat(recovered)
+                                .contains("INFO", "deliveries are well within their visibility timeout again: p95"));
     }
 
     @Test
@@ -80,7 +82,7 @@ class WindowWatchTests {
 
         assertThat(watch.windows()).singleElement().satisfies(window -> {
             assertThat(window.subscription()).isSameAs(orders);
-            assertThat(window.forecast().latencies().count()).isZero();
+            assertThat(window.latencies().count()).isZero();
             assertThat(window.advice().confidence()).isEqualTo(WindowAdvice.Confidence.NONE);
         });
     }
@@ -110,6 +112,6 @@ class WindowWatchTests {
         assertThat(told)
                 .extracting(WindowWarning::kind)
                 .containsExactly(WindowWarning.Kind.BREACHED, WindowWarning.Kind.RECOVERED);
-        assertThat(watch.window(orders).forecast().window()).isEqualTo(Duration.ofSeconds(120));
+        assertThat(watch.window(orders).length()).isEqualTo(Duration.ofSeconds(120));
     }
 }

@@ -136,7 +136,6 @@ class LivePageIT {
         assertThat(browser.number(OURS)).isZero();
         assertThat(browser.text("#story"))
                 .containsPattern("Duplicate charges: [1-9]\\d* on the left, 0 on the right\\.");
-        assertThat(browser.text("#breach")).matches("breached|now|in \\d+ s|none in sight");
         assertThat(browser.find("#naive canvas").getDomAttribute("aria-label"))
                 .matches("p95 of handlers is \\d+ % of the visibility timeout on the naive side");
         assertThat(browser.number("[data-engine=claims]")).isPositive();

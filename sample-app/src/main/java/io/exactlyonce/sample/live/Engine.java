@@ -1,7 +1,5 @@
 package io.exactlyonce.sample.live;
 
-import org.jspecify.annotations.Nullable;
-
 /**
  * What the library's own meters say, of all workers together. Those of workers that were killed count as they were last
  * read.
@@ -14,7 +12,6 @@ import org.jspecify.annotations.Nullable;
  * @param leaseRenewals leases made longer
  * @param takeovers keys of workers that vanished, claimed by another
  * @param utilization p95 / window of the worker that is worst off, over five minutes
- * @param secondsToBreach until p95 reaches the window, of the worker that expects it first; {@code null} if none does
  * @param windowSeconds the window that the workers know of
  * @param recommendedSeconds the window that the queue should have
  * @param replicaLagSeconds how far the replica is behind
@@ -28,7 +25,6 @@ record Engine(
         long leaseRenewals,
         long takeovers,
         double utilization,
-        @Nullable Double secondsToBreach,
         double windowSeconds,
         double recommendedSeconds,
         double replicaLagSeconds) {}

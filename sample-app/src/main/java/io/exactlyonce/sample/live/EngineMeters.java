@@ -9,7 +9,6 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.OptionalDouble;
 import java.util.stream.DoubleStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -53,9 +52,6 @@ final class EngineMeters {
     }
 
     private Engine engine(Collection<Metrics> living) {
-        OptionalDouble toBreach = values(living, "exactly_once_window_time_to_breach_seconds")
-                .filter(Double::isFinite)
-                .min();
         return new Engine(
                 sum(CLAIMS, "outcome=\"acquired\""),
                 sum(CLAIMS, "outcome=\"already_completed\""),
@@ -65,7 +61,6 @@ final class EngineMeters {
                 sum(RENEWALS, SUCCEEDED, "target=\"lease\""),
                 sum("exactly_once_takeovers_total"),
                 max(living, "exactly_once_window_utilization_ratio"),
-                toBreach.isPresent() ? toBreach.getAsDouble() : null,
                 max(living, "exactly_once_window_seconds"),
                 max(living, "exactly_once_window_recommended_seconds", "rule=\"renewed\""),
                 max(living, "exactly_once_replica_lag_seconds"));

@@ -32,15 +32,14 @@ class MetricsTests {
         Metrics metrics = Metrics.parse("""
                 exactly_once_claims_total{listener="orders",outcome="acquired",queue="q"} 60.0
                 exactly_once_claims_total{listener="orders",outcome="parked",queue="q"} 1.0
-                exactly_once_window_time_to_breach_seconds{listener="orders",queue="q"} +Inf
+                exactly_once_pool_pending{listener="orders",queue="q"} +Inf
                 exactly_once_claims_parked 2.0
                 """);
 
         assertThat(metrics.values("exactly_once_claims_total")).containsExactly(60.0, 1.0);
         assertThat(metrics.values("exactly_once_claims_total", "outcome=\"acquired\""))
                 .containsExactly(60.0);
-        assertThat(metrics.values("exactly_once_window_time_to_breach_seconds"))
-                .containsExactly(Double.POSITIVE_INFINITY);
+        assertThat(metrics.values("exactly_once_pool_pending")).containsExactly(Double.POSITIVE_INFINITY);
         assertThat(metrics.values("exactly_once_claims_parked")).containsExactly(2.0);
         assertThat(metrics.values("exactly_once_claims")).isEmpty();
     }

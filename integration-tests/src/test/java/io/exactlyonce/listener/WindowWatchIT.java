@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("ci")
 @UsesSqs
-class LatencyForecasterIT {
+class WindowWatchIT {
 
     private static final SqsServer SQS = SqsServer.shared();
     private static final int WINDOW_SECONDS = 4;
@@ -73,8 +73,6 @@ class LatencyForecasterIT {
 
             WindowWarning first = told.get(0);
             assertThat(first.utilization()).as("%s", told).isLessThan(1);
-            // Of a busy machine's strays, if any: p95 is within the window.
-            assertThat(first.shareBeyond()).isLessThan(0.05);
             assertThat(first.kind()).isNotEqualTo(WindowWarning.Kind.BREACHED);
             assertThat(told).extracting(WindowWarning::kind).doesNotHaveDuplicates();
             // Told before it is logged.
@@ -85,7 +83,7 @@ class LatencyForecasterIT {
 
             ListenerWindow window =
                     application.bean(WindowWatch.class).windows().get(0);
-            assertThat(window.forecast().utilization()).isGreaterThan(1);
+            assertThat(window.utilization()).isGreaterThan(1);
             assertThat(window.advice().cli()).contains("--queue-name " + queue);
             assertThat(window.advice().rule().formula()).isEqualTo("2 x p50");
         }

@@ -1,0 +1,63 @@
+package io.exactlyonce.window;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.IntCountsHistogram;
+
+/**
+ * The latest latencies: of a span of time, or a number of them if the span had fewer. A ring of histograms holds them,
+ * each 13 KB, and the oldest one is emptied for the next. Not thread-safe: {@link WatchedLatency} has the lock.
+ */
+final class SlidingLatencies {
+
+    /** Latencies are known to within 1 %. */
+    private static final int DIGITS = 2;
+
+    private static final long SHORTEST_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
+    /** Longer latencies count as this one. SQS ends a receive after twelve hours. */
+    private static final long LONGEST_NANOS = TimeUnit.HOURS.toNanos(24);
+
+    private final IntCountsHistogram[] ring;
+    private final long spanNanos;
+    private final int fewest;
+    private int current;
+    private long begun;
+
+    /**
+     * @param parts number of histograms; one of them is being filled, the others cover the span
+     * @param span from which on a latency is old
+     * @param fewest number of latencies that stay although they are old
+     * @param nanos now
+     */
+    SlidingLatencies(int parts, Duration span, int fewest, long nanos) {
+        ring = new IntCountsHistogram[parts];
+        for (int i = 0; i < parts; i++) {
+            ring[i] = empty();
+        }
+        spanNanos = span.toNanos() / (parts - 1);
+        this.fewest = fewest / (parts - 1);
+        begun = nanos;
+    }
+
+    private static IntCountsHistogram empty() {
+        return new IntCountsHistogram(SHORTEST_NANOS, LONGEST_NANOS, DIGITS);
+    }
+
+    void add(long nanos, Duration latency) {
+        if (nanos - begun >= spanNanos && ring[current].getTotalCount() >= fewest) {
+            current = (current + 1) % ring.length;
+            ring[current].reset();
+            begun = nanos;
+        }
+        ring[current].recordValue(Math.min(LONGEST_NANOS, latency.toNanos()));
+    }
+
+    Latencies latencies() {
+        IntCountsHistogram all = empty();
+        for (IntCountsHistogram part : ring) {
+            all.add(part);
+        }
+        return Latencies.of(all);
+    }
+}

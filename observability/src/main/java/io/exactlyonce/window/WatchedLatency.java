@@ -1,0 +1,122 @@
+package io.exactlyonce.window;
+
+import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.window.WindowWarning.Kind;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The latencies of one listener on one queue, and the rule that warns of them. Time passes from delivery to delivery, so
+ * a listener without traffic never warns. Some 180 KB.
+ *
+ * <p>Thread-safe: a delivery takes the lock once, to count in two histograms, and allocates nothing. Percentiles are read
+ * under the same lock, by a check at most once a second and by each scrape.
+ */
+final class WatchedLatency {
+
+    /** Part of the visibility timeout above which p95 is near it: the bound of the alert. */
+    private static final double NEAR = 0.8;
+
+    /** Part of the visibility timeout below which p95 has recovered. */
+    private static final double RECOVERED = 0.7;
+
+    private static final Duration RECENT = Duration.ofMinutes(5);
+    private static final int FEWEST_RECENT = 100;
+    private static final int RECENT_PARTS = 6;
+
+    /** The recommendation is made of six to twelve hours. */
+    private static final Duration USUAL = Duration.ofHours(6);
+
+    private static final int FEWEST_USUAL = 2_000;
+    private static final int USUAL_PARTS = 2;
+    private static final long LONGEST_BETWEEN_CHECKS = TimeUnit.SECONDS.toNanos(15);
+    private static final long SHORTEST_BETWEEN_CHECKS = TimeUnit.SECONDS.toNanos(1);
+
+    private final SlidingLatencies usual;
+    private final SlidingLatencies recent;
+    private final SlidingLatencies handlers;
+    private volatile Subscription subscription;
+    private long lastDelivered;
+    private long lastHandled;
+    private long checkedAt;
+    private Kind reported = Kind.RECOVERED;
+
+    WatchedLatency(Subscription subscription, long nanos) {
+        this.subscription = subscription;
+        usual = new SlidingLatencies(USUAL_PARTS, USUAL, FEWEST_USUAL, nanos);
+        recent = new SlidingLatencies(RECENT_PARTS, RECENT, FEWEST_RECENT, nanos);
+        handlers = new SlidingLatencies(RECENT_PARTS, RECENT, FEWEST_RECENT, nanos);
+        lastDelivered = nanos;
+        lastHandled = nanos;
+        checkedAt = nanos;
+    }
+
+    /** Sets the subscription as last read. Latencies stay, and count against the new visibility timeout. */
+    void revise(Subscription revised) {
+        subscription = revised;
+    }
+
+    Subscription subscription() {
+        return subscription;
+    }
+
+    synchronized void handled(long nanos, Duration elapsed) {
+        handlers.add(nanos, elapsed);
+        lastHandled = nanos;
+    }
+
+    /** Records a delivery that has ended, and returns a new warning, or {@code null}. */
+    synchronized @Nullable WindowWarning delivered(long nanos, Duration elapsed) {
+        usual.add(nanos, elapsed);
+        recent.add(nanos, elapsed);
+        lastDelivered = nanos;
+        return check(nanos);
+    }
+
+    private @Nullable WindowWarning check(long nanos) {
+        Duration window = subscription.window().length();
+        long interval = Math.max(SHORTEST_BETWEEN_CHECKS, Math.min(LONGEST_BETWEEN_CHECKS, window.toNanos() / 2));
+        if (nanos - checkedAt < interval) {
+            return null;
+        }
+        checkedAt = nanos;
+        Latencies latencies = recent.latencies();
+        Kind next = next(latencies, window);
+        if (next == reported) {
+            return null;
+        }
+        reported = next;
+        return new WindowWarning(next, latencies.p95(), window);
+    }
+
+    /** Each kind follows once, until p95 has recovered. */
+    private Kind next(Latencies latencies, Duration window) {
+        double certain = latencies.utilization(window);
+        if (certain > 1) {
+            return Kind.BREACHED;
+        }
+        if (certain > NEAR && reported == Kind.RECOVERED) {
+            return Kind.NEAR;
+        }
+        return latencies.p95().toNanos() < RECOVERED * window.toNanos() ? Kind.RECOVERED : reported;
+    }
+
+    synchronized Latencies usual() {
+        return usual.latencies();
+    }
+
+    /** Returns the latencies of recent deliveries; none after five minutes without a delivery. */
+    synchronized Latencies recent(long nanos) {
+        return isRecent(nanos - lastDelivered) ? recent.latencies() : Latencies.NONE;
+    }
+
+    /** Returns the handlers' own times, as recent as those of the deliveries. */
+    synchronized Latencies handlers(long nanos) {
+        return isRecent(nanos - lastHandled) ? handlers.latencies() : Latencies.NONE;
+    }
+
+    private static boolean isRecent(long nanosAgo) {
+        return nanosAgo < RECENT.toNanos();
+    }
+}
