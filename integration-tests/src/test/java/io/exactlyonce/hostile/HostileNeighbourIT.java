@@ -12,6 +12,7 @@ import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.SynchronousCommit;
@@ -375,6 +376,35 @@ class HostileNeighbourIT {
         }
 
         database.requireReady();
+    }
+
+    /** A look-up by its key needs no lock. */
+    @Test
+    void roleThatOnlyConnectsReadsNoClaimAndDelaysLookUpsByHashOnly() throws Exception {
+        start(Path.PUBLIC);
+        database.requireReady();
+        PostgresParkedClaims claims = new PostgresParkedClaims(table);
+        ClaimRequest request = request();
+        ClaimKey key = request.key();
+        new PostgresClaimStore(table).claim(List.of(request));
+        try (Connection holder = as(neighbour).getConnection();
+                Statement statement = holder.createStatement()) {
+            statement.execute("SELECT pg_advisory_lock(7317441206845103)");
+
+            assertThatThrownBy(() -> claims.detailsByHash(key.scope(), key.shortHash()))
+                    .isInstanceOf(ClaimStoreBusyException.class);
+            assertThat(claims.details(key)).isPresent();
+        }
+
+        assertThat(claims.detailsByHash(key.scope(), key.shortHash())).isPresent();
+        for (String statement : List.of(
+                "SELECT key FROM public.exactly_once_claim",
+                "UPDATE public.exactly_once_claim SET status = 'COMPLETED'",
+                "DELETE FROM public.exactly_once_claim",
+                "INSERT INTO public.exactly_once_claim DEFAULT VALUES")) {
+            assertThatThrownBy(() -> own.execute(statement))
+                    .hasStackTraceContaining("permission denied for table exactly_once_claim");
+        }
     }
 
     @Nested
