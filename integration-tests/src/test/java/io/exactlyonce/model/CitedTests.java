@@ -13,6 +13,9 @@ final class CitedTests {
 
     private static final Pattern CITATION = Pattern.compile("`(\\w+(?:Tests|IT|Contract))#(\\w+)`");
 
+    /** May have braces, which are none of an annotation's. */
+    private static final Pattern STRING = Pattern.compile("\"(?:\\\\.|[^\"\\\\\n])*\"");
+
     private static final Pattern CLASS = Pattern.compile("`(\\w+(?:Tests|IT|Contract))`");
 
     private final List<Path> sources;
@@ -66,7 +69,8 @@ final class CitedTests {
                         + "\\bvoid " + names[1] + "\\(");
         return sources.stream()
                 .filter(source -> source.endsWith(names[0] + ".java"))
-                .anyMatch(source -> method.matcher(read(source)).find());
+                .map(source -> STRING.matcher(read(source)).replaceAll("\"\""))
+                .anyMatch(source -> method.matcher(source).find());
     }
 
     private static String read(Path source) {

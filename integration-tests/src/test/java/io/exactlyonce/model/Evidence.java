@@ -4,10 +4,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What shows a promise, a non-promise or a failure: a line of {@code evidence.txt}.
+ * What shows a promise, a non-promise, a failure or a statement on security: a line of {@code evidence.txt}.
  *
  * @param id of its row in the documentation
- * @param shown a test as {@code FooTests#method}, or one of the two constants
+ * @param shown a test as {@code FooTests#method}, a stage of continuous integration as {@code .ci/site}, or one of the two constants
  * @param remark in brackets, or empty
  */
 record Evidence(String id, String shown, String remark) {
@@ -16,19 +16,26 @@ record Evidence(String id, String shown, String remark) {
     static final String NOT_SHOWN = "not-shown";
 
     private static final Pattern LINE = Pattern.compile(
-            "([PNDF]\\d+) (\\w+(?:Tests|IT|Contract)#\\w+|%s|%s)((?: \\(.+\\))?)".formatted(CHAOS_HARNESS, NOT_SHOWN));
+            "([PNDFS]\\d+) (\\w+(?:Tests|IT|Contract)#\\w+|\\.ci/\\w+(?:\\.java)?|%s|%s)((?: \\(.+\\))?)"
+                    .formatted(CHAOS_HARNESS, NOT_SHOWN));
 
     static Evidence parse(String line) {
         Matcher parts = LINE.matcher(line);
         if (!parts.matches()) {
-            throw new IllegalArgumentException("'%s' is not: id, then a test, %s or %s, then a remark in brackets"
-                    .formatted(line, CHAOS_HARNESS, NOT_SHOWN));
+            throw new IllegalArgumentException(
+                    "'%s' is not: id, then a test, a stage of .ci/run, %s or %s, then a remark in brackets"
+                            .formatted(line, CHAOS_HARNESS, NOT_SHOWN));
         }
         return new Evidence(parts.group(1), parts.group(2), parts.group(3));
     }
 
     boolean isTest() {
         return shown.contains("#");
+    }
+
+    /** Returns whether a script or a program of {@code .ci} shows it, in each run of continuous integration. */
+    boolean isStage() {
+        return shown.startsWith(".ci/");
     }
 
     /** Returns a line of the page. */

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -20,7 +21,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Every promise, non-promise and failure of the documentation names what shows it, in {@code evidence.txt}, and that is there. */
+/**
+ * Every promise, non-promise and failure of the documentation, and every statement of {@code SECURITY.md}, names what shows it, in {@code
+ * evidence.txt}, and that is there.
+ */
 class EvidencePageTests {
 
     private static final Path ROOT = Path.of("..");
@@ -28,8 +32,18 @@ class EvidencePageTests {
     private static final Path CONTRIBUTING = DOCS.resolve("contributing");
     private static final Path EVIDENCE = Path.of("src/test/resources/evidence.txt");
 
-    private static final Pattern HEADING = Pattern.compile("## (.+)");
+    private static final Path SECURITY = ROOT.resolve("SECURITY.md");
+
+    private static final Pattern HEADING = Pattern.compile("#{1,3} (.+)");
     private static final Pattern ROW = Pattern.compile("\\| ([PNDF]\\d+) \\| (.+?) \\|(?: (.*?) ?\\|)?");
+
+    /** A row of {@code SECURITY.md} has as many columns as its table, whose first one has no name. */
+    private static final Pattern SECURITY_ROW = Pattern.compile("\\| (S\\d+) \\| (.+) \\|");
+
+    private static final Pattern COLUMNS = Pattern.compile("\\| \\| (.+) \\|");
+
+    /** The parts of {@code SECURITY.md} whose sentences say who is trusted, or what a user should do. All others consist of rows. */
+    private static final Set<String> ADVICE = Set.of("Security", "Threat model", "What to do", "Verify a build");
 
     private static final Map<String, List<Evidence>> EVIDENCE_OF = new LinkedHashMap<>();
     private static final Map<String, Row> ROWS = new LinkedHashMap<>();
@@ -46,6 +60,7 @@ class EvidencePageTests {
         for (String page : List.of("guarantees.md", "failures.md")) {
             readRows(DOCS.resolve(page));
         }
+        readSecurity();
         for (String line : Files.readAllLines(EVIDENCE)) {
             if (!line.isBlank() && !line.startsWith("#")) {
                 Evidence evidence = Evidence.parse(line);
@@ -74,12 +89,60 @@ class EvidencePageTests {
         }
     }
 
+    /** Of a table with several columns each cell follows the name of its column. */
+    private static void readSecurity() throws IOException {
+        String heading = "";
+        List<String> columns = List.of();
+        for (String line : withoutCode(Files.readAllLines(SECURITY))) {
+            Matcher section = HEADING.matcher(line);
+            Matcher header = COLUMNS.matcher(line);
+            Matcher row = SECURITY_ROW.matcher(line);
+            if (section.matches()) {
+                heading = "Security: " + section.group(1);
+            } else if (header.matches()) {
+                columns = List.of(header.group(1).split(" \\| "));
+            } else if (row.matches()) {
+                List<String> cells = List.of(row.group(2).split(" \\| "));
+                assertThat(cells).as(line).hasSameSizeAs(columns);
+                StringBuilder text = new StringBuilder(columns.size() == 1 ? cells.get(0) : "");
+                for (int column = 0; columns.size() > 1 && column < columns.size(); column++) {
+                    text.append("%s: %s. ".formatted(columns.get(column), cells.get(column)));
+                }
+                assertThat(ROWS.put(
+                                row.group(1),
+                                new Row(heading, fromDocs(text.toString().strip()))))
+                        .as(row.group(1) + " is there twice")
+                        .isNull();
+            }
+        }
+    }
+
+    /** Links of {@code SECURITY.md} lead as if it were a page of the documentation. */
+    private static String fromDocs(String text) {
+        return text.replace("](#", "](SECURITY.md#")
+                .replaceAll("\\]\\((?!https?:)", "](../")
+                .replace("](../docs/", "](");
+    }
+
+    private static List<String> withoutCode(List<String> lines) {
+        List<String> prose = new ArrayList<>();
+        boolean code = false;
+        for (String line : lines) {
+            if (line.strip().startsWith("```")) {
+                code = !code;
+            } else if (!code) {
+                prose.add(line);
+            }
+        }
+        return prose;
+    }
+
     @Test
     void pageHasTheSentenceOfEachAndWhatShowsIt() {
         StringBuilder page = new StringBuilder("""
                 # Evidence: what shows each promise
 
-                The sentences are those of [guarantees](../guarantees.md) and [failures](../failures.md).
+                The sentences are those of [guarantees](../guarantees.md), [failures](../failures.md) and [security](../../SECURITY.md).
                 This page is generated from them and from `integration-tests/src/test/resources/evidence.txt`.
                 Write it with `./mvnw test -Dpages.write -Dtest='*PageTests' -Dsurefire.failIfNoSpecifiedTests=false`.
 
@@ -89,6 +152,7 @@ class EvidencePageTests {
                 *Contract* tests run against PostgreSQL 18 (with `-Pci` also 14), DynamoDB Local, and the store in memory.
                 Tests with PgBouncer or Pgpool-II need those programs; where they are missing the build prints which promises it has not shown.
                 A row that is *not shown* says what the code is meant to do.
+                Scripts of `.ci` are stages of `.ci/run`, and not part of `./mvnw verify`.
                 """);
         String heading = "";
         for (Map.Entry<String, Row> entry : ROWS.entrySet()) {
@@ -116,7 +180,7 @@ class EvidencePageTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"P", "N", "D", "F"})
+    @ValueSource(strings = {"P", "N", "D", "F", "S"})
     void rowsAreNumberedInTheirOrder(String kind) {
         List<String> ids = ids(kind);
 
@@ -133,6 +197,41 @@ class EvidencePageTests {
                 .allSatisfy(id -> assertThat(EVIDENCE_OF.getOrDefault(id, List.of()))
                         .as("evidence of " + id)
                         .anyMatch(Evidence::isTest));
+    }
+
+    @Test
+    void everyStatementOnSecurityHasATestOrAStageOfContinuousIntegration() {
+        assertThat(ids("S"))
+                .hasSizeGreaterThan(30)
+                .allSatisfy(id -> assertThat(EVIDENCE_OF.getOrDefault(id, List.of()))
+                        .as("evidence of " + id)
+                        .isNotEmpty()
+                        .allMatch(evidence -> evidence.isTest() || evidence.isStage()));
+    }
+
+    /** So that no sentence is without evidence because it was not written as a row. */
+    @Test
+    void statementsOnSecurityAreRowsWithAnId() throws IOException {
+        String heading = "";
+        for (String line : withoutCode(Files.readAllLines(SECURITY))) {
+            Matcher section = HEADING.matcher(line);
+            if (section.matches()) {
+                heading = section.group(1);
+            } else if (line.startsWith("|") && !line.startsWith("|---")) {
+                assertThat(line).matches("%s|%s".formatted(COLUMNS, SECURITY_ROW));
+            } else if (!line.startsWith("|") && !line.isBlank()) {
+                assertThat(ADVICE).as(line).contains(heading);
+            }
+        }
+    }
+
+    @Test
+    void stagesThatShowSomethingArePartOfContinuousIntegration() throws IOException {
+        String run = Files.readString(ROOT.resolve(".ci/run"));
+
+        assertThat(EVIDENCE_OF.values().stream().flatMap(List::stream).filter(Evidence::isStage))
+                .isNotEmpty()
+                .allSatisfy(stage -> assertThat(run).containsPattern("stage .* " + Pattern.quote(stage.shown())));
     }
 
     @Test
@@ -168,7 +267,8 @@ class EvidencePageTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"P1", "P1 `FooTests#bar`", "P1 shown", "X1 FooTests#bar", "P1 FooTests#bar remark"})
+    @ValueSource(
+            strings = {"P1", "P1 `FooTests#bar`", "P1 shown", "X1 FooTests#bar", "P1 FooTests#bar remark", "S1 site"})
     void lineThatSaysSomethingElseIsRefused(String line) {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Evidence.parse(line))
