@@ -5,7 +5,6 @@ import io.awspring.cloud.autoconfigure.core.AwsAutoConfiguration;
 import io.awspring.cloud.autoconfigure.core.AwsClientBuilderConfigurer;
 import io.awspring.cloud.autoconfigure.core.AwsConnectionDetails;
 import io.awspring.cloud.autoconfigure.dynamodb.DynamoDbProperties;
-import io.exactlyonce.Mode;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties;
 import io.exactlyonce.claim.ClaimBackend;
@@ -15,13 +14,11 @@ import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.dynamodb.DynamoDbClaimStore;
 import io.exactlyonce.dynamodb.DynamoDbClaims;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
-import io.exactlyonce.dynamodb.clock.ClockMode;
 import io.exactlyonce.dynamodb.clock.LeaseClock;
 import io.exactlyonce.dynamodb.clock.ServiceClock;
 import io.exactlyonce.dynamodb.request.Pauses;
 import io.exactlyonce.dynamodb.request.ThrottledRequests;
 import io.exactlyonce.dynamodb.request.ThrottledRequests.Reason;
-import io.exactlyonce.dynamodb.table.ClaimTable;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
 import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.time.Jitter;
@@ -29,22 +26,11 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.ObjectProvider;
-import org.springframework.beans.factory.SmartInitializingSingleton;
 import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -54,7 +40,6 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.context.annotation.Lazy;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.env.ConfigurableEnvironment;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
@@ -153,16 +138,6 @@ public final class DynamoDbClaimsAutoConfiguration {
             }
         }
 
-        /** Also with lazy initialization: an unusable table fails startup, unless all listeners only observe. */
-        @Bean
-        @Lazy(false)
-        TableCheck exactlyOnceTableCheck(
-                @Qualifier(CLIENT) DynamoDbAsyncClient client,
-                DynamoDbClaimProperties properties,
-                ExactlyOnceProperties exactlyOnce) {
-            return new TableCheck(client, properties, exactlyOnce.mode());
-        }
-
         @Bean
         ClaimStore exactlyOnceClaimStore(DynamoDbClaims claims) {
             return claims.store();
@@ -180,31 +155,7 @@ public final class DynamoDbClaimsAutoConfiguration {
                 DynamoDbClaimProperties properties,
                 DynamoDbClaims claims,
                 ServiceClock clock) {
-            return new ClaimBackend() {
-                @Override
-                public String description() {
-                    return "DynamoDB table %s in %s"
-                            .formatted(
-                                    properties.tableName(),
-                                    client.serviceClientConfiguration().region());
-                }
-
-                /**
-                 * Without a measured time claims continue, and only takeovers of dead workers' keys are later, so this
-                 * is a detail and not DOWN.
-                 */
-                @Override
-                public Map<String, Object> prove() {
-                    claims.probe();
-                    ServiceClock.State state = clock.state();
-                    boolean isByClock = properties.clock() == ClockMode.SERVICE && state == ServiceClock.State.MEASURED;
-                    Map<String, Object> details = new LinkedHashMap<>();
-                    details.put("takeover", isByClock ? "by clock" : "by observation");
-                    details.put("clock", state.reason());
-                    clock.uncertaintySeconds().ifPresent(seconds -> details.put("clockUncertaintySeconds", seconds));
-                    return details;
-                }
-            };
+            return new DynamoDbClaimBackend(client, properties, claims, clock);
         }
 
         @Bean
@@ -246,81 +197,6 @@ public final class DynamoDbClaimsAutoConfiguration {
 
         private static double uncertainty(ServiceClock clock) {
             return clock.uncertaintySeconds().orElse(Double.NaN);
-        }
-    }
-
-    /**
-     * Creates the table if configured, and checks it before the first container polls. In observe mode the check runs
-     * in parallel with startup, and repeats until it passes.
-     */
-    static final class TableCheck implements SmartInitializingSingleton, DisposableBean {
-
-        private static final Logger LOG = LoggerFactory.getLogger(TableCheck.class);
-
-        private static final long SECONDS_BETWEEN = 10;
-
-        private final DynamoDbAsyncClient client;
-        private final DynamoDbClaimProperties properties;
-        private final Mode mode;
-        private final ScheduledExecutorService besideTheStart = Executors.newSingleThreadScheduledExecutor(task -> {
-            Thread thread = new Thread(task, "exactly-once-observed-check");
-            thread.setDaemon(true);
-            return thread;
-        });
-        private boolean isTold;
-
-        TableCheck(DynamoDbAsyncClient client, DynamoDbClaimProperties properties, Mode mode) {
-            this.client = client;
-            this.properties = properties;
-            this.mode = mode;
-        }
-
-        @Override
-        @SuppressWarnings("FutureReturnValueIgnored") // The task logs its failures.
-        public void afterSingletonsInstantiated() {
-            if (mode == Mode.ENFORCE) {
-                check();
-            } else {
-                besideTheStart.scheduleWithFixedDelay(this::checkUntilItPasses, 0, SECONDS_BETWEEN, TimeUnit.SECONDS);
-            }
-        }
-
-        private void checkUntilItPasses() {
-            try {
-                check();
-                besideTheStart.shutdown();
-            } catch (RuntimeException unusable) {
-                if (!isTold && !besideTheStart.isShutdown()) {
-                    LOG.warn("Listeners run unobserved until their claims can be kept: {}", unusable.getMessage());
-                    isTold = true;
-                }
-            }
-        }
-
-        private void check() {
-            ClaimTable table = new ClaimTable(client, properties.tableName());
-            if (isToBeMade()) {
-                table.createIfMissing();
-            }
-            table.require();
-        }
-
-        private boolean isToBeMade() {
-            return switch (properties.initializeSchema()) {
-                case ALWAYS -> true;
-                case NEVER -> false;
-                case EMBEDDED ->
-                    client.serviceClientConfiguration()
-                            .endpointOverride()
-                            .map(endpoint -> new InetSocketAddress(endpoint.getHost(), 0).getAddress())
-                            .filter(InetAddress::isLoopbackAddress)
-                            .isPresent();
-            };
-        }
-
-        @Override
-        public void destroy() {
-            besideTheStart.shutdownNow();
         }
     }
 }

@@ -1,7 +1,8 @@
 package io.exactlyonce.dynamodb.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.autoconfigure.core.AwsAutoConfiguration;
 import io.awspring.cloud.autoconfigure.core.CredentialsProviderAutoConfiguration;
@@ -11,6 +12,7 @@ import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
 import io.exactlyonce.autoconfigure.ExactlyOnceObservabilityAutoConfiguration;
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.dynamodb.DynamoDbClaimStore;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
@@ -18,19 +20,17 @@ import io.exactlyonce.dynamodb.table.ClaimTableException;
 import io.exactlyonce.dynamodb.testing.LocalDynamoDb;
 import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.test.InMemoryClaimStore;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.mock.env.MockEnvironment;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
-@ExtendWith(OutputCaptureExtension.class)
 class DynamoDbClaimsAutoConfigurationTests {
 
     private final String table = "claims-" + UUID.randomUUID();
@@ -81,46 +81,75 @@ class DynamoDbClaimsAutoConfigurationTests {
     }
 
     @Test
-    void missingTableDoesNotStopTheStartOfListenersThatAreOnlyObserved(CapturedOutput output) {
+    void withoutListenersTheTableIsNeitherCheckedNorCreatedBeforeClaimsNeedIt() {
         application
-                .withPropertyValues("exactly-once.dynamodb.initialize-schema=never", "exactly-once.mode=observe")
+                .withPropertyValues("exactly-once.dynamodb.initialize-schema=always")
                 .run(context -> {
+                    ClaimBackend backend = context.getBean(ClaimBackend.class);
                     assertThat(context).hasNotFailed();
-                    await().untilAsserted(() -> assertThat(output)
-                            .contains("Listeners run unobserved until their claims can be kept: table " + table));
+                    assertThat(tables()).doesNotContain(table);
+                    assertThatCode(backend::prove)
+                            .as("the service answers, and nothing has needed the table")
+                            .doesNotThrowAnyException();
+
+                    backend.requireReady();
+
+                    assertThat(tables()).contains(table);
+                    assertThat(backend.prove()).containsKey("takeover");
                 });
     }
 
     @Test
-    void missingTableStopsTheStart() {
+    void missingTableIsToldToWhatNeedsIt() {
         application
                 .withPropertyValues("exactly-once.dynamodb.initialize-schema=never")
-                .run(context -> assertThat(context)
-                        .getFailure()
+                .run(context -> assertThatThrownBy(context.getBean(ClaimBackend.class)::requireReady)
                         .isInstanceOfSatisfying(
                                 ClaimTableException.class,
                                 missing -> assertThat(missing.problem()).contains(table, "does not exist")));
     }
 
     @Test
-    void tableThatIsThereIsTakenAsItIs() {
+    void tableThatIsGoneAfterItsCheckIsTold() {
         application
                 .withPropertyValues("exactly-once.dynamodb.initialize-schema=always")
-                .run(first -> application.run(second -> assertThat(second).hasNotFailed()));
+                .run(context -> {
+                    ClaimBackend backend = context.getBean(ClaimBackend.class);
+                    backend.requireReady();
+                    LocalDynamoDb.shared()
+                            .client()
+                            .deleteTable(request -> request.tableName(table))
+                            .join();
+
+                    assertThatThrownBy(backend::prove).isInstanceOf(ClaimStoreUnavailableException.class);
+                });
     }
 
     @Test
-    void tableThatCannotBeAskedForStopsTheStart() {
+    void tableThatIsThereIsTakenAsItIs() {
+        application
+                .withPropertyValues("exactly-once.dynamodb.initialize-schema=always")
+                .run(first -> {
+                    first.getBean(ClaimBackend.class).requireReady();
+                    application.run(second -> second.getBean(ClaimBackend.class).requireReady());
+                });
+    }
+
+    @Test
+    void serviceThatCannotBeAskedIsTold() {
         application
                 .withPropertyValues(
                         "exactly-once.dynamodb.initialize-schema=always",
                         "spring.cloud.aws.dynamodb.endpoint=http://127.0.0.1:1")
-                .run(context -> assertThat(context)
-                        .getFailure()
-                        .isInstanceOfSatisfying(
-                                ClaimTableException.class,
-                                failed -> assertThat(failed.remedy())
-                                        .contains("dynamodb:DescribeTable", "check endpoint")));
+                .run(context -> {
+                    ClaimBackend backend = context.getBean(ClaimBackend.class);
+                    assertThatThrownBy(backend::requireReady)
+                            .isInstanceOfSatisfying(
+                                    ClaimTableException.class,
+                                    failed -> assertThat(failed.remedy())
+                                            .contains("dynamodb:DescribeTable", "check endpoint"));
+                    assertThatThrownBy(backend::prove).isInstanceOf(ClaimStoreUnavailableException.class);
+                });
     }
 
     @Test
@@ -176,5 +205,16 @@ class DynamoDbClaimsAutoConfigurationTests {
         assertThat(filter.match(candidates, null)).containsExactly(false, true, true);
         filter.setBeanClassLoader(new DriverOnPath());
         assertThat(filter.match(candidates, null)).containsExactly(true, true, true);
+    }
+
+    private static List<String> tables() {
+        List<String> names = new ArrayList<>();
+        LocalDynamoDb.shared()
+                .client()
+                .listTablesPaginator()
+                .tableNames()
+                .subscribe(names::add)
+                .join();
+        return names;
     }
 }

@@ -1,6 +1,7 @@
 package io.exactlyonce.dynamodb.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.operations.SqsTemplate;
@@ -28,11 +29,14 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -42,12 +46,14 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.BillingMode;
 import software.amazon.awssdk.services.dynamodb.model.KeySchemaElement;
 import software.amazon.awssdk.services.dynamodb.model.KeyType;
+import software.amazon.awssdk.services.dynamodb.model.ResourceNotFoundException;
 import software.amazon.awssdk.services.dynamodb.model.ScalarAttributeType;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /** An application with listeners, claims in DynamoDB, and no database: no DataSource, no driver, and nothing that excludes them. */
+@ExtendWith(OutputCaptureExtension.class)
 class ListenerOnDynamoDbIT {
 
     private static final LocalSqs SQS = LocalSqs.start();
@@ -103,6 +109,41 @@ class ListenerOnDynamoDbIT {
         }
     }
 
+    /** Changes nothing about its handler, and so must start without what protection needs. */
+    static class Trial {
+
+        private final List<String> calls = new CopyOnWriteArrayList<>();
+
+        List<String> calls() {
+            return calls;
+        }
+
+        @ExactlyOnceListener(id = "trial", queueNames = "trial", key = "#order.orderId", mode = "observe")
+        void fulfil(Order order) {
+            calls.add(order.orderId());
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class OnlyObserved {
+
+        @Bean
+        Trial trial() {
+            return new Trial();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @EnableAutoConfiguration
+    static class Enforced {
+
+        @Bean
+        Fulfilment fulfilment() {
+            return new Fulfilment();
+        }
+    }
+
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class Application {
@@ -142,11 +183,16 @@ class ListenerOnDynamoDbIT {
 
     @BeforeAll
     static void start() {
-        context = new SpringApplicationBuilder(Application.class)
+        context = run(Application.class, "claims-of-listeners");
+    }
+
+    private static ConfigurableApplicationContext run(Class<?> application, String table, String... more) {
+        return new SpringApplicationBuilder(application)
                 .web(WebApplicationType.NONE)
+                .properties(more)
                 .run(
                         "--exactly-once.claim.store=dynamodb",
-                        "--exactly-once.dynamodb.table-name=claims-of-listeners",
+                        "--exactly-once.dynamodb.table-name=" + table,
                         "--exactly-once.retry.initial-delay=1s",
                         "--spring.cloud.aws.dynamodb.endpoint="
                                 + LocalDynamoDb.shared().endpoint(),
@@ -251,6 +297,26 @@ class ListenerOnDynamoDbIT {
                                     .toList());
         } finally {
             subscription.gate().answered();
+        }
+    }
+
+    @Test
+    void missingTableStopsTheStartOfListeners() {
+        assertThatThrownBy(() -> run(Enforced.class, "missing", "exactly-once.dynamodb.initialize-schema=never"))
+                .hasRootCauseInstanceOf(ResourceNotFoundException.class)
+                .hasStackTraceContaining("table missing does not exist");
+    }
+
+    @Test
+    void missingTableDoesNotStopTheStartOfListenersThatAreOnlyObserved(CapturedOutput output) {
+        try (var observed = run(OnlyObserved.class, "missing", "exactly-once.dynamodb.initialize-schema=never")) {
+            observed.getBean(SqsTemplate.class).send("trial", new Order("T-1"));
+
+            await().atMost(SOON)
+                    .untilAsserted(() ->
+                            assertThat(observed.getBean(Trial.class).calls()).containsExactly("T-1"));
+            await().untilAsserted(() -> assertThat(output)
+                    .contains("listeners are not observed until it does", "table missing does not exist"));
         }
     }
 

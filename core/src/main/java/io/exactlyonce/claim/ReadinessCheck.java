@@ -1,0 +1,124 @@
+package io.exactlyonce.claim;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Checks before the first container polls that claims can be kept. The check starts with the first container, after the
+ * application's database migrations, and runs in parallel with startup, while containers look up their queues. Without
+ * exactly-once listeners the store is not asked.
+ *
+ * <p>One check runs at a time, on its own thread; all callers meanwhile get its result. A check that passed is not
+ * repeated; a failed one is, for the next caller.
+ */
+public final class ReadinessCheck implements AutoCloseable {
+
+    private static final Logger log = LoggerFactory.getLogger(ReadinessCheck.class);
+
+    /** In milliseconds: replies come within this time, or never. */
+    private static final long LONGEST_CLOSE = 5_000;
+
+    private final Runnable lookUp;
+    private final Runnable check;
+    private volatile Future<?> latest = CompletableFuture.completedFuture(null);
+    private volatile boolean passed;
+    private volatile boolean awaited;
+    private volatile boolean closed;
+    private @Nullable Thread thread;
+
+    /**
+     * @param lookUp looks for the store on the caller's thread, because that may create beans; throws if there is none
+     * @param check throws if claims cannot be kept
+     */
+    public ReadinessCheck(Runnable lookUp, Runnable check) {
+        this.lookUp = lookUp;
+        this.check = check;
+    }
+
+    /** Starts checking, unless a check has passed or is under way; does not wait. */
+    public synchronized void begin() {
+        if (!latest.isDone() || passed) {
+            return;
+        }
+        latest = closed
+                ? CompletableFuture.failedFuture(new IllegalStateException("The application is closed"))
+                : begun();
+    }
+
+    private Future<?> begun() {
+        try {
+            lookUp.run();
+        } catch (RuntimeException impossible) {
+            return CompletableFuture.failedFuture(reported(impossible));
+        }
+        FutureTask<?> task = new FutureTask<>(this::run, null);
+        thread = new Thread(task, "exactly-once-start-1");
+        // A failed startup does not wait for the store.
+        thread.setDaemon(true);
+        thread.start();
+        return task;
+    }
+
+    private void run() {
+        try {
+            check.run();
+            passed = true;
+        } catch (RuntimeException failure) {
+            throw reported(failure);
+        }
+    }
+
+    /** Containers that start by hand may be hours away. */
+    private RuntimeException reported(RuntimeException failure) {
+        if (!awaited && !closed) {
+            log.error("No listener can start: {}", failure.getMessage());
+        }
+        return failure;
+    }
+
+    /** Waits until claims can be kept, or throws why they cannot. */
+    public void require() {
+        awaited = true;
+        try {
+            begin();
+            latest.get();
+        } catch (ExecutionException failed) {
+            throw failed.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(failed);
+        } catch (InterruptedException hurry) {
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException("Interrupted while it was checked whether claims can be kept", hurry);
+        }
+    }
+
+    /** Returns whether there are listeners, and claims can be kept. */
+    public boolean hasPassed() {
+        return passed;
+    }
+
+    /**
+     * Cancels a check and waits for its end, because its connections are closed next. A longer check ends with its
+     * connection.
+     */
+    @Override
+    public void close() {
+        Thread checking;
+        synchronized (this) {
+            closed = true;
+            checking = thread;
+        }
+        if (checking == null) {
+            return;
+        }
+        checking.interrupt();
+        try {
+            checking.join(LONGEST_CLOSE);
+        } catch (InterruptedException hurry) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
