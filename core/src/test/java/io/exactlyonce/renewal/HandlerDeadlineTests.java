@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -123,6 +124,26 @@ class HandlerDeadlineTests {
 
         assertThat(rig.timesTimedOut).hasValue(0);
         assertThat(rig.timedOut).isEmpty();
+    }
+
+    /** A tick has both before it when the interrupt of the first ends the second, as in a batch. */
+    @Test
+    void handlerThatEndsWhileATickInterruptsAnotherIsNotTold() {
+        Window other = rig.start("other", 20);
+        AtomicInteger told = new AtomicInteger();
+        window.startTimeout(RenewalRig.KEY, () -> {
+            told.incrementAndGet();
+            other.cancelTimeout();
+        });
+        other.startTimeout(RenewalRig.KEY, () -> {
+            told.incrementAndGet();
+            window.cancelTimeout();
+        });
+
+        rig.tickFor(TIMEOUT.plusSeconds(10));
+
+        assertThat(told).hasValue(1);
+        assertThat(rig.timedOut).hasSize(1);
     }
 
     /** A listener's stop may return a message just before its handler would begin. */
