@@ -5,6 +5,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.visibility.RepeatedLines;
 import java.time.Duration;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -95,17 +96,20 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
      * Decides on a delivery whose key is parked: no receive can succeed before an operator decides.
      */
     public Disposition.Return foundParked(Delivery delivery) {
-        delivery.logLimited(
-                RepeatedLines.Kind.PARKED,
-                more -> log.warn(
-                        "{} is returned: {} is parked until an operator decides{}", delivery, delivery.spec(), more));
+        // Each duplicate of a parked key is a new message, but no news.
+        String more = endOfLine(delivery, false);
+        if (more != null) {
+            log.warn("{} is returned: {} is parked until an operator decides{}", delivery, delivery.spec(), more);
+        }
         return returnParked(delivery);
     }
 
     /** Decides on a delivery whose attempt has parked its key, which is logged in any case. */
     public Disposition.Return parked(Delivery delivery) {
-        String more =
-                delivery.subscription().levels().lines().next(RepeatedLines.Kind.PARKED, true, delivery.receivedAt());
+        String more = endOfLine(delivery, true);
+        if (more == null) {
+            return returnParked(delivery);
+        }
         if (delivery.failure() == null) {
             log.warn("{} is returned: {} is parked until an operator decides{}", delivery, delivery.spec(), more);
         } else {
@@ -119,6 +123,10 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
                     more);
         }
         return returnParked(delivery);
+    }
+
+    private static @Nullable String endOfLine(Delivery delivery, boolean isNew) {
+        return delivery.subscription().levels().lines().next(RepeatedLines.Kind.PARKED, isNew, delivery.receivedAt());
     }
 
     private Disposition.Return returnParked(Delivery delivery) {

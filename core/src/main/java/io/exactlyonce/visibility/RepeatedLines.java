@@ -7,10 +7,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Limits the log lines that a sender causes with every receive of a message, so that bad messages cannot fill a log. A kind of line is
- * logged for the first receive of each message. Later receives are counted, and the count is logged with the next line, at most once in
- * an interval. Each listener has its own, by queue; it remembers no message. Thread-safe.
+ * logged for the first receive of each message, at most {@value #MOST} times in an interval. Other receives are counted, and the count is
+ * logged with the next line, at most once in an interval. Each listener has its own, by queue; it remembers no message. Thread-safe.
  */
 public final class RepeatedLines {
+
+    /** Most lines of one kind in an interval. */
+    static final int MOST = 1_000;
 
     /** The subject of a line. */
     public enum Kind {
@@ -40,7 +43,8 @@ public final class RepeatedLines {
     }
 
     private static final class Line {
-        long at;
+        long intervalBegan;
+        int logged;
         int leftOut;
     }
 
@@ -50,22 +54,22 @@ public final class RepeatedLines {
      * Returns how a line ends that is to be logged: empty, or with the number of those that were not; {@code null} if this one is not to
      * be logged either.
      *
-     * @param isFirst whether the message was received for the first time
+     * @param isNew whether the line tells of something new, such as the first receive of a message
      * @param now by a monotonic clock, in nanoseconds
      */
-    public synchronized @Nullable String next(Kind kind, boolean isFirst, long now) {
+    public synchronized @Nullable String next(Kind kind, boolean isNew, long now) {
         Line line = lines.get(kind);
-        if (line != null && !isFirst && now - line.at < kind.interval.toNanos()) {
+        if (line == null || now - line.intervalBegan >= kind.interval.toNanos()) {
+            line = line == null ? new Line() : line;
+            line.intervalBegan = now;
+            line.logged = 0;
+            lines.put(kind, line);
+        } else if (!isNew || line.logged >= MOST) {
             line.leftOut++;
             return null;
         }
-        if (line == null) {
-            line = new Line();
-            lines.put(kind, line);
-        }
-        String end =
-                line.leftOut == 0 ? "" : " (also %d later receives since the last such line)".formatted(line.leftOut);
-        line.at = now;
+        String end = line.leftOut == 0 ? "" : " (also %d times since the last such line)".formatted(line.leftOut);
+        line.logged++;
         line.leftOut = 0;
         return end;
     }

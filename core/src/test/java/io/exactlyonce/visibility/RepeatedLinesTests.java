@@ -29,13 +29,13 @@ class RepeatedLinesTests {
             now += INTERVAL / 100;
             String end = later();
             if (end != null) {
-                assertThat(end).isEqualTo(" (also 99 later receives since the last such line)");
+                assertThat(end).isEqualTo(" (also 99 times since the last such line)");
             }
         }
 
         assertThat(later()).isNull();
         now += INTERVAL;
-        assertThat(later()).isEqualTo(" (also 1 later receives since the last such line)");
+        assertThat(later()).isEqualTo(" (also 1 times since the last such line)");
     }
 
     /** The first receive may have met another instance. */
@@ -51,8 +51,21 @@ class RepeatedLinesTests {
         later();
         later();
 
-        assertThat(first()).isEqualTo(" (also 2 later receives since the last such line)");
+        assertThat(first()).isEqualTo(" (also 2 times since the last such line)");
         assertThat(first()).isEmpty();
+    }
+
+    @Test
+    void sendersCannotCauseMoreThanAThousandLinesInAMinute() {
+        for (int message = 0; message < RepeatedLines.MOST; message++) {
+            assertThat(first()).isEmpty();
+        }
+
+        assertThat(first()).isNull();
+        now += INTERVAL - 1;
+        assertThat(first()).isNull();
+        now++;
+        assertThat(first()).isEqualTo(" (also 2 times since the last such line)");
     }
 
     @Test

@@ -324,6 +324,13 @@ final class ListenerInvocation implements Handler {
             if (hasEnded()) {
                 return false;
             }
+            if (latest != null && !latest.isDone()) {
+                throw new IllegalStateException(
+                        ("%s is called on thread '%s' while an earlier call of it still runs on another one, so its effect would "
+                                        + "happen twice; let the advice around it wait for a call before it makes the next one")
+                                .formatted(
+                                        handler.method(), Thread.currentThread().getName()));
+            }
         } while (!ELSEWHERE.compareAndSet(this, latest, work));
         return true;
     }
@@ -424,7 +431,8 @@ final class ListenerInvocation implements Handler {
         if (transactions != null && transactionThread != Thread.currentThread()) {
             throw new IllegalStateException(
                     ("%s has effects = DATABASE, and advice around it calls it on thread '%s', outside of the transaction of "
-                                    + "its claim; give the advice an order below %d")
+                                    + "its claim; give the advice an order below %d, and if it calls proceed() twice, let it call "
+                                    + "invocableClone().proceed() instead")
                             .formatted(handler.method(), Thread.currentThread().getName(), ExactlyOnceAdvisor.ORDER));
         }
     }

@@ -519,15 +519,18 @@ class QueueConsumerTests {
     @Test
     void handlerThatStopsItsListenerIsNeitherAwaitedNorInterruptedNorInDoubt() {
         CountDownLatch hasStopped = new CountDownLatch(1);
+        CountDownLatch otherHasBegun = new CountDownLatch(1);
         AtomicBoolean wasInterrupted = new AtomicBoolean();
         action = payload -> {
             if (payload.equals("stopping")) {
+                otherHasBegun.await();
                 long begun = System.nanoTime();
                 stopFromHandler();
                 assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(5));
                 hasStopped.countDown();
                 throw new IllegalStateException("the configuration is wrong");
             }
+            otherHasBegun.countDown();
             wasInterrupted.set(!hasStopped.await(200, TimeUnit.MILLISECONDS) && Thread.interrupted());
         };
         start(options -> options.listenerShutdownTimeout(Duration.ofSeconds(20)));

@@ -582,6 +582,35 @@ class ListenerInvocationTests {
         assertThat(orders.handled).containsExactly("A-1");
     }
 
+    /** As hedged requests do, or a retry around a time limit that lets the call go on. */
+    @Test
+    void secondCallWhileTheFirstStillRunsElsewhereIsNotMade() throws Exception {
+        CountDownLatch mayEnd = new CountDownLatch(1);
+        CountDownLatch hasBegun = new CountDownLatch(1);
+        orders.calls.add(() -> {
+            hasBegun.countDown();
+            mayEnd.await();
+            return "shipped";
+        });
+        outside.add(call -> {
+            MethodInvocation second = ((ProxyMethodInvocation) call).invocableClone();
+            Future<Object> first = pool.submit(() -> proceed(call));
+            hasBegun.await();
+            ExecutorService other = Executors.newSingleThreadExecutor();
+            assertThatThrownBy(() -> other.submit(() -> proceed(second)).get())
+                    .rootCause()
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("while an earlier call of it still runs on another one");
+            other.shutdown();
+            mayEnd.countDown();
+            return first.get();
+        });
+
+        assertThat(container.call(method("single"), "A-1")).isEqualTo("shipped");
+
+        assertThat(orders.handled).containsExactly("A-1");
+    }
+
     @Test
     void callAfterTheHandlersEndIsNotMade() throws Exception {
         AtomicReference<MethodInvocation> again = new AtomicReference<>();
