@@ -138,6 +138,15 @@ public final class DynamoDbClaimStore implements ClaimStore {
         if (item == null) {
             return KeyState.FREE;
         }
+        try {
+            return readableState(item);
+        } catch (RuntimeException unreadable) {
+            // Its claim tells why, and no other key of the look-up is affected.
+            return KeyState.FREE;
+        }
+    }
+
+    private KeyState readableState(ClaimItem item) {
         return switch (item.status()) {
             case COMPLETED -> KeyState.completed(item.fingerprint());
             case PARKED -> KeyState.PARKED;

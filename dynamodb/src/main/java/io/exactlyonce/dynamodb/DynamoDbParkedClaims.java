@@ -7,6 +7,7 @@ import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.Turns;
 import io.exactlyonce.dynamodb.item.ClaimItem;
@@ -69,8 +70,13 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
                         && item.parkedOrder().equals(entry.parkedOrder())) {
                     found.add(item.parked());
                 }
-                from = entry.parkedOrder();
             }
+            String last = page.get(page.size() - 1).parkedOrder();
+            if (last.compareTo(from) <= 0) {
+                throw new ClaimStoreUnavailableException(
+                        "DynamoDB returned a page of parked claims twice; the list is incomplete", null);
+            }
+            from = last;
         }
         return found;
     }

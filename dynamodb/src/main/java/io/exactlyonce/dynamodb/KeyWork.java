@@ -34,6 +34,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * All that one call wants of one key: first what becomes of claims that there are, one after the other; then its requests. It decides
@@ -43,6 +45,8 @@ import org.jspecify.annotations.Nullable;
  * or written on the condition that it is still so. Where it is not, it is decided on what is there now.
  */
 final class KeyWork implements Rounds.Work {
+
+    private static final Logger log = LoggerFactory.getLogger(KeyWork.class);
 
     /** A key that changes hands during each of them is a fault elsewhere. */
     private static final int MOST_LOOKS = 20;
@@ -126,7 +130,11 @@ final class KeyWork implements Rounds.Work {
             return change.statement();
         }
         if (step == null && outcomes.size() < requests.size() && claimFailure == null) {
-            step = decide(item);
+            try {
+                step = decide(item);
+            } catch (RuntimeException unreadable) {
+                claimFailure = ClaimItem.unreadable(unreadable);
+            }
         }
         return step == null ? null : step.statement();
     }
@@ -146,8 +154,7 @@ final class KeyWork implements Rounds.Work {
     private void answered(Change change, Answer answer) {
         if (answer instanceof Written && change.renewal() != null && isDoubtful(change.statement())) {
             renew(change.renewal());
-        } else if (answer instanceof Written
-                || (answer instanceof Differs differs && change.isNeedless(differs.item()))) {
+        } else if (answer instanceof Written || (answer instanceof Differs differs && isNeedless(change, differs))) {
             granted.add(change.claim());
         } else if (answer instanceof Differs) {
             isAnyLost = true;
@@ -155,6 +162,15 @@ final class KeyWork implements Rounds.Work {
             unanswered.add(change.claim());
             boolean isLocked = answer instanceof Again again && again.isLocked();
             firstFailure = firstFailure != null || isLocked ? firstFailure : failure(answer);
+        }
+    }
+
+    private static boolean isNeedless(Change change, Differs differs) {
+        try {
+            return change.isNeedless(differs.item());
+        } catch (RuntimeException unreadable) {
+            log.warn("An end or a renewal of {} has no effect", change.claim().key(), ClaimItem.unreadable(unreadable));
+            return false;
         }
     }
 

@@ -2,6 +2,7 @@ package io.exactlyonce.dynamodb.item;
 
 import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -42,6 +43,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     public static final String EXPIRES_AT = "expires_at";
 
     private static final String LEASE_UNTIL = "lease_until";
+    private static final int LONGEST_REASON = 500;
     private static final int DIGITS = 19;
     private static final AttributeValue UNKNOWN = AttributeValue.fromNul(true);
 
@@ -210,6 +212,17 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                             .formatted(attributes.get(PK), attribute));
         }
         return value;
+    }
+
+    /**
+     * Returns the failure for one key whose item lacks an attribute, or has one of another kind. No repeat helps, and no other key of
+     * its batch is affected.
+     */
+    public static IllegalArgumentException unreadable(RuntimeException why) {
+        return new IllegalArgumentException(
+                "An item of the claim table cannot be read: %s. Restore or delete the item"
+                        .formatted(OneLine.of(String.valueOf(why.getMessage()), LONGEST_REASON)),
+                why);
     }
 
     /** Returns the item's name only: keys and results must not be logged. */

@@ -43,7 +43,8 @@ public final class ItemReader {
                             .build();
                     return request(Map.of(table, wanted), new ArrayList<>(), 1);
                 })
-                .thenApply(items -> items.stream().collect(Collectors.toMap(ClaimItem::pk, item -> item)));
+                .thenApply(items ->
+                        items.stream().collect(Collectors.toMap(ClaimItem::pk, item -> item, (first, again) -> again)));
     }
 
     /** Asks for an item that is not there: whether the service answers, and when. */

@@ -6,12 +6,14 @@ import io.exactlyonce.dynamodb.item.ClaimStatements.Statement;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementError;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementRequest;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
 import software.amazon.awssdk.services.dynamodb.model.ReturnValuesOnConditionCheckFailure;
@@ -26,6 +28,9 @@ public final class PartiQl {
 
     /** The service's limit. */
     private static final int MOST_STATEMENTS = 25;
+
+    private static final Answer MISSING =
+            new Failed(new ClaimStoreUnavailableException("DynamoDB answered fewer statements than were sent", null));
 
     private final DynamoDbAsyncClient client;
 
@@ -107,10 +112,22 @@ public final class PartiQl {
             }
             List<Answer> answers = new ArrayList<>(statements.size());
             for (int i = 0; i < statements.size(); i++) {
-                answers.add(answer(statements.get(i), response.responses().get(i)));
+                answers.add(
+                        i < response.responses().size()
+                                ? read(statements.get(i), response.responses().get(i))
+                                : MISSING);
             }
             return answers;
         });
+    }
+
+    /** An answer that cannot be read leaves its own write in doubt, and no other one of the request. */
+    private static Answer read(Statement statement, BatchStatementResponse response) {
+        try {
+            return answer(statement, response);
+        } catch (RuntimeException unreadable) {
+            return new Failed(ClaimItem.unreadable(unreadable));
+        }
     }
 
     /** These errors have HTTP status 200, so the SDK does not retry them. */
@@ -120,7 +137,7 @@ public final class PartiQl {
             return new Written();
         }
         String reason = error.codeAsString() + ": " + error.message();
-        return switch (error.code()) {
+        return switch (Objects.requireNonNullElse(error.code(), BatchStatementErrorCodeEnum.UNKNOWN_TO_SDK_VERSION)) {
             case CONDITIONAL_CHECK_FAILED -> {
                 ClaimItem item = error.hasItem() ? new ClaimItem(error.item()) : null;
                 yield item != null && item.version().equals(statement.version()) ? new Written() : new Differs(item);

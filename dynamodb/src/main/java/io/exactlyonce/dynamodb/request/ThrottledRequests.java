@@ -1,6 +1,7 @@
 package io.exactlyonce.dynamodb.request;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.exception.AwsServiceException;
@@ -10,6 +11,7 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementResponse;
 import software.amazon.awssdk.services.dynamodb.model.BatchGetItemResponse;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementError;
+import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
 
 /**
  * Counts throttling by the service: each attempt of statements and keys, and whole requests after the SDK's last retry.
@@ -52,7 +54,7 @@ public final class ThrottledRequests implements ExecutionInterceptor {
 
     private void statement(@Nullable BatchStatementError error) {
         if (error != null) {
-            switch (error.code()) {
+            switch (Objects.requireNonNullElse(error.code(), BatchStatementErrorCodeEnum.UNKNOWN_TO_SDK_VERSION)) {
                 case PROVISIONED_THROUGHPUT_EXCEEDED -> add(Reason.THROUGHPUT, 1);
                 case THROTTLING_ERROR, REQUEST_LIMIT_EXCEEDED -> add(Reason.LIMIT, 1);
                 default -> {}
