@@ -120,7 +120,9 @@ public final class Boundary {
     private static void tell(Object entry, Throwable crash) {
         try {
             log.error(
-                    "{} crashed; its deliveries are abandoned until visibility timeout and lease expire", entry, crash);
+                    "{} crashed; its deliveries are abandoned until visibility timeout and lease expire",
+                    entry,
+                    PrintableException.of(crash));
         } catch (Throwable unlogged) {
             UNLOGGED.incrementAndGet();
         }

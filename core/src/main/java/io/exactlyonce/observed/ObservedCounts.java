@@ -1,5 +1,6 @@
 package io.exactlyonce.observed;
 
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
@@ -129,7 +130,7 @@ public final class ObservedCounts implements ObservationCounter {
             log.warn(
                     "The claim store does not answer: listeners are not observed until it does. Their "
                             + "handlers run as usual. Logged once an hour; meters count unobserved deliveries",
-                    failure);
+                    PrintableException.of(failure));
         }
     }
 

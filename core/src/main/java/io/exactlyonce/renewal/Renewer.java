@@ -1,6 +1,8 @@
 package io.exactlyonce.renewal;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.OneLine;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
@@ -46,6 +48,8 @@ public final class Renewer {
 
     /** Most leases of one call of the store. Each call has its own answer: one that is late or fails costs no other. */
     static final int CHUNK = 256;
+
+    private static final int LONGEST_REASON = 1_000;
 
     private static final Duration ALWAYS_LATE = Duration.ofSeconds(1);
 
@@ -236,7 +240,7 @@ public final class Renewer {
             log.warn(
                     "Renewing visibility timeouts of {} failed; renewals are retried until the timeouts end",
                     due.get(0).subscription,
-                    answers.failure());
+                    PrintableException.of(answers.failure()));
         }
         for (Window window : due) {
             window.answered(result(answers.of(window.receiptHandle)), askedAt);
@@ -275,8 +279,9 @@ public final class Renewer {
             log.warn(
                     "Renewing {} leases failed; renewals are retried until they expire: {}",
                     unanswered.size(),
-                    NestedExceptionUtils.getMostSpecificCause(failure).toString(),
-                    isTold ? null : failure);
+                    OneLine.of(
+                            NestedExceptionUtils.getMostSpecificCause(failure).toString(), LONGEST_REASON),
+                    isTold ? null : PrintableException.of(failure));
         }
         isTold = failure != null;
         for (Lease lease : due) {

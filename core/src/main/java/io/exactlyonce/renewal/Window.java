@@ -1,6 +1,7 @@
 package io.exactlyonce.renewal;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.renewal.RenewalEvent.Result;
@@ -266,7 +267,7 @@ public final class Window extends Renewable {
             log.warn(
                     "Returning messages of {} failed; they become visible when their visibility timeouts end",
                     subscription,
-                    answers.failure());
+                    PrintableException.of(answers.failure()));
         }
         windows.forEach(window -> window.returned(answers));
     }

@@ -31,8 +31,12 @@ public final class QueueAttributes {
     public record Redrive(String target, int maxReceiveCount) {}
 
     public QueueAttributes(Map<QueueAttributeName, String> values) {
-        values.forEach((name, value) -> this.values.put(name.toString(), value));
-        this.redrive = redrive(values.getOrDefault(QueueAttributeName.REDRIVE_POLICY, ""));
+        values.forEach((name, value) -> {
+            if (value != null) {
+                this.values.put(name.toString(), value);
+            }
+        });
+        this.redrive = redrive(text(QueueAttributeName.REDRIVE_POLICY));
     }
 
     /** Asks SQS for all attributes of a queue. */

@@ -1,5 +1,6 @@
 package io.exactlyonce.visibility;
 
+import io.exactlyonce.boundary.OneLine;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,6 +13,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequestEntry;
@@ -31,11 +33,17 @@ public final class SqsQueue implements QueueVisibility {
     /** Dependent stages fail with exceptions that a client throws instead of returning a future. */
     private static final CompletableFuture<Void> READY = CompletableFuture.completedFuture(null);
 
+    /** A delete that hangs keeps its message renewed, and its group waiting, for as long. */
+    private static final Duration LONGEST_DELETE = Duration.ofMinutes(1);
+
+    private static final int LONGEST_REASON = 200;
+
     private static final Duration SHORTEST_TIMEOUT = Duration.ofMillis(500);
     private static final Duration LONGEST_TIMEOUT = Duration.ofSeconds(10);
 
     private final SqsAsyncClient client;
     private final String queueUrl;
+    private final AwsRequestOverrideConfiguration deleteLimits;
     private volatile Duration timeout;
     private volatile QueueAttributes attributes = QueueAttributes.UNKNOWN;
     private volatile Consumer<QueueAttributes> reader = read -> {};
@@ -54,6 +62,12 @@ public final class SqsQueue implements QueueVisibility {
         this.client = client;
         this.queueUrl = queueUrl;
         this.timeout = timeoutFor(window);
+        this.deleteLimits = AwsRequestOverrideConfiguration.builder()
+                .apiCallTimeout(ClientAbilities.configuration(client)
+                        .flatMap(own -> own.overrideConfiguration().apiCallTimeout())
+                        .filter(own -> own.compareTo(LONGEST_DELETE) < 0)
+                        .orElse(LONGEST_DELETE))
+                .build();
     }
 
     /** Changes the visibility timeout of the queue's messages from now on. */
@@ -158,7 +172,7 @@ public final class SqsQueue implements QueueVisibility {
      * Deletes messages in one request.
      *
      * @param receiptHandles ten at most
-     * @return a result for each; fails if the request does
+     * @return a result for each; fails if the request does, or takes longer than a minute
      */
     public CompletableFuture<Map<String, Result>> delete(List<String> receiptHandles) {
         List<DeleteMessageBatchRequestEntry> entries = new ArrayList<>();
@@ -169,7 +183,7 @@ public final class SqsQueue implements QueueVisibility {
                     .build());
         }
         return READY.thenCompose(ready -> client.deleteMessageBatch(
-                        request -> request.queueUrl(queueUrl).entries(entries)))
+                        request -> request.queueUrl(queueUrl).entries(entries).overrideConfiguration(deleteLimits)))
                 .thenApply(response -> results(receiptHandles, response.failed()));
     }
 
@@ -183,11 +197,29 @@ public final class SqsQueue implements QueueVisibility {
     private Map<String, Result> results(List<String> handles, List<BatchResultErrorEntry> failed) {
         Map<String, Result> results = all(handles, Result.CHANGED);
         for (BatchResultErrorEntry entry : failed) {
-            log.debug("Rejected on {}: {} {}", queueUrl, entry.code(), entry.message());
-            String handle = handles.get(Integer.parseInt(entry.id()));
-            results.put(handle, isFinal(entry) ? Result.REFUSED : Result.FAILED);
+            if (log.isDebugEnabled()) {
+                log.debug("Rejected on {}: {}", queueUrl, OneLine.of(entry.toString(), LONGEST_REASON));
+            }
+            int index = index(entry, handles.size());
+            if (index >= 0) {
+                results.put(handles.get(index), isFinal(entry) ? Result.REFUSED : Result.FAILED);
+            }
         }
         return results;
+    }
+
+    /** Returns which entry an answer is about; -1 for an entry that was not sent, which costs no other one its own answer. */
+    private int index(BatchResultErrorEntry entry, int sent) {
+        for (int index = 0; index < sent; index++) {
+            if (Integer.toString(index).equals(entry.id())) {
+                return index;
+            }
+        }
+        log.warn(
+                "An answer of {} names an entry '{}' that was not sent; the entry is ignored",
+                queueUrl,
+                OneLine.of(String.valueOf(entry.id()), LONGEST_REASON));
+        return -1;
     }
 
     /**

@@ -17,11 +17,14 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.BatchResultErrorEntry;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequestEntry;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchResponse;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 
 class SqsQueueTests {
 
@@ -120,6 +123,30 @@ class SqsQueueTests {
         assertThat(answers.failure()).hasMessage("connection pool shut down");
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"", "2", "-1", "01", "two", "99999999999", "2\nFORGED"})
+    void entryThatWasNotSentCostsNoOtherOneItsAnswer(String id) {
+        sqs.answer = request -> CompletableFuture.completedFuture(ChangeMessageVisibilityBatchResponse.builder()
+                .failed(
+                        BatchResultErrorEntry.builder().id(id).build(),
+                        BatchResultErrorEntry.builder().build(),
+                        failed(request, 1, true))
+                .build());
+
+        assertThat(visibility.change(changes(2)).join().results())
+                .containsOnly(Map.entry("handle-0", Result.CHANGED), Map.entry("handle-1", Result.REFUSED));
+    }
+
+    @Test
+    void deleteThatHangsIsGivenUp() {
+        visibility.delete(List.of("handle-0")).join();
+
+        assertThat(sqs.delete.overrideConfiguration())
+                .get()
+                .extracting(limits -> limits.apiCallTimeout().orElseThrow())
+                .isEqualTo(Duration.ofMinutes(1));
+    }
+
     private static List<Change> changes(int count) {
         return IntStream.range(0, count)
                 .mapToObj(index -> new Change("handle-" + index, 30 + index))
@@ -139,6 +166,8 @@ class SqsQueueTests {
     private static final class FakeSqs implements SqsAsyncClient {
 
         private final List<ChangeMessageVisibilityBatchRequest> requests = new ArrayList<>();
+        private DeleteMessageBatchRequest delete =
+                DeleteMessageBatchRequest.builder().build();
         private Function<ChangeMessageVisibilityBatchRequest, CompletableFuture<ChangeMessageVisibilityBatchResponse>>
                 answer = request -> ok();
 
@@ -152,6 +181,13 @@ class SqsQueueTests {
                 ChangeMessageVisibilityBatchRequest request) {
             requests.add(request);
             return answer.apply(request);
+        }
+
+        @Override
+        public CompletableFuture<DeleteMessageBatchResponse> deleteMessageBatch(DeleteMessageBatchRequest request) {
+            delete = request;
+            return CompletableFuture.completedFuture(
+                    DeleteMessageBatchResponse.builder().build());
         }
 
         @Override

@@ -1,6 +1,7 @@
 package io.exactlyonce.audit;
 
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.visibility.ClientAbilities;
 import io.exactlyonce.visibility.QueueAttributes;
 import io.exactlyonce.visibility.QueueAttributes.Redrive;
@@ -45,6 +46,7 @@ final class AuditedQueue implements MetricPublisher {
     private static final List<String> NOT_TOLD =
             List.of("VisibilityTimeout", "RedrivePolicy", "ApproximateNumberOf", "LastModifiedTimestamp");
 
+    private static final int LONGEST_TEXT = 2_000;
     private static final int ACCOUNT_OF_ARN = 4;
     private static final int NAME_OF_ARN = 5;
 
@@ -142,7 +144,9 @@ final class AuditedQueue implements MetricPublisher {
     }
 
     private static String reason(RuntimeException failure) {
-        return code(failure).contains("AccessDenied") ? QueueFacts.DENIED : String.valueOf(Causes.unwrap(failure));
+        return code(failure).contains("AccessDenied")
+                ? QueueFacts.DENIED
+                : OneLine.of(String.valueOf(Causes.unwrap(failure)), LONGEST_TEXT);
     }
 
     private static String code(RuntimeException failure) {
@@ -178,7 +182,7 @@ final class AuditedQueue implements MetricPublisher {
                         .formatted(setting.getKey(), old.getOrDefault(setting.getKey(), "unset"), setting.getValue()))
                 .collect(Collectors.joining(", "));
         if (before != QueueAttributes.UNKNOWN && !changes.isEmpty()) {
-            log.warn("The {} of {} was changed: {}", what, subscription, changes);
+            log.warn("The {} of {} was changed: {}", what, subscription, OneLine.of(changes, LONGEST_TEXT));
         }
     }
 

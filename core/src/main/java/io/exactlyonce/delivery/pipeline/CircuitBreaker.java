@@ -10,7 +10,6 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Pauses the listeners that claim on one claim path, through the claim store or through a transaction manager of the
@@ -86,7 +85,7 @@ public final class CircuitBreaker implements PollGate {
             }
             failures = Math.min(failures + 1, FAILURES);
             if (opens) {
-                String reason = NestedExceptionUtils.getMostSpecificCause(why).toString();
+                String reason = RetryingClaimClient.why(why);
                 subscriptions.forEach(paused -> log.warn(
                         "{} is paused: {} claims in a row got no answer through {} ({}). It resumes "
                                 + "automatically when a claim is answered there",

@@ -3,6 +3,7 @@ package io.exactlyonce.delivery.pipeline;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.AsyncClaimStore.Claimed;
 import io.exactlyonce.claim.ClaimId;
@@ -331,7 +332,7 @@ public final class RetryingClaimClient {
             }
             Duration pause = Duration.ofMillis(pauses.nextBackOff());
             if (isTold.compareAndSet(false, true)) {
-                log.warn("{} {} failed; trying again", what, keys, failed);
+                log.warn("{} {} failed; trying again", what, keys, PrintableException.of(failed));
             } else {
                 log.warn("{} {} failed; trying again: {}", what, keys, why(failed));
             }

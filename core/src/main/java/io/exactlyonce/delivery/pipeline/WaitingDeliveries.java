@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.KeyState;
@@ -170,7 +171,7 @@ public final class WaitingDeliveries {
                     "Asking for the keys of {} waiting deliveries failed; again in {} ms",
                     waiting.size(),
                     pause,
-                    failure);
+                    PrintableException.of(failure));
         }
     }
 

@@ -27,6 +27,14 @@ record Arrival(
         long receivedAt,
         @Nullable Instant answered) {
 
+    /** Far beyond what any queue keeps: one of the two times is wrong. */
+    private static final Duration LONGEST_AGE = Duration.ofDays(365);
+
+    /** Twice what SQS documents. Ids are kept while a message is in flight, and each request of ten has their handles. */
+    private static final int LONGEST_ID = 200;
+
+    private static final int LONGEST_HANDLE = 2_048;
+
     /** Parsing a date is slow compared with other work for a message, and answers of one second have the same date. */
     private record Answered(String header, @Nullable Instant date) {}
 
@@ -62,6 +70,26 @@ record Arrival(
         }
     }
 
+    /** Returns what the message lacks without which it can be neither handled nor returned; {@code null} if it is complete. */
+    @Nullable String flaw() {
+        String flaw = flaw("message ID", message.messageId(), LONGEST_ID);
+        return flaw == null ? flaw("receipt handle", message.receiptHandle(), LONGEST_HANDLE) : flaw;
+    }
+
+    private static @Nullable String flaw(String what, @Nullable String text, int longest) {
+        if (text == null || text.isBlank()) {
+            return "no " + what;
+        }
+        for (int at = 0; at < Math.min(text.length(), longest); at++) {
+            if (text.charAt(at) <= ' ' || text.charAt(at) > '~') {
+                return "a %s with other characters than printable ASCII".formatted(what);
+            }
+        }
+        return text.length() > longest
+                ? "a %s of %d characters, of which %d are permitted".formatted(what, text.length(), longest)
+                : null;
+    }
+
     Arrival with(Subscription revised) {
         return new Arrival(message, revised, receivedAt, answered);
     }
@@ -77,7 +105,8 @@ record Arrival(
 
     /** A missing count, or text from a server other than AWS, counts as the first receive. */
     int receiveCount() {
-        return (int) Math.min(number(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, 1), Integer.MAX_VALUE);
+        long count = number(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, 1);
+        return (int) Math.max(1, Math.min(count, Integer.MAX_VALUE));
     }
 
     /**
@@ -90,6 +119,9 @@ record Arrival(
             return null;
         }
         Duration age = Duration.between(Instant.ofEpochMilli(sent), answered);
+        if (age.compareTo(LONGEST_AGE) > 0) {
+            return null;
+        }
         return age.isNegative() ? Duration.ZERO : age;
     }
 

@@ -4,6 +4,7 @@ import io.awspring.cloud.sqs.SqsAcknowledgementException;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.acknowledgement.AsyncAcknowledgementResultCallback;
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.time.Timer;
@@ -281,7 +282,10 @@ public final class MessageDeleter {
                 called,
                 (told, thrown) -> {
                     if (thrown != null) {
-                        log.warn("An acknowledgement result callback on {} failed", queue.queueUrl(), thrown);
+                        log.warn(
+                                "An acknowledgement result callback on {} failed",
+                                queue.queueUrl(),
+                                PrintableException.of(thrown));
                     }
                     sent.add(-answered);
                 },

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import java.net.SocketTimeoutException;
@@ -26,7 +27,7 @@ record PollFailures(SqsQueue queue, Duration pollTimeout) {
     void log(Subscription subscription, Throwable failure, Duration elapsed) {
         Duration patience = elapsed.dividedBy(attempts(failure));
         if (patience.compareTo(pollTimeout) >= 0 || Causes.of(failure).noneMatch(PollFailures::isTimeout)) {
-            log.error("Polling {} failed; polling continues", subscription, failure);
+            log.error("Polling {} failed; polling continues", subscription, PrintableException.of(failure));
             return;
         }
         if (queue.clientPatience() == null) {
@@ -38,7 +39,7 @@ record PollFailures(SqsQueue queue, Duration pollTimeout) {
                     pollTimeout.toSeconds(),
                     patience.toMillis());
         }
-        log.debug("Polling {} failed; polling continues", subscription, failure);
+        log.debug("Polling {} failed; polling continues", subscription, PrintableException.of(failure));
         queue.clientPatience(patience);
     }
 

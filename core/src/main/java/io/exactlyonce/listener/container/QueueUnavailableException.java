@@ -2,6 +2,7 @@ package io.exactlyonce.listener.container;
 
 import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.visibility.ClientAbilities;
 import java.io.IOException;
 import java.net.URI;
@@ -29,6 +30,8 @@ import software.amazon.awssdk.services.sqs.model.SqsException;
  * on the cause: credentials, region, endpoint, rights or the queue itself.
  */
 public final class QueueUnavailableException extends ExactlyOnceSetupException {
+
+    private static final int LONGEST_TEXT = 2_000;
 
     private static final String ENDPOINTS = "spring.cloud.aws.sqs.endpoint (or spring.cloud.aws.endpoint)";
 
@@ -168,7 +171,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
     }
 
     private static String text(Throwable cause) {
-        return Objects.requireNonNullElse(cause.getMessage(), cause.toString());
+        return OneLine.of(Objects.requireNonNullElse(cause.getMessage(), cause.toString()), LONGEST_TEXT);
     }
 
     private QueueUnavailableException(

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.listener.method.InvalidListenerException;
@@ -140,7 +141,7 @@ final class QueueWatch {
                 current,
                 current.window().length().toSeconds(),
                 current.maxReceiveCount(),
-                failure);
+                PrintableException.of(failure));
         return false;
     }
 

@@ -3,12 +3,16 @@ package io.exactlyonce.listener.container;
 import io.awspring.cloud.sqs.FifoUtils;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.ClientAbilities;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -130,7 +134,10 @@ record Receiver(
 
     /** The next poll meets the problem again, and has nothing to lose. */
     private List<Arrival> nothing(Throwable failure) {
-        log.warn("One of several receives of {} failed; the others' messages are handled", queue.current(), failure);
+        log.warn(
+                "One of several receives of {} failed; the others' messages are handled",
+                queue.current(),
+                PrintableException.of(failure));
         return List.of();
     }
 
@@ -140,10 +147,65 @@ record Receiver(
         return CompletableFuture.completedFuture(request(asked, most, wait))
                 .thenCompose(client::receiveMessage)
                 .thenApply(response -> {
-                    var arrivals = Arrival.of(response, asked, receivedAt(sent, wait, clock.nanoTime()));
+                    var arrivals = once(usable(Arrival.of(response, asked, receivedAt(sent, wait, clock.nanoTime()))));
                     arrivals.forEach(queue::received);
-                    return arrivals;
+                    return atMost(most, arrivals);
                 });
+    }
+
+    /**
+     * Ignores messages that no request can name, and which would have SQS reject the requests of others. On a FIFO queue it returns
+     * those of the same answer, which must not overtake them.
+     */
+    private List<Arrival> usable(List<Arrival> arrivals) {
+        List<Arrival> usable =
+                arrivals.stream().filter(arrival -> arrival.flaw() == null).toList();
+        if (usable.size() == arrivals.size()) {
+            return arrivals;
+        }
+        arrivals.stream()
+                .map(Arrival::flaw)
+                .filter(Objects::nonNull)
+                .forEach(flaw -> log.error(
+                        "A message of {} has {}: it is ignored, and redelivered when its visibility timeout ends. Check what "
+                                + "answers in place of SQS",
+                        queue.current(),
+                        flaw));
+        if (queue.current().isFifo()) {
+            late.accept(usable);
+            return List.of();
+        }
+        return usable;
+    }
+
+    /** Ignores repetitions of a receipt handle: a return or a delete of one would be a return or a delete of all. */
+    private List<Arrival> once(List<Arrival> arrivals) {
+        Set<String> handles = new HashSet<>();
+        List<Arrival> once = arrivals.stream()
+                .filter(arrival -> handles.add(arrival.message().receiptHandle()))
+                .toList();
+        if (once.size() < arrivals.size()) {
+            log.warn(
+                    "An answer has {} of its {} messages of {} again, with the same receipt handle; the repetitions are ignored",
+                    arrivals.size() - once.size(),
+                    arrivals.size(),
+                    queue.current());
+        }
+        return once;
+    }
+
+    /** Returns the surplus to the queue: there are permits, and memory, for what was requested. */
+    private List<Arrival> atMost(int most, List<Arrival> arrivals) {
+        if (arrivals.size() <= most) {
+            return arrivals;
+        }
+        log.warn(
+                "An answer has {} messages of {}, of which {} were requested; the others are returned",
+                arrivals.size(),
+                queue.current(),
+                most);
+        late.accept(arrivals.subList(most, arrivals.size()));
+        return arrivals.subList(0, most);
     }
 
     @SuppressWarnings("deprecation") // As awspring does: servers other than AWS may not know the new name of it.

@@ -46,6 +46,17 @@ class ArrivalTests {
         assertThat(told).containsExactly("1 null", "1 null", "2 null", "1 null", "4 null");
     }
 
+    @Test
+    void countThatNoQueueGivesIsTheNearestOneAndAnImpossibleAgeIsUnknown() {
+        String noon = Long.toString(NOON);
+        tell(DATE, message("-3000000000", noon), message("0", noon), message("3000000000", noon), message("1.5", noon));
+        tell("Fri, 31 Dec 9999 23:59:59 GMT", message("1", "0"));
+        tell(DATE, message("1", Long.toString(Long.MAX_VALUE)), message("1", Long.toString(Long.MIN_VALUE)));
+
+        assertThat(told)
+                .containsExactly("1 PT10S", "1 PT10S", "2147483647 PT10S", "1 PT10S", "1 null", "1 PT0S", "1 null");
+    }
+
     private void tell(@Nullable String date, Message... messages) {
         SdkHttpResponse.Builder http = SdkHttpResponse.builder().statusCode(200);
         if (date != null) {

@@ -279,6 +279,65 @@ class ReceiverTests {
         assertThat(sqs.latest().visibilityTimeout()).isEqualTo(7);
     }
 
+    @Test
+    void surplusOfAnAnswerIsReturned(CapturedOutput output) {
+        var poll = start("orders", 30).poll(3);
+
+        sqs.answer(0, messages("m", 10));
+
+        assertThat(poll.join()).hasSize(3);
+        assertThat(sqs.takeChanges()).hasSize(7);
+        assertThat(output)
+                .contains("has 10 messages of listener 'listener' on queue 'orders', of which 3 were requested");
+    }
+
+    @Test
+    void messageThatAnAnswerRepeatsIsTakenOnceAndNotReturned(CapturedOutput output) {
+        var poll = start("orders", 30).poll(2);
+        var good = messages("m", 2);
+
+        sqs.answer(0, good[0], good[0], good[0].toBuilder().build(), good[1]);
+
+        assertThat(poll.join())
+                .extracting(arrival -> arrival.message().messageId())
+                .doesNotHaveDuplicates()
+                .hasSize(2);
+        assertThat(sqs.takeChanges()).isEmpty();
+        assertThat(output).contains("has 2 of its 4 messages of listener 'listener' on queue 'orders' again");
+    }
+
+    @Test
+    void messageThatNoRequestCanNameIsIgnoredAndItsNeighboursAreNot(CapturedOutput output) {
+        var poll = start("orders", 30).poll(10);
+        var good = messages("m", 3);
+
+        sqs.answer(
+                0,
+                good[0],
+                good[1].toBuilder().receiptHandle(null).build(),
+                good[1].toBuilder().receiptHandle("h".repeat(100_000)).build(),
+                good[1].toBuilder().messageId("").build(),
+                good[2]);
+
+        assertThat(poll.join()).hasSize(2);
+        assertThat(sqs.takeChanges()).isEmpty();
+        assertThat(output)
+                .contains("has no receipt handle: it is ignored")
+                .contains("has a receipt handle of 100000 characters, of which 2048 are permitted")
+                .contains("has no message ID");
+    }
+
+    @Test
+    void messageOfAFifoQueueOvertakesNoneThatIsIgnored() {
+        var poll = start("orders.fifo", 30).poll(10);
+        var good = messages("m", 2);
+
+        sqs.answer(0, good[0].toBuilder().receiptHandle("").build(), good[1]);
+
+        assertThat(poll.join()).isEmpty();
+        assertThat(sqs.takeChanges()).containsExactly(Map.entry("m1", 0));
+    }
+
     /** SQS gives a request that the SDK repeats the same messages, where it knows that it is the same one. */
     @Test
     void requestsToAFifoQueueHaveAnIdEachAndOthersHaveNone() {
