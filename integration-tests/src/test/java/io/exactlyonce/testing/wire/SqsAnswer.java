@@ -1,8 +1,11 @@
 package io.exactlyonce.testing.wire;
 
+import com.sun.net.httpserver.HttpExchange;
+import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
@@ -12,8 +15,18 @@ import tools.jackson.databind.node.ObjectNode;
  *
  * @param status of HTTP; 0 for no answer at all: the connection is closed
  * @param error as the header {@code x-amzn-query-error} has it; empty without
+ * @param sending how it is sent, if not as SQS sends it
  */
-public record SqsAnswer(int status, ObjectNode body, String error) {
+public record SqsAnswer(
+        int status, ObjectNode body, String error, @Nullable Sending sending) {
+
+    /** How an answer is sent that breaks HTTP's rules, or SQS's. */
+    @FunctionalInterface
+    interface Sending {
+
+        /** Sends the answer; what it does not send stays unsent. */
+        void send(HttpExchange exchange, byte[] text) throws IOException;
+    }
 
     /** The caller sees its connection closed, and does not learn what was done. */
     public static final SqsAnswer LOST = new SqsAnswer(0, JsonNodeFactory.instance.objectNode(), "");
@@ -24,6 +37,15 @@ public record SqsAnswer(int status, ObjectNode body, String error) {
     private static final String MESSAGES = "Messages";
     private static final String FAILED = "Failed";
     private static final String SUCCESSFUL = "Successful";
+
+    public SqsAnswer(int status, ObjectNode body, String error) {
+        this(status, body, error, null);
+    }
+
+    /** Returns the same answer, sent in another way. */
+    SqsAnswer sentBy(Sending other) {
+        return new SqsAnswer(status, body, error, other);
+    }
 
     static SqsAnswer ok(ObjectNode body) {
         return new SqsAnswer(OK, body, "");

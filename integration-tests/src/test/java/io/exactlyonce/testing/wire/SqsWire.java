@@ -71,6 +71,10 @@ public final class SqsWire implements AutoCloseable {
             }
             byte[] text = MAPPER.writeValueAsBytes(answer.body());
             exchange.getResponseHeaders().set("Content-Type", JSON);
+            if (answer.sending() != null) {
+                answer.sending().send(exchange, text);
+                return;
+            }
             if (!answer.error().isEmpty()) {
                 exchange.getResponseHeaders().set(ERROR, answer.error());
             }

@@ -1,0 +1,121 @@
+package io.exactlyonce.testing.wire;
+
+import io.exactlyonce.testing.wire.SqsAnswer.Sending;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import tools.jackson.databind.node.ObjectNode;
+
+/** Answers that AWS does not give: those of a broken proxy, or of a server that wants harm. */
+public final class HostileAnswers {
+
+    private static final int OK = 200;
+    private static final String MESSAGES = "Messages";
+
+    private HostileAnswers() {}
+
+    /** Each message of a receive is changed. */
+    public static Trouble message(Consumer<ObjectNode> change) {
+        return messages(messages -> {
+            messages.forEach(change);
+            return messages;
+        });
+    }
+
+    /** A system attribute of each message has another text; none with {@code null}. */
+    public static Trouble attribute(String name, String value) {
+        return message(message -> {
+            ObjectNode attributes = message.withObjectProperty("Attributes");
+            attributes.remove(name);
+            if (value != null) {
+                attributes.put(name, value);
+            }
+        });
+    }
+
+    /** A receive has other messages. */
+    public static Trouble messages(UnaryOperator<List<ObjectNode>> change) {
+        return body(body -> {
+            List<ObjectNode> copies = SqsCall.objects(body.path(MESSAGES)).stream()
+                    .map(ObjectNode::deepCopy)
+                    .toList();
+            body.putArray(MESSAGES).addAll(change.apply(new ArrayList<>(copies)));
+        });
+    }
+
+    /** A receive has more messages than it was asked for, as many as there are. */
+    public static Trouble more(SqsBackend behind) {
+        return (call, server) -> {
+            List<ObjectNode> all = new ArrayList<>(server.answer(call).messages());
+            ObjectNode more = call.body().deepCopy();
+            more.put("MaxNumberOfMessages", 10).put("WaitTimeSeconds", 0);
+            for (int round = 0; round < 3; round++) {
+                all.addAll(behind.answer(new SqsCall(call.action(), call.caller(), more))
+                        .messages());
+            }
+            return SqsAnswer.ofReceive(all);
+        };
+    }
+
+    /** What was asked for is done, and the answer is changed. */
+    public static Trouble body(Consumer<ObjectNode> change) {
+        return (call, server) -> {
+            SqsAnswer answer = server.answer(call);
+            ObjectNode changed = answer.body().deepCopy();
+            change.accept(changed);
+            return new SqsAnswer(answer.status(), changed, answer.error());
+        };
+    }
+
+    /** Nothing is done, and a batch is answered with the body. */
+    public static Trouble instead(Consumer<ObjectNode> body) {
+        return (call, server) -> {
+            SqsAnswer answer = SqsAnswer.ofReceive(List.of());
+            answer.body().remove(MESSAGES);
+            body.accept(answer.body());
+            return answer;
+        };
+    }
+
+    /** Nothing is done. */
+    public static Trouble refused(String code, String message) {
+        return (call, server) -> SqsAnswer.refused(new SqsError(code, message, true));
+    }
+
+    /** What was asked for is done, and its answer is longer than what is sent: the connection is then closed. */
+    public static Trouble cutOff() {
+        return sent((exchange, text) -> {
+            exchange.sendResponseHeaders(OK, text.length + 1000L);
+            exchange.getResponseBody().write(text);
+            exchange.getResponseBody().flush();
+        });
+    }
+
+    /** What was asked for is done, and the end of its answer does not come. */
+    public static Trouble withoutEnd(Duration open) {
+        return sent((exchange, text) -> {
+            exchange.sendResponseHeaders(OK, text.length + 1000L);
+            exchange.getResponseBody().write(text);
+            exchange.getResponseBody().flush();
+            LockSupport.parkNanos(open.toNanos());
+        });
+    }
+
+    /** What was asked for is done, and a page of another server answers. */
+    public static Trouble page(String html) {
+        return sent((exchange, text) -> {
+            byte[] page = html.getBytes(StandardCharsets.UTF_8);
+            exchange.getResponseHeaders().set("Content-Type", "text/html");
+            exchange.sendResponseHeaders(OK, page.length);
+            exchange.getResponseBody().write(page);
+        });
+    }
+
+    private static Trouble sent(Sending sending) {
+        return (call, server) -> server.answer(call).sentBy(sending);
+    }
+}
