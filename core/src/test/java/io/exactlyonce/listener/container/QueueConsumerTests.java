@@ -210,7 +210,9 @@ class QueueConsumerTests {
         awaitRequests(3);
 
         mayEnd.complete(null);
-        await().atMost(Duration.ofSeconds(5)).until(() -> sqs.deletes().size() == 9);
+        // Handlers that end on two threads may share a request.
+        await().atMost(Duration.ofSeconds(5))
+                .until(() -> sqs.deletes().stream().mapToInt(List::size).sum() == 9);
         assertThat(sqs.requests())
                 .as("one poll at a time where none brings anything")
                 .hasSize(3);
