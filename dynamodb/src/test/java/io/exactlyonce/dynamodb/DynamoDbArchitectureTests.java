@@ -97,7 +97,11 @@ class DynamoDbArchitectureTests {
             .should()
             .dependOnClassesThat(resideInAPackage("io.exactlyonce..")
                     .and(not(resideInAnyPackage(
-                            BASE + "..", "io.exactlyonce", "io.exactlyonce.claim", "io.exactlyonce.time"))))
+                            BASE + "..",
+                            "io.exactlyonce",
+                            "io.exactlyonce.claim",
+                            "io.exactlyonce.boundary",
+                            "io.exactlyonce.time"))))
             .orShould()
             .dependOnClassesThat()
             .resideInAPackage("org.springframework..");

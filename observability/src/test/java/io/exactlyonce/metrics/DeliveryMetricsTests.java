@@ -223,8 +223,12 @@ class DeliveryMetricsTests {
     void queuesAndListenersAreMeasuredApart() {
         metrics.subscribed(orders);
         metrics.subscribed(subscription("parcels", 300));
-        metrics.on(new DeliveryEvent.Delivered(subscription("parcels", 300), Duration.ofSeconds(150)));
-        watch.on(new DeliveryEvent.Delivered(subscription("parcels", 300), Duration.ofSeconds(150)));
+        for (int delivery = 0; delivery < 300; delivery++) {
+            DeliveryEvent delivered =
+                    new DeliveryEvent.Delivered(subscription("parcels", 300), Duration.ofSeconds(150));
+            metrics.on(delivered);
+            watch.on(delivered);
+        }
 
         assertThat(gauge("exactly.once.window", "orders")).isEqualTo(30);
         assertThat(gauge("exactly.once.window", "parcels")).isEqualTo(300);
