@@ -455,7 +455,7 @@ public final class Delivery {
         return abandoned;
     }
 
-    /** Its handler has called its listener's stop, which neither waits for it nor stops it. */
+    /** The stop of the listener goes on without this delivery: the handler has called it, and ends by itself. */
     public void outliveStop() {
         outlivesStop = true;
     }

@@ -7,7 +7,10 @@ import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** An event of deliveries; {@link RenewalEvent} has those of renewals. {@link Subscription#levels} counts those that are in flight, wait or are being recorded. */
+/**
+ * An event of deliveries. Events of renewals are {@link RenewalEvent}s. {@link Subscription#levels} counts deliveries that are in flight,
+ * wait, or are being recorded.
+ */
 public sealed interface DeliveryEvent {
 
     /**

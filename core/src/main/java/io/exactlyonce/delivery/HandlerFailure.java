@@ -30,7 +30,7 @@ public final class HandlerFailure {
     /**
      * Returns the failure that a call of a handler ended with.
      *
-     * @param isWrapper recognizes the exceptions of other callers, which are unwrapped as those of proxies are
+     * @param isWrapper returns true for exceptions of other callers, which are unwrapped like those of proxies
      */
     public static HandlerFailure of(Throwable thrown, Predicate<Throwable> isWrapper) {
         Throwable handlers = Causes.of(thrown)
@@ -45,9 +45,9 @@ public final class HandlerFailure {
     }
 
     /**
-     * Returns the failures of single items of a batch, by position; nothing if all have failed: the handler named none, or one that
-     * is not there, or it threw another exception, even one that such a list has caused. A transaction may have undone all effects
-     * then.
+     * Returns the failures of single items of a batch, by position. The result is empty if the whole batch has failed: the handler
+     * threw no {@link BatchItemFailures}, or one with a position that is not in the batch. A {@link BatchItemFailures} that is only
+     * the cause of another exception does not count, since a transaction may have undone all effects.
      */
     public Map<Integer, Throwable> ofItems(int size) {
         if (!(handlers instanceof BatchItemFailures items)) {
@@ -63,9 +63,8 @@ public final class HandlerFailure {
     }
 
     /**
-     * Returns whether an interrupt ended the handler, ours or the application's, or the handler found one of its claims lost by {@code
-     * ensureHeld()} or {@code fence()}. Its earlier effects are then in doubt, for every claim that it ran under. The failures that a
-     * handler names for single items count as well.
+     * Returns whether an interrupt ended the handler, or {@code ensureHeld()} or {@code fence()} told it that one of its claims is
+     * lost. Its earlier effects are then in doubt, for every claim that it ran under. Failures of single items count as well.
      */
     public boolean wasStopped(List<ClaimId> claims) {
         return Causes.of(thrown)

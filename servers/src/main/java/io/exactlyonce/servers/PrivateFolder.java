@@ -96,7 +96,7 @@ final class PrivateFolder {
         }
     }
 
-    /** Whoever may write to a folder above this one may put another in its place, unless that folder is sticky, as /tmp is. */
+    /** A user who may write to a folder above this one could replace it, unless that folder is sticky, as /tmp is. */
     private static void requireInPlace(Path parent, Path path) throws IOException {
         for (Path above = parent; above != null; above = above.getParent()) {
             boolean isOpen = Files.getPosixFilePermissions(above).contains(PosixFilePermission.OTHERS_WRITE);

@@ -309,12 +309,13 @@ final class Dispatcher {
             if (each instanceof ReceivedMessage message && isStopping(message.delivery())) {
                 log.info("{} is not awaited by the stop of its listener, which its own handler has called", message);
                 message.delivery().outliveStop();
+                sink.keepThreads();
                 free(message);
             }
         }
     }
 
-    /** Spring Cloud AWS stops containers on threads of its own, and tells nobody who has asked for it; a handler's stack does. */
+    /** Only the stack of a handler shows that it has called a stop: Spring Cloud AWS stops containers on threads of its own. */
     private static boolean isStopping(Delivery delivery) {
         if (!delivery.wasHandled()) {
             return false;

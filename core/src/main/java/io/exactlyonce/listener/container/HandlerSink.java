@@ -34,6 +34,7 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     private final ListenerEngine engine;
 
     private final boolean hasOwnExecutor;
+    private volatile @Nullable ExecutorConfigurationSupport containers;
 
     /** @param hasOwnExecutor whether the executor is the application's, which the container does not shut down */
     HandlerSink(ListenerEngine engine, boolean hasOwnExecutor) {
@@ -41,16 +42,21 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
         this.hasOwnExecutor = hasOwnExecutor;
     }
 
-    /**
-     * The container shuts its executor down when its message sources have stopped. They have interrupted the handlers
-     * that are to be interrupted; one that has called the stop ends by itself.
-     */
     @Override
     public void setTaskExecutor(TaskExecutor executor) {
-        if (!hasOwnExecutor && executor instanceof ExecutorConfigurationSupport containers) {
-            containers.setWaitForTasksToCompleteOnShutdown(true);
-        }
+        containers = !hasOwnExecutor && executor instanceof ExecutorConfigurationSupport made ? made : null;
         super.setTaskExecutor(executor);
+    }
+
+    /**
+     * Keeps the container from interrupting its threads when it shuts its executor down, after its message sources have
+     * stopped: a handler that has called the stop ends by itself.
+     */
+    void keepThreads() {
+        ExecutorConfigurationSupport shutDown = containers;
+        if (shutDown != null) {
+            shutDown.setWaitForTasksToCompleteOnShutdown(true);
+        }
     }
 
     @Override

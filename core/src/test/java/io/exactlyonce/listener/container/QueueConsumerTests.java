@@ -517,6 +517,27 @@ class QueueConsumerTests {
         polls.join();
     }
 
+    @Test
+    void interceptorThatHangsIsInterruptedWhenItsListenerStops() throws Exception {
+        CountDownLatch hasBegun = new CountDownLatch(1);
+        CountDownLatch wasInterrupted = new CountDownLatch(1);
+        start(options -> options.listenerShutdownTimeout(Duration.ofMillis(100)), () -> {
+            hasBegun.countDown();
+            try {
+                new CountDownLatch(1).await();
+            } catch (InterruptedException stopped) {
+                wasInterrupted.countDown();
+            }
+        });
+        awaitRequests(1);
+        sqs.answer(0, message("m", "", 1));
+        assertThat(hasBegun.await(5, TimeUnit.SECONDS)).isTrue();
+
+        stopFromHandler();
+
+        assertThat(wasInterrupted.await(5, TimeUnit.SECONDS)).isTrue();
+    }
+
     /** Its own failure counts, as if another thread had stopped the listener: with PARK, a key in doubt would be parked. */
     @Test
     void handlerThatStopsItsListenerIsNeitherAwaitedNorInterruptedNorInDoubt() {
