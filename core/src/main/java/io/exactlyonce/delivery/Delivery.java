@@ -23,6 +23,17 @@ import org.jspecify.annotations.Nullable;
  * One receipt of a message: how far it has come, what holds its key, and how its attempt ended. It is received, perhaps
  * handled, then settled once: acknowledged, returned or abandoned; {@link DeliveryState} has the steps.
  *
+ * <p>Endings have three verbs:
+ *
+ * <table>
+ * <caption>Who ends what</caption>
+ * <tr><th>stop</th><td>asks: {@link #holdBack} and {@link #holdClaimBack} before the handler, {@link #stopHandler} while it runs,
+ *     {@link #abandon} both</td></tr>
+ * <tr><th>record</th><td>sets the outcome: {@link #resolve} and {@link #markFailed} that of the attempt, {@link #decide} that of
+ *     the message; {@link #settle} applies it</td></tr>
+ * <tr><th>end</th><td>is final: {@link #endProcessing} for the thread that processes it, {@link #end} for all</td></tr>
+ * </table>
+ *
  * <p>Its state and all that a listener's stop, a renewal or an acknowledgement touches is thread-safe. The rest is of the thread that
  * processes it, then of the one that records it: the store's queue, the executor and futures hand it over.
  */
@@ -56,13 +67,13 @@ public final class Delivery {
     private volatile CompletableFuture<Void> processed = PROCESSED;
     private volatile @Nullable Window window;
     private volatile @Nullable Disposition disposition;
-    private volatile @Nullable Cancellation handler;
+    private volatile @Nullable Cancellation call;
     private volatile boolean heldBack;
     private volatile boolean stopRequested;
     private volatile boolean abandoned;
     private volatile boolean outlivesStop;
     private volatile @Nullable String failure;
-    private @Nullable CompletableFuture<Void> finished;
+    private @Nullable CompletableFuture<Void> ended;
 
     private SentContent sent = NOTHING;
     private Runnable delete = () -> {
@@ -218,14 +229,14 @@ public final class Delivery {
             processed = new CompletableFuture<>();
             begun = transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
             if (!begun) {
-                finishProcessing();
+                endProcessing();
             }
         }
         return begun;
     }
 
-    /** Has been processed, and its outcome is recorded if that was possible. */
-    public void finishProcessing() {
+    /** Ends the processing: the outcome is recorded, if that was possible. */
+    public void endProcessing() {
         processed.complete(null);
     }
 
@@ -321,11 +332,11 @@ public final class Delivery {
     }
 
     /** Enters a call, which other deliveries of its batch may share: whatever stops one of them stops it. */
-    public void beginCall(Cancellation call) {
-        handler = call;
+    public void beginCall(Cancellation begun) {
+        call = begun;
         // A stop that came first reaches what begins later.
         if (stopRequested) {
-            call.stop();
+            begun.stop();
         }
     }
 
@@ -341,12 +352,12 @@ public final class Delivery {
 
     /** Returns the latest call of its reconciler or handler. Only if there was one. */
     public Cancellation call() {
-        return Objects.requireNonNull(handler);
+        return Objects.requireNonNull(call);
     }
 
     /** Returns whether its reconciler or handler was called, however that ended. */
-    public boolean wasHandled() {
-        return handler != null;
+    public boolean wasCalled() {
+        return call != null;
     }
 
     /**
@@ -362,21 +373,25 @@ public final class Delivery {
             return transition(DeliveryState.HANDLING, DeliveryState.HANDLED);
         }
         window().stopLeaseRenewal();
-        return hadNoEffect();
+        return markFailed();
     }
 
     /** Releases its claim, not in doubt, before its handler was called, unless its listener's stop does. */
     public void release(String reason) {
         claim = null;
         if (resolve(new ClaimResolution.Released(id(), reason, false))) {
-            handler = null;
+            call = null;
         } else {
             resolution = null;
         }
     }
 
-    /** Its handler was not called, or failed, or its transaction was rolled back; returns whether that is how it ended. */
-    public boolean hadNoEffect() {
+    /**
+     * Marks the attempt as failed: its handler was not called, or failed, or must stop, or its transaction was rolled back.
+     *
+     * @return false if another thread moved the delivery on first
+     */
+    public boolean markFailed() {
         return transition(DeliveryState.CLAIMED, DeliveryState.FAILED)
                 || transition(DeliveryState.HANDLING, DeliveryState.FAILED);
     }
@@ -413,7 +428,7 @@ public final class Delivery {
 
     /** Returns whether it has been kept from its handler because its listener is stopping. */
     public boolean isHeldBack() {
-        return heldBack && !wasHandled();
+        return heldBack && !wasCalled();
     }
 
     /**
@@ -438,9 +453,9 @@ public final class Delivery {
      */
     public void stopHandler() {
         stopRequested = true;
-        Cancellation call = handler;
-        if (call != null) {
-            call.stop();
+        Cancellation running = call;
+        if (running != null) {
+            running.stop();
         }
     }
 
@@ -476,7 +491,7 @@ public final class Delivery {
         while (now.mayBecome(DeliveryState.ABANDONED) && !transition(now, DeliveryState.ABANDONED)) {
             now = state;
         }
-        finishProcessing();
+        endProcessing();
         return !now.isSettled() && state == DeliveryState.ABANDONED;
     }
 
@@ -526,28 +541,24 @@ public final class Delivery {
         return now.isAcknowledged() || (!isLeft && !(disposition instanceof Disposition.Wait) && isOnItsLastReceive());
     }
 
-    /** Completes when nothing more is done with this delivery. */
-    public synchronized CompletableFuture<Void> finished() {
-        finished = finished == null ? new CompletableFuture<>() : finished;
-        return finished;
-    }
-
-    /** Nothing more is done with this delivery, whose message is visible again. */
-    public void returned() {
-        finished().complete(null);
+    /** Completes when the delivery has ended. */
+    public synchronized CompletableFuture<Void> ended() {
+        ended = ended == null ? new CompletableFuture<>() : ended;
+        return ended;
     }
 
     /**
-     * Nothing more is done with this delivery, which was not returned; returns whether it held a claim that did not
-     * reach its handler.
+     * Ends the delivery: nothing more is done with it.
+     *
+     * @return whether it still held a claim that never reached its handler
      */
-    public boolean finish() {
+    public boolean end() {
         DeliveryState now = state;
         while (!now.isFinal()
                 && !transition(now, now.isAcknowledged() ? DeliveryState.GONE : DeliveryState.ABANDONED)) {
             now = state;
         }
-        finished().complete(null);
+        ended().complete(null);
         return now == DeliveryState.CLAIMED;
     }
 

@@ -91,10 +91,10 @@ class DeliveryStateTests {
                 .isTrue();
 
         Delivery delivery = in(state);
-        delivery.finish();
+        delivery.end();
 
         assertThat(ARROWS.get(delivery.state())).isEmpty();
-        assertThat(delivery.finished()).isCompleted();
+        assertThat(delivery.ended()).isCompleted();
     }
 
     @ParameterizedTest

@@ -62,8 +62,8 @@ class DeliveryTests {
         Delivery recorded = claiming(rig.receive());
         recorded.decide(new Disposition.Acknowledge());
 
-        assertThat(claimed.finish()).isTrue();
-        assertThat(recorded.finish()).isFalse();
+        assertThat(claimed.end()).isTrue();
+        assertThat(recorded.end()).isFalse();
         assertThat(claimed.state()).isEqualTo(DeliveryState.ABANDONED);
         assertThat(recorded.state()).isEqualTo(DeliveryState.GONE);
     }

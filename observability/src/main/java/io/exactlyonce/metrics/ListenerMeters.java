@@ -159,7 +159,7 @@ final class ListenerMeters extends Meters {
     void settled(Delivery delivery, DeliveryState state) {
         if (state == DeliveryState.ABANDONED) {
             abandoned.increment();
-        } else if (state == DeliveryState.DELETING && delivery.wasHandled()) {
+        } else if (state == DeliveryState.DELETING && delivery.wasCalled()) {
             completions.increment();
         }
     }

@@ -147,7 +147,7 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
                     within(COMPLETION, MessagingConvention.SETTLE, delivery).start();
             Boundary.detach(
                     "Observing a completion",
-                    CompletableFuture.anyOf(delivery.processed(), delivery.finished())
+                    CompletableFuture.anyOf(delivery.processed(), delivery.ended())
                             .thenRun(() -> completion
                                     .lowCardinalityKeyValue(
                                             "exactly.once.recorded", Boolean.toString(delivery.isAcknowledged()))

@@ -97,7 +97,7 @@ public final class Prevented implements DeliveryObserver {
         if (event instanceof DeliveryEvent.Claimed claimed) {
             claimed(claimed.subscription(), claimed.key(), claimed.outcome());
         } else if (event instanceof DeliveryEvent.Settled settled
-                && settled.delivery().wasHandled()) {
+                && settled.delivery().wasCalled()) {
             handled(settled.delivery());
         }
     }

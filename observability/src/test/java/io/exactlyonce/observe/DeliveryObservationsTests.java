@@ -83,7 +83,7 @@ class DeliveryObservationsTests {
         Observation message = handle();
         assertThatObservation("exactly.once.complete").hasBeenStarted().isNotStopped();
         delivery.transition(DeliveryState.HANDLED, DeliveryState.RECORDED);
-        delivery.finishProcessing();
+        delivery.endProcessing();
         message.stop();
 
         assertThatObservation("exactly.once.handle")
@@ -104,12 +104,12 @@ class DeliveryObservationsTests {
         handle();
 
         delivery.transition(DeliveryState.HANDLED, DeliveryState.ABANDONED);
-        delivery.finished().complete(null);
+        delivery.ended().complete(null);
 
         assertThatObservation("exactly.once.complete")
                 .hasLowCardinalityKeyValue("exactly.once.recorded", "false")
                 .hasBeenStopped();
-        delivery.finishProcessing();
+        delivery.endProcessing();
         assertThat(registry).hasNumberOfObservationsWithNameEqualTo("exactly.once.complete", 1);
     }
 
@@ -122,7 +122,7 @@ class DeliveryObservationsTests {
             HandlerScope handling = observations.handling(List.of(delivery));
             handling.leave();
             handling.end(new IllegalStateException("declined"));
-            delivery.finishProcessing();
+            delivery.endProcessing();
         }
 
         assertThat(registry)

@@ -116,7 +116,7 @@ public final class Deliveries {
         observer.on(new DeliveryEvent.Settled(delivery, settled.get()));
         Disposition decided = delivery.disposition();
         switch (settled.get()) {
-            case ABANDONED -> finish(delivery);
+            case ABANDONED -> end(delivery);
             case WAITING ->
                 waiting.admit(delivery, decided instanceof Disposition.Wait wait ? wait.leastDelay() : Duration.ZERO);
             case RETURNED -> {
@@ -176,7 +176,7 @@ public final class Deliveries {
         Window.returnAll(subscription, windows);
         for (Delivery delivery : delays.keySet()) {
             leave(delivery);
-            delivery.returned();
+            delivery.end();
         }
     }
 
@@ -195,19 +195,19 @@ public final class Deliveries {
             delivery.delete();
         } catch (RuntimeException failure) {
             log.warn("Deleting {} failed; it may be redelivered as a duplicate", delivery, failure);
-            finish(delivery);
+            end(delivery);
         }
     }
 
     /** Ends a delivery that was not returned. A claim that did not reach its handler is released. */
-    void finish(Delivery delivery) {
+    void end(Delivery delivery) {
         delivery.window().stop();
         // A delete may be confirmed after the listener has stopped.
-        if (leave(delivery) && delivery.wasHandled()) {
+        if (leave(delivery) && delivery.wasCalled()) {
             Duration taken = Duration.ofNanos(clock.nanoTime() - delivery.receivedAt());
             observer.on(new DeliveryEvent.Delivered(delivery.subscription(), taken));
         }
-        if (delivery.finish()) {
+        if (delivery.end()) {
             Boundary.detach("The release of a claim", claims.release(delivery));
         }
     }
@@ -224,13 +224,13 @@ public final class Deliveries {
     /** The queue has confirmed the delete. */
     public void acknowledged(Delivery delivery) {
         observer.on(new DeliveryEvent.Acknowledged(delivery));
-        finish(delivery);
+        end(delivery);
     }
 
     /** The queue has rejected the delete: the message will be redelivered as a duplicate. */
     public void acknowledgementFailed(Delivery delivery) {
         log.warn("Deleting {} failed; it may be redelivered as a duplicate", delivery);
-        finish(delivery);
+        end(delivery);
     }
 
     /**
@@ -241,7 +241,7 @@ public final class Deliveries {
         for (Delivery delivery : deliveries) {
             if (delivery.isRenewed()) {
                 boolean isAbandoned = delivery.crash();
-                finish(delivery);
+                end(delivery);
                 if (isAbandoned) {
                     observer.on(new DeliveryEvent.Settled(delivery, delivery.state()));
                 }
@@ -291,7 +291,7 @@ public final class Deliveries {
     /** Stops all renewals of the listener, but not those of deliveries that outlive the stop, and end by themselves. */
     public void endStop(Subscription subscription) {
         interruptHandlers(subscription);
-        of(subscription).stream().filter(delivery -> !delivery.outlivesStop()).forEach(this::finish);
+        of(subscription).stream().filter(delivery -> !delivery.outlivesStop()).forEach(this::end);
     }
 
     private static void awaitLastMoment(Subscription subscription, List<Delivery> abandoned) {
@@ -325,9 +325,9 @@ public final class Deliveries {
                             if (delivery.transition(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
                                 returnAfter(delivery, Duration.ZERO);
                             }
-                            delivery.finishProcessing();
+                            delivery.endProcessing();
                         },
-                        crash -> delivery.finishProcessing());
+                        crash -> delivery.endProcessing());
             } else if (!delivery.isAcquired()
                     && delivery.holdBack()
                     && delivery.transition(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {

@@ -84,7 +84,7 @@ final class HandlerCall {
                 (done, crash) -> {
                     Throwable failure = crash == null ? outcome.failure() : crash;
                     if (crash != null) {
-                        called.forEach(Delivery::finishProcessing);
+                        called.forEach(Delivery::endProcessing);
                     }
                     if (failure == null) {
                         answer.complete(outcome.result());
@@ -141,7 +141,7 @@ final class HandlerCall {
                     delivery,
                     delivery.spec().key());
             delivery.window().stopLeaseRenewal();
-            delivery.hadNoEffect();
+            delivery.markFailed();
         }
     }
 

@@ -61,7 +61,7 @@ final class Recording {
                 ended.add(delivery);
                 resolutions.add(resolution);
             } else {
-                finishProcessing(delivery);
+                endProcessing(delivery);
             }
         }
         if (resolutions.isEmpty()) {
@@ -80,7 +80,7 @@ final class Recording {
                         recorded(ended.get(index), resolutions.get(index), recorded, failure);
                     }
                 },
-                crash -> ended.forEach(Delivery::finishProcessing));
+                crash -> ended.forEach(Delivery::endProcessing));
     }
 
     private static boolean isRecordWanted(List<Delivery> ended, List<ClaimResolution> resolutions, int failures) {
@@ -118,7 +118,7 @@ final class Recording {
         } else {
             logUnrecorded(delivery, resolution, recorded != null, failure);
         }
-        delivery.finishProcessing();
+        delivery.endProcessing();
     }
 
     /** The attempt has parked its key. Its message is not tried again. */
@@ -159,9 +159,9 @@ final class Recording {
     }
 
     /** Leaves, unless its listener's stop does that. */
-    static void finishProcessing(Delivery delivery) {
+    static void endProcessing(Delivery delivery) {
         if (delivery.state() != DeliveryState.HELD_BACK) {
-            delivery.finishProcessing();
+            delivery.endProcessing();
         }
     }
 }

@@ -136,12 +136,12 @@ public final class TransactionalHandler implements AutoCloseable {
     private void end() {
         failures.forEach((delivery, failed) -> {
             delivery.failed(failed.failure());
-            delivery.hadNoEffect();
+            delivery.markFailed();
             if (failed.mayPark() && delivery.spec().doubt().parksFor(failed.failure())) {
                 park(delivery, failed.failure());
             }
         });
-        batch.forEach(Recording::finishProcessing);
+        batch.forEach(Recording::endProcessing);
     }
 
     /** Returns the deliveries that are neither committed nor decided on. */
@@ -318,7 +318,7 @@ public final class TransactionalHandler implements AutoCloseable {
                 } else {
                     claimed(delivery);
                     outcome.add(delivery.claim().lost("its listener had stopped before the handler was called"));
-                    delivery.hadNoEffect();
+                    delivery.markFailed();
                     groups.stopGroupOf(delivery);
                 }
             }

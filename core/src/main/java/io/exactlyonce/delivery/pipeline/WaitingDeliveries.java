@@ -148,7 +148,7 @@ public final class WaitingDeliveries {
     public void tick() {
         for (Delivery delivery : deliveries) {
             if (!delivery.window().isInvisible() && take(delivery)) {
-                inFlight.finish(delivery);
+                inFlight.end(delivery);
             }
         }
         // A delivery that starts waiting during the look is left for the next one: the look may be older than its
@@ -158,7 +158,7 @@ public final class WaitingDeliveries {
             return;
         }
         try {
-            end(
+            endWaits(
                     waiting,
                     claims.peek(waiting.stream()
                             .map(delivery -> delivery.request().key())
@@ -179,7 +179,7 @@ public final class WaitingDeliveries {
      * Exposes one waiting delivery per free key: others would be refused, and would use up a receive. While claims on
      * its path get no answer, only when a trial poll is due: its claim may be the only probe.
      */
-    private void end(List<Delivery> waiting, Map<ClaimKey, KeyState> states) {
+    private void endWaits(List<Delivery> waiting, Map<ClaimKey, KeyState> states) {
         Set<ClaimKey> exposed = new HashSet<>();
         for (Delivery delivery : waiting) {
             ClaimKey key = delivery.request().key();
@@ -189,12 +189,12 @@ public final class WaitingDeliveries {
                     : state.status() != Status.HELD;
             if (isOver && take(delivery)) {
                 log.debug("{} has waited: its key {} is {}", delivery, key, state.status());
-                end(delivery, state);
+                endWait(delivery, state);
             }
         }
     }
 
-    private void end(Delivery delivery, KeyState state) {
+    private void endWait(Delivery delivery, KeyState state) {
         switch (state.status()) {
             case FREE -> returnAfter(delivery, Duration.ZERO);
             case COMPLETED -> completed(delivery, state);

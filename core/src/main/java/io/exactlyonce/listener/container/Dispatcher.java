@@ -317,7 +317,7 @@ final class Dispatcher {
 
     /** Only the stack of a handler shows that it has called a stop: Spring Cloud AWS stops containers on threads of its own. */
     private static boolean isStopping(Delivery delivery) {
-        if (!delivery.wasHandled()) {
+        if (!delivery.wasCalled()) {
             return false;
         }
         for (StackTraceElement frame : delivery.call().stack()) {

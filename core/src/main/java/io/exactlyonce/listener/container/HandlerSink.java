@@ -109,7 +109,7 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
                 .anyMatch(each -> each instanceof BatchItemFailures || each instanceof ClaimLostException);
         messages.stream()
                 .map(ReceivedMessage::delivery)
-                .filter(delivery -> !isOfSome || !delivery.wasHandled())
+                .filter(delivery -> !isOfSome || !delivery.wasCalled())
                 .forEach(delivery -> delivery.failed(Causes.root(failure)));
         log.debug("Error processing {}", messages, failure);
         return null;

@@ -108,7 +108,7 @@ class DeliveriesTests {
         Delivery delivery = DeliveryRig.asking(rig.receive());
         rig.pipeline().claim(List.of(delivery)).join();
 
-        deliveries.finish(delivery);
+        deliveries.end(delivery);
 
         rig.assertReleased(FailedAttempt.NOT_CALLED);
     }

@@ -42,7 +42,7 @@ class ListenerStopTests {
                 .hasMessageStartingWith(delivery + " was not started");
         assertThat(rig.settle(delivery)).isFalse();
         assertThat(delivery.processed()).as("nothing waits for it").isCompleted();
-        assertThat(delivery.finished()).isCompleted();
+        assertThat(delivery.ended()).isCompleted();
     }
 
     @Test

@@ -200,7 +200,7 @@ final class Journal implements DeliveryObserver {
 
     private void settled(Delivery delivery) {
         meet(delivery).ifPresent(delivered -> {
-            Boundary.detach("A test's journal", delivery.finished().thenRun(() -> {
+            Boundary.detach("A test's journal", delivery.ended().thenRun(() -> {
                 delivered.gone();
                 notifyChange();
             }));
