@@ -24,6 +24,7 @@ import com.tngtech.archunit.core.importer.Location;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import io.exactlyonce.delivery.Delivery;
 import java.time.Clock;
 import java.time.temporal.Temporal;
 import java.util.Calendar;
@@ -294,6 +295,19 @@ class ArchitectureTests {
             .dependOnClassesThat(resideInAPackage("org.springframework..").or(resideInAnyPackage(SQL)));
 
     /** Set by an hour, forwards or backwards, it changes nothing: the engine's time is monotonic, or the database's. */
+    /** Renewals, the queue's answers and metrics come on threads that do not process the delivery. */
+    @ArchTest
+    static final ArchRule onlyTheProcessingThreadHasTheAttempt = noClasses()
+            .that()
+            .resideInAnyPackage(
+                    "io.exactlyonce.renewal..",
+                    "io.exactlyonce.visibility..",
+                    "io.exactlyonce.metrics..",
+                    "io.exactlyonce.window..",
+                    "io.exactlyonce.audit..")
+            .should()
+            .callMethod(Delivery.class, "attempt");
+
     @ArchTest
     static final ArchRule noClassReadsTheWallClock = noClasses()
             .should()

@@ -1,11 +1,5 @@
 package io.exactlyonce.delivery;
 
-import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimResolution;
-import io.exactlyonce.claim.transaction.ClaimTransactionException;
 import io.exactlyonce.renewal.Window;
 import io.exactlyonce.visibility.RepeatedLines;
 import io.exactlyonce.visibility.Subscription;
@@ -15,13 +9,12 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One receipt of a message: how far it has come, what holds its key, and how its attempt ended. It is received, perhaps
- * handled, then settled once: acknowledged, returned or abandoned; {@link DeliveryState} has the steps.
+ * One receipt of a message: it is received, perhaps handled, then settled once: acknowledged, returned or abandoned. {@link
+ * DeliveryState} has the steps. Every thread may use it; what belongs to the thread that processes it is its {@link Attempt}.
  *
  * <p>Endings have three verbs:
  *
@@ -29,13 +22,10 @@ import org.jspecify.annotations.Nullable;
  * <caption>Who ends what</caption>
  * <tr><th>stop</th><td>asks: {@link #holdBack} and {@link #holdClaimBack} before the handler, {@link #stopHandler} while it runs,
  *     {@link #abandon} both</td></tr>
- * <tr><th>record</th><td>sets the outcome: {@link #resolve} and {@link #markFailed} that of the attempt, {@link #decide} that of
+ * <tr><th>record</th><td>sets the outcome: {@link Attempt#resolve} and {@link #markFailed} that of the attempt, {@link #decide} that of
  *     the message; {@link #settle} applies it</td></tr>
  * <tr><th>end</th><td>is final: {@link #endProcessing} for the thread that processes it, {@link #end} for all</td></tr>
  * </table>
- *
- * <p>Its state and all that a listener's stop, a renewal or an acknowledgement touches is thread-safe. The rest is of the thread that
- * processes it, then of the one that records it: the store's queue, the executor and futures hand it over.
  */
 public final class Delivery {
 
@@ -44,24 +34,12 @@ public final class Delivery {
 
     private static final CompletableFuture<Void> PROCESSED = CompletableFuture.completedFuture(null);
 
-    /** The message's content. */
-    @FunctionalInterface
-    public interface SentContent {
-
-        /** Returns the sender's text under a name beside the payload; {@code null} if there is none. */
-        @Nullable String header(String name);
-
-        /** Drops body, payload and headers: no handler gets them any more. */
-        default void forget() {}
-    }
-
-    private static final SentContent NOTHING = name -> null;
-
     private final Subscription subscription;
     private final String messageId;
     private final String receiptHandle;
     private final int receiveCount;
     private final long receivedAt;
+    private final Attempt attempt = new Attempt(this);
 
     private volatile DeliveryState state = DeliveryState.RECEIVED;
     private volatile CompletableFuture<Void> processed = PROCESSED;
@@ -72,20 +50,11 @@ public final class Delivery {
     private volatile boolean stopRequested;
     private volatile boolean abandoned;
     private volatile boolean outlivesStop;
-    private volatile @Nullable String failure;
     private @Nullable CompletableFuture<Void> ended;
 
-    private SentContent sent = NOTHING;
     private Runnable delete = () -> {
         throw new IllegalStateException("Message %s has no delete action".formatted(messageId()));
     };
-    private String group = "";
-    private @Nullable ClaimSpec spec;
-    private boolean keepsResult;
-    private boolean begun;
-    private @Nullable ClaimRequest request;
-    private @Nullable HeldClaim claim;
-    private @Nullable ClaimResolution resolution;
 
     /**
      * @param subscription the listener and its queue, as they were when the message was asked for
@@ -127,27 +96,6 @@ public final class Delivery {
         return receivedAt;
     }
 
-    public void carries(SentContent content) {
-        sent = content;
-    }
-
-    /**
-     * Drops the content, which a sender may make as long as a queue takes, and a converter many times longer. Ids, receipt handle
-     * and key stay.
-     */
-    public void forgetContent() {
-        sent.forget();
-        sent = NOTHING;
-        if (spec != null) {
-            spec = spec.withoutContent();
-        }
-    }
-
-    /** Returns the sender's metadata of a name; {@code null} if there is none, or the content is not known. */
-    public @Nullable String sent(String name) {
-        return sent.header(name);
-    }
-
     /** Sets how the message is deleted after its pipeline has ended; the queue answers later. */
     public void deleteBy(Runnable delete) {
         this.delete = delete;
@@ -157,35 +105,9 @@ public final class Delivery {
         delete.run();
     }
 
-    /**
-     * Sets its listener's claim.
-     *
-     * @param wanted {@code null} if the message has no usable key: it is returned with backoff
-     * @param group the message's group on a FIFO queue if it comes in a batch, else empty
-     * @param keepsResult whether the handler's result is stored: there is no result of one message of a batch
-     */
-    public void specify(@Nullable ClaimSpec wanted, String group, boolean keepsResult) {
-        this.spec = wanted;
-        this.group = group;
-        this.keepsResult = keepsResult;
-    }
-
-    public String group() {
-        return group;
-    }
-
-    /** Returns its listener's claim. Only if its message has a usable key. */
-    public ClaimSpec spec() {
-        return Objects.requireNonNull(spec);
-    }
-
-    /** Returns whether its key is claimed in a transaction of the application's, together with the handler's effects. */
-    public boolean isTransactional() {
-        return spec != null && spec.transaction() != null;
-    }
-
-    public boolean keepsResult() {
-        return keepsResult;
+    /** Returns what belongs to the thread that processes this delivery. */
+    public Attempt attempt() {
+        return attempt;
     }
 
     public void renewBy(Window renewed) {
@@ -222,15 +144,13 @@ public final class Delivery {
         return STATE.compareAndSet(this, from, to);
     }
 
-    /** Begins to be processed, unless its listener has stopped; returns whether it has begun, now or before. */
-    public boolean beginProcessing() {
+    /** Starts processing, unless the listener stopped first; returns whether it has started. */
+    boolean beginProcessing() {
+        // Before the step: a stopping listener must not treat this delivery as unprocessed.
+        processed = new CompletableFuture<>();
+        boolean begun = transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
         if (!begun) {
-            // Before the step: a stopping listener must not treat this delivery as unprocessed.
-            processed = new CompletableFuture<>();
-            begun = transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
-            if (!begun) {
-                endProcessing();
-            }
+            endProcessing();
         }
         return begun;
     }
@@ -245,44 +165,6 @@ public final class Delivery {
         return processed;
     }
 
-    /** Returns whether its key is to be claimed once it has begun: it has one, and it was not asked for. */
-    public boolean isToBeClaimed() {
-        return spec != null && request == null;
-    }
-
-    /** Requests its key with these settings. */
-    public ClaimRequest makeRequest(ClaimSettings terms) {
-        request = terms.request(spec(), subscription.window());
-        return request;
-    }
-
-    public ClaimRequest request() {
-        return Objects.requireNonNull(request);
-    }
-
-    public ClaimId id() {
-        return request().id();
-    }
-
-    /**
-     * Its key is held for it, and renewed from now on.
-     *
-     * @param askedAt when the claim was asked for, by the monotonic clock
-     * @param fence ties the caller's own transaction to the claim
-     * @return whether it still waits for the claim: otherwise that is to be released
-     */
-    public boolean acquired(Acquired acquired, long askedAt, Predicate<ClaimId> fence) {
-        Window renewed = window();
-        claim = new HeldClaim(id(), acquired, renewed::isHeld, () -> fence.test(id()));
-        renewed.renewLease(id(), request().lease(), askedAt, this::stopHandler);
-        return transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
-    }
-
-    /** Its key is held by a transaction that has not ended yet, and no lease is to be renewed. */
-    public void acquiredWithin(HeldClaim held) {
-        claim = held;
-    }
-
     /** Sets what to do with this delivery, which does not hold its key. */
     public void decide(Disposition decided) {
         disposition = decided;
@@ -295,15 +177,6 @@ public final class Delivery {
         return disposition;
     }
 
-    public boolean isAcquired() {
-        return claim != null;
-    }
-
-    /** Returns the claim on its key. Only while it holds one. */
-    public HeldClaim claim() {
-        return Objects.requireNonNull(claim);
-    }
-
     /** Returns whether nothing has stopped its handler, and no other consumer can have its message. */
     public boolean mayStillBeHandled() {
         return mayHandlerBegin() && window().isInvisible();
@@ -312,14 +185,6 @@ public final class Delivery {
     /** Returns whether the handler may begin, if nothing has stopped it. */
     public boolean mayHandlerBegin() {
         return !stopRequested && !heldBack;
-    }
-
-    /**
-     * Returns whether the handler may be called now: nothing has stopped it, its time is not up, and its claim is held by
-     * this JVM's clock. Asked right before the call, and again after whatever may have taken long.
-     */
-    public boolean isReady() {
-        return claim != null && mayHandlerBegin() && window().isHeld() && !window().isPastTimeout();
     }
 
     /**
@@ -340,14 +205,19 @@ public final class Delivery {
         }
     }
 
-    /** Returns whether its handler has begun and not ended, nothing has stopped it, and its claim is held by this JVM's clock. */
-    public boolean mayWork() {
-        return state == DeliveryState.HANDLING && !stopRequested && (isTransactional() || window().isHeld());
-    }
-
     /** Returns whether its effect has happened, recorded or not. */
     public boolean isCompleted() {
         return state == DeliveryState.HANDLED || isAcknowledged();
+    }
+
+    /** Forgets a call that had no effect. */
+    void forgetCall() {
+        call = null;
+    }
+
+    /** Returns whether its handler runs, and was not stopped. */
+    boolean isHandling() {
+        return state == DeliveryState.HANDLING && !stopRequested;
     }
 
     /** Returns the latest call of its reconciler or handler. Only if there was one. */
@@ -361,32 +231,6 @@ public final class Delivery {
     }
 
     /**
-     * Its attempt has ended, and is to be recorded. An effect that has happened is recorded by a completion: from here
-     * on the message is deleted or abandoned, but not returned.
-     *
-     * @return whether that is how it ended: its listener's stop may release its claim meanwhile
-     */
-    public boolean resolve(ClaimResolution ended) {
-        resolution = ended;
-        if (ended instanceof ClaimResolution.Completed) {
-            window().completing();
-            return transition(DeliveryState.HANDLING, DeliveryState.HANDLED);
-        }
-        window().stopLeaseRenewal();
-        return markFailed();
-    }
-
-    /** Releases its claim, not in doubt, before its handler was called, unless its listener's stop does. */
-    public void release(String reason) {
-        claim = null;
-        if (resolve(new ClaimResolution.Released(id(), reason, false))) {
-            call = null;
-        } else {
-            resolution = null;
-        }
-    }
-
-    /**
      * Marks the attempt as failed: its handler was not called, or failed, or must stop, or its transaction was rolled back.
      *
      * @return false if another thread moved the delivery on first
@@ -394,36 +238,6 @@ public final class Delivery {
     public boolean markFailed() {
         return transition(DeliveryState.CLAIMED, DeliveryState.FAILED)
                 || transition(DeliveryState.HANDLING, DeliveryState.FAILED);
-    }
-
-    /**
-     * Records the failure of its attempt. The first one counts: the handler's own failure precedes later ones. The
-     * message of an application's exception may quote a payload; those of the library's own do not.
-     */
-    public void failed(Throwable thrown) {
-        if (failure == null && spec != null) {
-            Throwable own = Causes.unwrap(thrown);
-            String place = claim == null
-                    ? "%s, not claimed".formatted(spec.key())
-                    : "attempt %d at %s".formatted(claim.attempt(), spec.key());
-            String reason = own instanceof ClaimTransactionException ? ": " + own.getMessage() : "";
-            failure = "%s (%s)%s".formatted(own.getClass().getName(), place, reason);
-        }
-    }
-
-    /**
-     * Returns the failure of its attempt, by class, attempt and key, with the reason if that is the transaction of its
-     * claim; {@code null} if there is none, or no usable key.
-     */
-    public @Nullable String failure() {
-        return failure;
-    }
-
-    /** Takes how its attempt ended, to be recorded; {@code null} if there is nothing to record. */
-    public @Nullable ClaimResolution takeResolution() {
-        ClaimResolution taken = resolution;
-        resolution = null;
-        return taken;
     }
 
     /** Returns whether it has been kept from its handler because its listener is stopping. */

@@ -52,12 +52,15 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
     }
 
     private static Disposition duplicate(Delivery delivery) {
-        log.debug("{} is a duplicate: {} is completed", delivery, delivery.spec());
+        log.debug(
+                "{} is a duplicate: {} is completed",
+                delivery,
+                delivery.attempt().spec());
         return DUPLICATE;
     }
 
     private Disposition mismatch(Delivery delivery) {
-        ClaimSpec spec = delivery.spec();
+        ClaimSpec spec = delivery.attempt().spec();
         if (terms.onMismatch() == MismatchPolicy.WARN) {
             delivery.logLimited(
                     RepeatedLines.Kind.MISMATCH,
@@ -88,7 +91,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
     private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
         Duration window = delivery.subscription().window().length();
         Duration lease = held.leaseRemaining().compareTo(window) > 0 ? window : held.leaseRemaining();
-        log.debug("{} waits: {} is held elsewhere", delivery, delivery.spec());
+        log.debug("{} waits: {} is held elsewhere", delivery, delivery.attempt().spec());
         return new Disposition.Wait(lease.isNegative() ? Duration.ZERO : lease);
     }
 
@@ -99,7 +102,11 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         // Each duplicate of a parked key is a new message, but no news.
         String more = endOfLine(delivery, false);
         if (more != null) {
-            log.warn("{} is returned: {} is parked until an operator decides{}", delivery, delivery.spec(), more);
+            log.warn(
+                    "{} is returned: {} is parked until an operator decides{}",
+                    delivery,
+                    delivery.attempt().spec(),
+                    more);
         }
         return returnParked(delivery);
     }
@@ -110,13 +117,17 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         if (more == null) {
             return returnParked(delivery);
         }
-        if (delivery.failure() == null) {
-            log.warn("{} is returned: {} is parked until an operator decides{}", delivery, delivery.spec(), more);
+        if (delivery.attempt().failure() == null) {
+            log.warn(
+                    "{} is returned: {} is parked until an operator decides{}",
+                    delivery,
+                    delivery.attempt().spec(),
+                    more);
         } else {
             log.warn(
                     "{} failed with {}; its key is parked until an operator decides, and {}{}",
                     delivery,
-                    delivery.failure(),
+                    delivery.attempt().failure(),
                     delivery.subscription().maxReceiveCount() == null
                             ? "the message stays in its queue, which has no dead-letter queue"
                             : "its queue moves the message to the dead-letter queue",

@@ -157,7 +157,7 @@ class BatchDoubtTests {
     void handlerThatLearnsOfOneLostClaimLeavesADoubtOnAllMessages() {
         assertThat(rig.failureOf(items("a", "b", "c"), acquired -> {
                     rig.clock.advance(Duration.ofSeconds(21));
-                    acquired.get(1).claim().ensureHeld();
+                    acquired.get(1).attempt().claim().ensureHeld();
                 }))
                 .isInstanceOf(ClaimLostException.class);
 
@@ -170,7 +170,7 @@ class BatchDoubtTests {
 
         assertThat(rig.failureOf(items("a", "b"), acquired -> {
                     rig.clock.advance(Duration.ofSeconds(21));
-                    acquired.get(1).claim().ensureHeld();
+                    acquired.get(1).attempt().claim().ensureHeld();
                 }))
                 .isInstanceOf(ClaimLostException.class);
 
@@ -322,7 +322,7 @@ class BatchDoubtTests {
 
     private static void nameLossOfSecond(List<Delivery> acquired, BatchItemFailures failures) {
         try {
-            acquired.get(1).claim().ensureHeld();
+            acquired.get(1).attempt().claim().ensureHeld();
         } catch (ClaimLostException lost) {
             failures.add(1, lost);
         }

@@ -71,7 +71,7 @@ class DeliveryLossesTests {
 
     @Test
     void stubbornHandlersDeliveryIsRenewedNoMoreWhenItsListenerStops() {
-        delivery.beginProcessing();
+        delivery.attempt().begin();
         Thread.currentThread().interrupt();
 
         rig.deliveries().endStop(rig.orders);

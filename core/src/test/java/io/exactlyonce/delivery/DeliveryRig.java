@@ -58,7 +58,7 @@ public final class DeliveryRig implements DeliveryObserver {
         @Override
         default Object handle(List<Delivery> claimed) throws Throwable {
             assertThat(claimed).hasSize(1);
-            return handle(claimed.get(0).claim());
+            return handle(claimed.get(0).attempt().claim());
         }
     }
 
@@ -268,13 +268,13 @@ public final class DeliveryRig implements DeliveryObserver {
 
     /** Returns a delivery that comes alone, and asks for this. */
     public static Delivery asking(Delivery delivery, ClaimSpec handling) {
-        delivery.specify(handling, "", true);
+        delivery.attempt().specify(handling, "", true);
         return delivery;
     }
 
     /** Returns a delivery of a batch, which asks for this; {@code null} if its message has no usable key. */
     public static Delivery asking(Delivery delivery, String group, @Nullable ClaimSpec handling) {
-        delivery.specify(handling, group, false);
+        delivery.attempt().specify(handling, group, false);
         return delivery;
     }
 
@@ -294,7 +294,7 @@ public final class DeliveryRig implements DeliveryObserver {
     /** Claims as a container's thread does, and calls the method. */
     public static Object process(DeliveryPipeline pipeline, List<Delivery> deliveries, Handler handler)
             throws Throwable {
-        if (!deliveries.get(0).isTransactional()) {
+        if (!deliveries.get(0).attempt().isTransactional()) {
             pipeline.claim(deliveries).join();
         }
         return pipeline.handle(deliveries, handler);

@@ -96,12 +96,12 @@ class DeliveryTests {
     @Test
     void firstFailureCountsAndAMessageWithoutAKeyHasNone() {
         Delivery delivery = claiming(rig.receive());
-        delivery.failed(new IllegalStateException());
-        delivery.failed(new IllegalArgumentException());
+        delivery.attempt().failed(new IllegalStateException());
+        delivery.attempt().failed(new IllegalArgumentException());
         Delivery unreadable = rig.receive();
-        unreadable.failed(new IllegalStateException());
+        unreadable.attempt().failed(new IllegalStateException());
 
-        assertThat(delivery.failure()).startsWith("java.lang.IllegalStateException");
-        assertThat(unreadable.failure()).isNull();
+        assertThat(delivery.attempt().failure()).startsWith("java.lang.IllegalStateException");
+        assertThat(unreadable.attempt().failure()).isNull();
     }
 }

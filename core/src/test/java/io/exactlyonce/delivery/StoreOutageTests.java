@@ -136,8 +136,8 @@ class StoreOutageTests {
         assertThat(rig.store.claims())
                 .extracting(ClaimRequest::id)
                 .as("the same ids all the time")
-                .containsOnly(one.id(), two.id());
-        assertThat(one.claim().attempt()).isOne();
+                .containsOnly(one.attempt().id(), two.attempt().id());
+        assertThat(one.attempt().claim().attempt()).isOne();
         assertThat(rig.orders.levels().waiting()).hasValue(0);
         assertThat(rig.breaker.permitsPolling()).isTrue();
         assertThat(rig.asked).as("told once").hasSize(1);
@@ -169,7 +169,8 @@ class StoreOutageTests {
 
         assertThat(claimed).isCompleted();
         assertThat(rig.store.releases())
-                .containsExactly(new ClaimResolution.Released(delivery.id(), "the claim got no answer", false));
+                .containsExactly(
+                        new ClaimResolution.Released(delivery.attempt().id(), "the claim got no answer", false));
         rig.assertReturned(delivery, 4);
         assertThat(rig.asked).as("what observers are told").containsExactly("connection refused");
         assertThat(output).contains("got no answer").doesNotContain("cannot be claimed");
@@ -189,7 +190,7 @@ class StoreOutageTests {
         pass(Duration.ofSeconds(5));
 
         assertThat(claimed).isCompleted();
-        assertThat(delivery.isReady()).isTrue();
+        assertThat(delivery.attempt().isReady()).isTrue();
     }
 
     /** To come again would be its end, untried. */
@@ -202,7 +203,7 @@ class StoreOutageTests {
         pass(Duration.ofSeconds(5));
 
         assertThat(claimed).isCompleted();
-        assertThat(last.isReady()).isTrue();
+        assertThat(last.attempt().isReady()).isTrue();
     }
 
     /** P15: a stop during an outage ends with the next attempt. */
@@ -233,7 +234,7 @@ class StoreOutageTests {
         CompletableFuture<Void> second = claim(other);
         pass(Duration.ofSeconds(30));
         rig.store.failClaims(false);
-        answerClaims(failing.id());
+        answerClaims(failing.attempt().id());
 
         for (int poll = 0; poll < 4; poll++) {
             pass(Duration.ofSeconds(3));
@@ -241,9 +242,9 @@ class StoreOutageTests {
         }
 
         assertThat(second).isCompleted();
-        assertThat(other.isReady()).isTrue();
+        assertThat(other.attempt().isReady()).isTrue();
         assertThat(first).isCompleted();
-        assertThat(failing.isAcquired()).isFalse();
+        assertThat(failing.attempt().isAcquired()).isFalse();
         assertThat(rig.breaker.permitsPolling()).isTrue();
     }
 

@@ -31,9 +31,9 @@ public final class DeliveryLogContext implements DeliveryObserver {
         values.put("listener", first.subscription().listener());
         if (deliveries.size() == 1) {
             values.put("receiveCount", Integer.toString(first.receiveCount()));
-            values.put("key", first.spec().key().shortHash());
-            values.put("attempt", Integer.toString(first.claim().attempt()));
-            values.put("claim", first.id().value().toString());
+            values.put("key", first.attempt().key().shortHash());
+            values.put("attempt", Integer.toString(first.attempt().claim().attempt()));
+            values.put("claim", first.attempt().id().value().toString());
         }
         return values;
     }

@@ -59,11 +59,13 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
                 .map(message -> Observation.createNotStarted(CLAIM, registry).parentObservation(message))
                 .orElseGet(() -> Observation.createNotStarted(CLAIM, () -> sent(delivery), registry));
         return describe(claim, MessagingConvention.RECEIVE, delivery)
-                .highCardinalityKeyValue("exactly.once.key", delivery.spec().toString());
+                .highCardinalityKeyValue(
+                        "exactly.once.key", delivery.attempt().spec().toString());
     }
 
     private static ReceiverContext<Delivery> sent(Delivery delivery) {
-        ReceiverContext<Delivery> context = new ReceiverContext<>(Delivery::sent);
+        ReceiverContext<Delivery> context =
+                new ReceiverContext<>((carrier, name) -> carrier.attempt().sent(name));
         context.setCarrier(delivery);
         return context;
     }
@@ -112,10 +114,10 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
             Delivery first = deliveries.get(0);
             this.handler = within(HANDLER, MessagingConvention.PROCESS, first);
             if (deliveries.size() == 1) {
-                int attempt = Math.min(first.claim().attempt(), MOST_ATTEMPTS);
+                int attempt = Math.min(first.attempt().claim().attempt(), MOST_ATTEMPTS);
                 handler.lowCardinalityKeyValue("exactly.once.attempt", Integer.toString(attempt))
                         .highCardinalityKeyValue(
-                                "exactly.once.key", first.spec().toString());
+                                "exactly.once.key", first.attempt().spec().toString());
             }
             this.scope = handler.start().openScope();
         }

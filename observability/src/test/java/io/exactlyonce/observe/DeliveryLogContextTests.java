@@ -37,11 +37,12 @@ class DeliveryLogContextTests {
 
     private Delivery claimed(String message) {
         Delivery claimed = new Delivery(orders, message, "r", 3, 0);
-        claimed.specify(new ClaimSpec(key, null, InDoubtSettings.RERUN), "", true);
-        ClaimRequest request =
-                claimed.makeRequest(new ClaimSettings("worker", null, null, MismatchPolicy.REFUSE, () -> CLAIM));
-        claimed.acquiredWithin(
-                new HeldClaim(request.id(), new ClaimOutcome.Acquired(2, 7, false), () -> true, () -> true));
+        claimed.attempt().specify(new ClaimSpec(key, null, InDoubtSettings.RERUN), "", true);
+        ClaimRequest request = claimed.attempt()
+                .makeRequest(new ClaimSettings("worker", null, null, MismatchPolicy.REFUSE, () -> CLAIM));
+        claimed.attempt()
+                .acquiredWithin(
+                        new HeldClaim(request.id(), new ClaimOutcome.Acquired(2, 7, false), () -> true, () -> true));
         return claimed;
     }
 

@@ -43,16 +43,17 @@ class DeliveryObservationsTests {
 
     @BeforeEach
     void receive() {
-        delivery.specify(SPEC, "", true);
-        delivery.carries(name -> Map.of("traceparent", TRACE).get(name));
-        assertThat(delivery.beginProcessing()).isTrue();
+        delivery.attempt().specify(SPEC, "", true);
+        delivery.attempt().carries(name -> Map.of("traceparent", TRACE).get(name));
+        assertThat(delivery.attempt().begin()).isTrue();
     }
 
     /** As the pipeline does it. */
     private void claim() {
-        delivery.makeRequest(new ClaimSettings("worker", null));
-        delivery.acquiredWithin(
-                new HeldClaim(delivery.id(), new ClaimOutcome.Acquired(1, 7, false), () -> true, () -> true));
+        delivery.attempt().makeRequest(new ClaimSettings("worker", null));
+        delivery.attempt()
+                .acquiredWithin(new HeldClaim(
+                        delivery.attempt().id(), new ClaimOutcome.Acquired(1, 7, false), () -> true, () -> true));
         delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
         delivery.beginHandling();
     }
@@ -137,7 +138,7 @@ class DeliveryObservationsTests {
     @SuppressWarnings("unchecked") // Micrometer hands out its assertions as a raw type.
     void claimBeforeThereAreThreadsContinuesTheSendersTrace() {
         Delivery untraced = new Delivery(orders, "m2", "r", 1, 0);
-        untraced.specify(SPEC, "", true);
+        untraced.attempt().specify(SPEC, "", true);
         ClaimScope claiming = observations.claiming(List.of(delivery, untraced));
         assertThatObservation("exactly.once.claim").isNotStopped();
         claiming.end(

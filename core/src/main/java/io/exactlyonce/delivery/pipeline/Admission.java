@@ -13,21 +13,23 @@ import java.util.Set;
  */
 final class Admission {
 
-    private final Set<String> stoppedGroups = new HashSet<>(0);
+    /** Empty, without a set of its own, for most. */
+    private Set<String> stoppedGroups = Set.of();
 
     boolean admits(Delivery delivery, HandlerOutcome outcome) {
         if (isStopped(delivery)) {
             reject(delivery);
             return false;
         }
-        if (delivery.isReady()) {
+        if (delivery.attempt().isReady()) {
             return true;
         }
-        if (delivery.isAcquired()) {
-            outcome.add(delivery.claim()
+        if (delivery.attempt().isAcquired()) {
+            outcome.add(delivery.attempt()
+                    .claim()
                     .lost("its lease or timeout had expired, or its listener had stopped, "
                             + "before the handler was called"));
-            delivery.release(FailedAttempt.NOT_CALLED);
+            delivery.attempt().release(FailedAttempt.NOT_CALLED);
         }
         stopGroupOf(delivery);
         return false;
@@ -51,18 +53,19 @@ final class Admission {
      * waits.
      */
     void stopGroupOf(Delivery delivery) {
-        if (!delivery.group().isEmpty() && !delivery.leavesItsQueue()) {
-            stoppedGroups.add(delivery.group());
+        if (!delivery.attempt().group().isEmpty() && !delivery.leavesItsQueue()) {
+            stoppedGroups = stoppedGroups.isEmpty() ? new HashSet<>() : stoppedGroups;
+            stoppedGroups.add(delivery.attempt().group());
         }
     }
 
     boolean isStopped(Delivery delivery) {
-        return stoppedGroups.contains(delivery.group());
+        return stoppedGroups.contains(delivery.attempt().group());
     }
 
     private void reject(Delivery delivery) {
-        if (delivery.isAcquired()) {
-            delivery.release("an earlier message of its group comes first");
+        if (delivery.attempt().isAcquired()) {
+            delivery.attempt().release("an earlier message of its group comes first");
         }
         returnImmediately(delivery);
     }

@@ -71,7 +71,7 @@ final class Claiming {
     static List<Delivery> beginProcessing(List<Delivery> deliveries) {
         List<Delivery> asking = new ArrayList<>(deliveries.size());
         for (Delivery delivery : deliveries) {
-            if (delivery.beginProcessing() && delivery.isToBeClaimed()) {
+            if (delivery.attempt().begin() && delivery.attempt().isToBeClaimed()) {
                 asking.add(delivery);
             }
         }
@@ -81,7 +81,7 @@ final class Claiming {
     /** Throws if the listener has stopped before any of the deliveries was begun. */
     static void requireBegun(List<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
-            if (delivery.beginProcessing()) {
+            if (delivery.attempt().begin()) {
                 return;
             }
         }
@@ -93,7 +93,7 @@ final class Claiming {
     }
 
     ClaimRequest makeRequest(Delivery delivery) {
-        return delivery.makeRequest(policy.of(delivery).terms());
+        return delivery.attempt().makeRequest(policy.of(delivery).terms());
     }
 
     private void answered(
@@ -117,7 +117,7 @@ final class Claiming {
     private void answered(Delivery delivery, ClaimOutcome outcome, long askedAt) {
         if (!(outcome instanceof Acquired acquired)) {
             refuse(delivery, outcome);
-        } else if (!delivery.acquired(acquired, askedAt, claims::fence)) {
+        } else if (!delivery.attempt().acquired(acquired, askedAt, claims::fence)) {
             // Its listener has ended it meanwhile.
             Boundary.detach("The release of a claim", claims.release(delivery));
         }
@@ -129,7 +129,7 @@ final class Claiming {
 
     void notifyClaimed(Delivery delivery, ClaimOutcome outcome) {
         observer.on(new DeliveryEvent.Claimed(
-                delivery.subscription(), delivery.spec().key(), outcome));
+                delivery.subscription(), delivery.attempt().key(), outcome));
     }
 
     /** It is returned with a long delay: it was not tried. */
@@ -146,7 +146,7 @@ final class Claiming {
             log.warn(
                     "{} is returned: the claim of {} got no answer",
                     delivery,
-                    delivery.spec().key());
+                    delivery.attempt().key());
         }
         delivery.decide(new Disposition.Return(policy.of(delivery).backoff().sparing(delivery)));
     }

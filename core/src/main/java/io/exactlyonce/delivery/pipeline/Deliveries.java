@@ -133,8 +133,12 @@ public final class Deliveries {
     }
 
     private static void logFailed(Delivery delivery, @Nullable Duration delay) {
-        if (delivery.disposition() == null && delivery.failure() != null) {
-            log.warn("{} failed with {}; next attempt {}", delivery, delivery.failure(), nextAttempt(delivery, delay));
+        if (delivery.disposition() == null && delivery.attempt().failure() != null) {
+            log.warn(
+                    "{} failed with {}; next attempt {}",
+                    delivery,
+                    delivery.attempt().failure(),
+                    nextAttempt(delivery, delay));
         }
     }
 
@@ -328,7 +332,7 @@ public final class Deliveries {
                             delivery.endProcessing();
                         },
                         crash -> delivery.endProcessing());
-            } else if (!delivery.isAcquired()
+            } else if (!delivery.attempt().isAcquired()
                     && delivery.holdBack()
                     && delivery.transition(DeliveryState.HELD_BACK, DeliveryState.RETURNED)) {
                 unstarted.put(delivery, Duration.ZERO);

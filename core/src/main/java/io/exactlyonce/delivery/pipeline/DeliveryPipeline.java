@@ -145,7 +145,8 @@ public final class DeliveryPipeline {
     /** Admits deliveries, begins the listener's timeout, one for all that follows, and reconciles keys that are in doubt. */
     private List<Delivery> beginHandling(List<Delivery> deliveries, HandlerOutcome outcome) {
         List<Delivery> ready = admit(deliveries, outcome);
-        ready.forEach(delivery -> delivery.window().startTimeout(delivery.id().key(), delivery::stopHandler));
+        ready.forEach(
+                delivery -> delivery.window().startTimeout(delivery.attempt().key(), delivery::stopHandler));
         if (ready.stream().anyMatch(Reconciling::isToBeAsked)) {
             Reconciling reconciling = new Reconciling(outcome, recording::completion);
             // That may take long.
@@ -156,7 +157,7 @@ public final class DeliveryPipeline {
 
     private static boolean areTransactional(List<Delivery> deliveries) {
         for (Delivery delivery : deliveries) {
-            if (delivery.isTransactional()) {
+            if (delivery.attempt().isTransactional()) {
                 return true;
             }
         }
@@ -173,7 +174,7 @@ public final class DeliveryPipeline {
         List<Delivery> unhandled = new ArrayList<>(0);
         for (Delivery delivery : deliveries) {
             if (delivery.state() == DeliveryState.CLAIMED) {
-                delivery.release(FailedAttempt.NOT_CALLED);
+                delivery.attempt().release(FailedAttempt.NOT_CALLED);
                 unhandled.add(delivery);
             }
         }

@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
@@ -127,8 +128,8 @@ final class HandlerCall {
 
     private void succeeded(@Nullable Object result) {
         for (Delivery delivery : called) {
-            delivery.resolve(recording.completion(delivery, result));
-            outcome.result(delivery.keepsResult() ? result : null);
+            delivery.attempt().resolve(recording.completion(delivery, result));
+            outcome.result(delivery.attempt().keepsResult() ? result : null);
         }
     }
 
@@ -139,7 +140,7 @@ final class HandlerCall {
                     "{}: its handler's future was cancelled, but its work may continue; {} can be "
                             + "claimed again when its lease ends",
                     delivery,
-                    delivery.spec().key());
+                    delivery.attempt().key());
             delivery.window().stopLeaseRenewal();
             delivery.markFailed();
         }
@@ -153,14 +154,16 @@ final class HandlerCall {
         boolean wasStopped = isUnfinished
                 || call.wasStopped()
                 || (named.isEmpty()
-                        && whole.wasStopped(called.stream().map(Delivery::id).toList()));
+                        && whole.wasStopped(called.stream()
+                                .map(delivery -> delivery.attempt().id())
+                                .toList()));
         for (int index = 0; index < called.size(); index++) {
             Delivery delivery = called.get(index);
             Throwable failure = named.isEmpty() ? thrown : named.get(index);
             if (failure != null) {
-                delivery.failed(failure);
+                delivery.attempt().failed(failure);
             }
-            delivery.resolve(resolution(delivery, failure, wasStopped));
+            delivery.attempt().resolve(resolution(delivery, failure, wasStopped));
         }
     }
 
@@ -168,9 +171,10 @@ final class HandlerCall {
         if (failure == null) {
             return recording.completion(delivery, null);
         }
-        InDoubtSettings doubt = delivery.spec().doubt();
+        ClaimId claim = delivery.attempt().id();
+        InDoubtSettings doubt = delivery.attempt().spec().doubt();
         return call.hasWorked()
-                ? FailedAttempt.resolution(delivery.id(), failure, wasStopped, doubt)
-                : FailedAttempt.notCalled(delivery.id(), failure, doubt);
+                ? FailedAttempt.resolution(claim, failure, wasStopped, doubt)
+                : FailedAttempt.notCalled(claim, failure, doubt);
     }
 }

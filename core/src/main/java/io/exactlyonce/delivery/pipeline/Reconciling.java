@@ -5,6 +5,7 @@ import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.delivery.Attempt;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
 import java.util.Objects;
@@ -31,12 +32,13 @@ final class Reconciling {
     }
 
     static boolean isToBeAsked(Delivery delivery) {
-        return delivery.spec().doubt().reconciler() != null && delivery.claim().isInDoubt();
+        Attempt attempt = delivery.attempt();
+        return attempt.spec().doubt().reconciler() != null && attempt.claim().isInDoubt();
     }
 
     /** Returns whether to call the handler for a delivery; otherwise it has ended, or releases its claim. */
     boolean admits(Admission admission, Delivery delivery) {
-        Reconciler reconciler = delivery.spec().doubt().reconciler();
+        Reconciler reconciler = delivery.attempt().spec().doubt().reconciler();
         return admission.admits(delivery, outcome)
                 && (reconciler == null || !isToBeAsked(delivery) || isToBeRun(delivery, reconciler, admission));
     }
@@ -45,13 +47,14 @@ final class Reconciling {
         if (!admission.beginsHandling(delivery)) {
             return false;
         }
-        ClaimKey key = delivery.spec().key();
-        ClaimId claim = delivery.id();
+        Attempt attempt = delivery.attempt();
+        ClaimKey key = attempt.key();
+        ClaimId claim = attempt.id();
         Cancellation call = new Cancellation();
         delivery.beginCall(call);
         Reconciliation answer;
         try (call) {
-            answer = reconciler.reconcile(delivery.subscription().listener(), key.scope(), delivery.claim());
+            answer = reconciler.reconcile(delivery.subscription().listener(), key.scope(), attempt.claim());
             Objects.requireNonNull(answer, "The reconciler answered null");
         } catch (Throwable thrown) {
             String reason = "The reconciler failed: " + thrown;
@@ -61,12 +64,12 @@ final class Reconciling {
         log.info(
                 "{}, attempt {}: the reconciler answered {}",
                 key,
-                delivery.claim().attempt(),
+                attempt.claim().attempt(),
                 answer.getClass().getSimpleName());
         return answer.match(
                 done -> {
-                    delivery.resolve(completion.apply(delivery, done.result()));
-                    outcome.result(delivery.keepsResult() ? done.result() : null);
+                    attempt.resolve(completion.apply(delivery, done.result()));
+                    outcome.result(attempt.keepsResult() ? done.result() : null);
                     return false;
                 },
                 runAgain -> true,
@@ -75,7 +78,7 @@ final class Reconciling {
     }
 
     private static boolean resolve(Delivery delivery, ClaimResolution resolution, Admission admission) {
-        delivery.resolve(resolution);
+        delivery.attempt().resolve(resolution);
         admission.stopGroupOf(delivery);
         return false;
     }

@@ -37,14 +37,14 @@ final class Recording {
     }
 
     ClaimResolution completion(Delivery delivery, @Nullable Object result) {
-        return new ClaimResolution.Completed(delivery.id(), json(delivery, result));
+        return new ClaimResolution.Completed(delivery.attempt().id(), json(delivery, result));
     }
 
     /** The effect has happened, so a result that cannot be written must not leave the claim open. */
     @Nullable String json(Delivery delivery, @Nullable Object result) {
-        return result == null || !delivery.keepsResult()
+        return result == null || !delivery.attempt().keepsResult()
                 ? null
-                : results.writeIfPossible(delivery.spec().key(), result);
+                : results.writeIfPossible(delivery.attempt().key(), result);
     }
 
     /**
@@ -56,7 +56,7 @@ final class Recording {
         List<Delivery> ended = new ArrayList<>(deliveries.size());
         List<ClaimResolution> resolutions = new ArrayList<>(deliveries.size());
         for (Delivery delivery : deliveries) {
-            ClaimResolution resolution = delivery.takeResolution();
+            ClaimResolution resolution = delivery.attempt().takeResolution();
             if (resolution != null) {
                 ended.add(delivery);
                 resolutions.add(resolution);
@@ -125,7 +125,7 @@ final class Recording {
     void parked(Delivery delivery) {
         delivery.decide(policy.parked(delivery));
         observer.on(new DeliveryEvent.Parked(
-                delivery.subscription(), delivery.spec().key()));
+                delivery.subscription(), delivery.attempt().key()));
     }
 
     private void logUnrecorded(

@@ -151,16 +151,17 @@ public final class RetryingClaimClient {
      */
     CompletableFuture<Void> release(Delivery delivery) {
         delivery.window().stopLeaseRenewal();
-        if (delivery.isTransactional()) {
+        if (delivery.attempt().isTransactional()) {
             return CompletableFuture.completedFuture(null);
         }
-        ClaimResolution release = new ClaimResolution.Released(delivery.id(), FailedAttempt.NOT_CALLED, false);
+        ClaimResolution release =
+                new ClaimResolution.Released(delivery.attempt().id(), FailedAttempt.NOT_CALLED, false);
         return resolve(List.of(release), true, (failures, failure) -> failures < FEW)
                 .handle((ended, failure) -> {
                     if (failure != null) {
                         log.warn(
                                 "Releasing {} failed; it can be claimed again when its lease ends: {}",
-                                delivery.id().key(),
+                                delivery.attempt().key(),
                                 why(failure));
                     }
                     return null;

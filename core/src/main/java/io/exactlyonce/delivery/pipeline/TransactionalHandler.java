@@ -135,9 +135,9 @@ public final class TransactionalHandler implements AutoCloseable {
 
     private void end() {
         failures.forEach((delivery, failed) -> {
-            delivery.failed(failed.failure());
+            delivery.attempt().failed(failed.failure());
             delivery.markFailed();
-            if (failed.mayPark() && delivery.spec().doubt().parksFor(failed.failure())) {
+            if (failed.mayPark() && delivery.attempt().spec().doubt().parksFor(failed.failure())) {
                 park(delivery, failed.failure());
             }
         });
@@ -154,7 +154,7 @@ public final class TransactionalHandler implements AutoCloseable {
         List<Delivery> open = new ArrayList<>(batch.size());
         for (Delivery delivery : batch) {
             DeliveryState state = delivery.state();
-            if (delivery.isTransactional()
+            if (delivery.attempt().isTransactional()
                     && delivery.disposition() == null
                     && (state == DeliveryState.HANDLING || state == DeliveryState.CLAIMING)) {
                 open.add(delivery);
@@ -171,7 +171,7 @@ public final class TransactionalHandler implements AutoCloseable {
 
     /** The transactions were rolled back, so the key is claimed once more, only to be parked. */
     private void park(Delivery delivery, Throwable failure) {
-        ClaimRequest request = delivery.request();
+        ClaimRequest request = delivery.attempt().request();
         try {
             ClaimOutcome outcome = claims.awaitClaim(request);
             if (!(outcome instanceof Acquired)) {
@@ -207,7 +207,8 @@ public final class TransactionalHandler implements AutoCloseable {
         Work(List<Delivery> open, Handler handler) {
             this.open = open;
             this.handler = handler;
-            this.transaction = Objects.requireNonNull(open.get(0).spec().transaction());
+            this.transaction =
+                    Objects.requireNonNull(open.get(0).attempt().spec().transaction());
             this.scope = observer.claiming(open);
         }
 
@@ -223,7 +224,7 @@ public final class TransactionalHandler implements AutoCloseable {
                 for (Delivery delivery : called) {
                     delivery.transition(DeliveryState.HANDLING, DeliveryState.HANDLED);
                     delivery.transition(DeliveryState.HANDLED, DeliveryState.RECORDED);
-                    outcome.result(delivery.keepsResult() ? result : null);
+                    outcome.result(delivery.attempt().keepsResult() ? result : null);
                 }
                 return List.of();
             } catch (ClaimStoreUnavailableException failure) {
@@ -232,7 +233,7 @@ public final class TransactionalHandler implements AutoCloseable {
                 if (!answered) {
                     endRepeats();
                     scope.end(List.of(), failure);
-                    open.forEach(delivery -> delivery.failed(failure));
+                    open.forEach(delivery -> delivery.attempt().failed(failure));
                 }
                 return leftOver != null ? leftOver : failed(thrown != null ? thrown : failure);
             }
@@ -253,12 +254,12 @@ public final class TransactionalHandler implements AutoCloseable {
                 throw new RolledBack("Some deliveries must not be handled now");
             }
             called.forEach(delivery -> {
-                delivery.window().startTimeout(delivery.id().key(), delivery::stopHandler);
+                delivery.window().startTimeout(delivery.attempt().key(), delivery::stopHandler);
                 delivery.beginCall(call);
             });
             result = call();
             String json = called.size() == 1 ? recording.json(called.get(0), result) : null;
-            return json == null ? Map.of() : Map.of(called.get(0).id(), json);
+            return json == null ? Map.of() : Map.of(called.get(0).attempt().id(), json);
         }
 
         private @Nullable Object call() throws RolledBack {
@@ -294,8 +295,9 @@ public final class TransactionalHandler implements AutoCloseable {
             for (int index = 0; index < open.size(); index++) {
                 Delivery delivery = open.get(index);
                 if (outcomes.get(index) instanceof Acquired claim) {
-                    delivery.acquiredWithin(new HeldClaim(
-                            delivery.id(), claim, this::isHeld, () -> transaction.isWithin(delivery.id())));
+                    ClaimId id = delivery.attempt().id();
+                    delivery.attempt()
+                            .acquiredWithin(new HeldClaim(id, claim, this::isHeld, () -> transaction.isWithin(id)));
                     acquired.add(delivery);
                 } else {
                     claiming.refuse(delivery, outcomes.get(index));
@@ -317,7 +319,8 @@ public final class TransactionalHandler implements AutoCloseable {
                     admitted.add(delivery);
                 } else {
                     claimed(delivery);
-                    outcome.add(delivery.claim().lost("its listener had stopped before the handler was called"));
+                    outcome.add(
+                            delivery.attempt().claim().lost("its listener had stopped before the handler was called"));
                     delivery.markFailed();
                     groups.stopGroupOf(delivery);
                 }
@@ -327,7 +330,7 @@ public final class TransactionalHandler implements AutoCloseable {
 
         private void claimed(Delivery delivery) {
             delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
-            claiming.notifyClaimed(delivery, delivery.claim().acquired());
+            claiming.notifyClaimed(delivery, delivery.attempt().claim().acquired());
         }
 
         private boolean isHeld() {

@@ -99,7 +99,7 @@ public final class WaitingDeliveries {
         }
         subscription.levels().waiting().incrementAndGet();
         // Before others see it: the end of its wait may come on another thread.
-        delivery.forgetContent();
+        delivery.attempt().forgetContent();
         deliveries.add(delivery);
         // The stop may have looked for waits before.
         if (subscription.isStopping()) {
@@ -161,7 +161,7 @@ public final class WaitingDeliveries {
             endWaits(
                     waiting,
                     claims.peek(waiting.stream()
-                            .map(delivery -> delivery.request().key())
+                            .map(delivery -> delivery.attempt().key())
                             .collect(Collectors.toSet())));
             pauses = pauses();
         } catch (RuntimeException failure) {
@@ -182,7 +182,7 @@ public final class WaitingDeliveries {
     private void endWaits(List<Delivery> waiting, Map<ClaimKey, KeyState> states) {
         Set<ClaimKey> exposed = new HashSet<>();
         for (Delivery delivery : waiting) {
-            ClaimKey key = delivery.request().key();
+            ClaimKey key = delivery.attempt().key();
             KeyState state = states.getOrDefault(key, KeyState.HELD);
             boolean isOver = state.status() == Status.FREE
                     ? delivery.subscription().gate().permitsPolling() && exposed.add(key)
@@ -204,9 +204,9 @@ public final class WaitingDeliveries {
 
     /** As for a delivery that is received now, and refused. */
     private void completed(Delivery delivery, KeyState state) {
-        ClaimOutcome outcome = ClaimOutcome.ofCompleted(delivery.request(), state.fingerprint(), null);
+        ClaimOutcome outcome = ClaimOutcome.ofCompleted(delivery.attempt().request(), state.fingerprint(), null);
         observer.on(new DeliveryEvent.Claimed(
-                delivery.subscription(), delivery.request().key(), outcome));
+                delivery.subscription(), delivery.attempt().key(), outcome));
         if (policy.decide(delivery, outcome) instanceof Disposition.Return back) {
             returnAfter(delivery, back.delay());
         } else if (delivery.transition(DeliveryState.WAITING, DeliveryState.DELETING)) {

@@ -242,7 +242,7 @@ final class Dispatcher {
                     records.add(messages.size());
                     if (!deleter.passesMessagesOn()) {
                         // They may wait long for the store, and for their deletes.
-                        messages.forEach(message -> message.delivery().forgetContent());
+                        messages.forEach(message -> message.delivery().attempt().forgetContent());
                     }
                     messages.forEach(this::free);
                     Boundary.whenComplete(

@@ -110,7 +110,7 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
         messages.stream()
                 .map(ReceivedMessage::delivery)
                 .filter(delivery -> !isOfSome || !delivery.wasCalled())
-                .forEach(delivery -> delivery.failed(Causes.root(failure)));
+                .forEach(delivery -> delivery.attempt().failed(Causes.root(failure)));
         log.debug("Error processing {}", messages, failure);
         return null;
     }
@@ -129,7 +129,8 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
                 () -> {
                     if (deliveries.stream().allMatch(Delivery::isHeldBack)) {
                         all.clear();
-                    } else if (deliveries.stream().noneMatch(Delivery::isTransactional)) {
+                    } else if (deliveries.stream()
+                            .noneMatch(delivery -> delivery.attempt().isTransactional())) {
                         engine.pipeline().claim(deliveries).join();
                         all.keySet().retainAll(engine.pipeline().admit(deliveries));
                     }

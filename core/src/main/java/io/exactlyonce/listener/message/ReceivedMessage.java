@@ -2,6 +2,7 @@ package io.exactlyonce.listener.message;
 
 import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.MessagingMessageHeaders;
+import io.exactlyonce.delivery.Attempt;
 import io.exactlyonce.delivery.Delivery;
 import java.util.HashMap;
 import java.util.List;
@@ -18,7 +19,7 @@ import org.springframework.messaging.support.GenericMessage;
  * The engine's data of a message from SQS itself. A header carries it: senders can set headers, but cannot create an
  * object of this type.
  */
-public final class ReceivedMessage implements Delivery.SentContent {
+public final class ReceivedMessage implements Attempt.SentContent {
 
     /** The message attribute that senders may put the idempotency key into. */
     public static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
@@ -93,7 +94,7 @@ public final class ReceivedMessage implements Delivery.SentContent {
                 new MessagingMessageHeaders(headers, existing.getId(), existing.getTimestamp()));
         // From the message that continues: the other one's headers would be kept as long as the delivery.
         sent = attached.getHeaders();
-        delivery.carries(this);
+        delivery.attempt().carries(this);
         message = attached;
         return attached;
     }

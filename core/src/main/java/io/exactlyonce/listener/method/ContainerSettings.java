@@ -126,7 +126,7 @@ public final class ContainerSettings {
                                     unusable.getMessage(),
                                     more));
         }
-        received.delivery().specify(wanted, isBatch ? received.group() : "", !isBatch);
+        received.delivery().attempt().specify(wanted, received.group(), !isBatch);
     }
 
     /** Single messages and those of batches are treated alike. */

@@ -395,7 +395,7 @@ final class ListenerInvocation implements Handler {
 
     private boolean areHeld() {
         for (Delivery delivery : held) {
-            if (!delivery.mayWork()) {
+            if (!delivery.attempt().mayWork()) {
                 return false;
             }
         }
@@ -420,6 +420,7 @@ final class ListenerInvocation implements Handler {
             return new IllegalStateException("%s was called after its delivery had ended".formatted(handler.method()));
         }
         Exception lost = held.get(0)
+                .attempt()
                 .claim()
                 .lost("its lease or timeout had expired, or its listener had stopped, before the handler was called");
         // Advice may catch it.

@@ -53,7 +53,7 @@ class BatchPipelineTests {
         rig.process(items("a", "b", "c"), acquired -> {
             handle(acquired);
             rig.tickFor(Duration.ofSeconds(60));
-            acquired.forEach(item -> item.claim().ensureHeld());
+            acquired.forEach(item -> item.attempt().claim().ensureHeld());
         });
         List<Integer> acknowledged = rig.settle(batch);
         batch.forEach(rig.deliveries()::acknowledged);
@@ -230,8 +230,9 @@ class BatchPipelineTests {
             assertThat(Thread.interrupted()).isTrue();
             batch.get(2).stopHandler();
             assertThat(Thread.interrupted()).isFalse();
-            assertThatThrownBy(() -> acquired.get(1).claim().ensureHeld()).isInstanceOf(ClaimLostException.class);
-            acquired.get(0).claim().ensureHeld();
+            assertThatThrownBy(() -> acquired.get(1).attempt().claim().ensureHeld())
+                    .isInstanceOf(ClaimLostException.class);
+            acquired.get(0).attempt().claim().ensureHeld();
             rig.store.onComplete(requested -> without(requested, "b"));
         });
 
@@ -286,7 +287,7 @@ class BatchPipelineTests {
     }
 
     private void handle(List<Delivery> acquired) {
-        acquired.forEach(item -> handed.add(item.claim().key()));
+        acquired.forEach(item -> handed.add(item.attempt().claim().key()));
     }
 
     private static DeliveryRig.BatchHandler failing(Exception thrown) {

@@ -86,8 +86,8 @@ class TransactionalBatchTests {
     }
 
     private void called(List<Delivery> claimed) {
-        calls.add(claimed.stream().map(each -> each.claim().key()).toList());
-        claimed.forEach(each -> each.claim().ensureHeld());
+        calls.add(claimed.stream().map(each -> each.attempt().claim().key()).toList());
+        claimed.forEach(each -> each.attempt().claim().ensureHeld());
     }
 
     /** Fails the one of a key, whenever it is called with it. */
@@ -96,7 +96,7 @@ class TransactionalBatchTests {
             called(claimed);
             BatchItemFailures failures = new BatchItemFailures();
             for (int index = 0; index < claimed.size(); index++) {
-                if (claimed.get(index).claim().key().equals(key)) {
+                if (claimed.get(index).attempt().claim().key().equals(key)) {
                     failures.add(index, failure);
                 }
             }

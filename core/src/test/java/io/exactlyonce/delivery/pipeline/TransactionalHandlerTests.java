@@ -201,7 +201,7 @@ class TransactionalHandlerTests {
                             },
                             DeliveryRig::neverCalled))
                     .isSameAs(hidden);
-            assertThat(each.failure())
+            assertThat(each.attempt().failure())
                     .isEqualTo("%s (%s, not claimed): a search_path hides the table"
                             .formatted(ClaimTransactionException.class.getName(), DeliveryRig.KEY));
             rig.settle(each);
@@ -222,7 +222,7 @@ class TransactionalHandlerTests {
                 },
                 claim -> "shipped");
 
-        assertThat(delivery.failure())
+        assertThat(delivery.attempt().failure())
                 .contains("ClaimTransactionException (attempt 1 at ")
                 .endsWith("): a statement of its handler failed");
         rig.assertReturned(delivery, 4);

@@ -10,6 +10,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.KeyState.Status;
+import io.exactlyonce.delivery.Attempt;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -164,7 +165,7 @@ class WaitingDeliveriesTests {
     void waitKeepsNothingOfTheContent() throws Throwable {
         Delivery duplicate = rig.receive(rig.orders, "handle", 1);
         AtomicBoolean isForgotten = new AtomicBoolean();
-        duplicate.carries(new Delivery.SentContent() {
+        duplicate.attempt().carries(new Attempt.SentContent() {
             @Override
             public String header(String name) {
                 return BODY;
@@ -179,9 +180,9 @@ class WaitingDeliveriesTests {
         waitFor(DeliveryRig.KEY, BODY, duplicate);
 
         assertThat(isForgotten).isTrue();
-        assertThat(duplicate.sent("traceparent")).isNull();
-        assertThat(duplicate.spec().content()).isNull();
-        assertThat(duplicate.spec().key()).isEqualTo(DeliveryRig.KEY);
+        assertThat(duplicate.attempt().sent("traceparent")).isNull();
+        assertThat(duplicate.attempt().spec().content()).isNull();
+        assertThat(duplicate.attempt().spec().key()).isEqualTo(DeliveryRig.KEY);
     }
 
     @Test

@@ -388,7 +388,7 @@ class DispatcherTests {
 
             assertThat(states(rig)).containsExactly(DeliveryState.WAITING);
             assertCollected(source);
-            rig.store.putState(rig.received.get(0).request().key(), KeyState.completed(null));
+            rig.store.putState(rig.received.get(0).attempt().request().key(), KeyState.completed(null));
             rig.deliveries.waiting().tick();
 
             assertThat(rig.sqs.deletes()).containsExactly(List.of("waits"));

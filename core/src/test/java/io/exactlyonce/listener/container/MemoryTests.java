@@ -86,7 +86,7 @@ class MemoryTests {
 
     private List<String> keys() {
         return rig.received.stream()
-                .map(delivery -> delivery.spec().key().key())
+                .map(delivery -> delivery.attempt().key().key())
                 .toList();
     }
 

@@ -106,8 +106,8 @@ class ContainerSettingsTests {
                     .contains("ERROR", "of listener 'listener' on queue 'orders' is returned", "cannot be resolved");
         }
 
-        assertThat(delivery.beginProcessing()).isTrue();
-        assertThat(delivery.isToBeClaimed()).isFalse();
+        assertThat(delivery.attempt().begin()).isTrue();
+        assertThat(delivery.attempt().isToBeClaimed()).isFalse();
     }
 
     @Test

@@ -679,7 +679,7 @@ class ListenerInvocationTests {
         assertThatThrownBy(() -> container.call(called, messages)).isInstanceOf(IOException.class);
 
         assertThat(container.store.parkings()).hasSize(1);
-        assertThat(ContainerCalls.delivery(messages.get(0)).failure()).contains("java.io.IOException");
+        assertThat(ContainerCalls.delivery(messages.get(0)).attempt().failure()).contains("java.io.IOException");
         assertThat(ContainerCalls.delivery(messages.get(0)).state()).isEqualTo(DeliveryState.FAILED);
     }
 

@@ -40,9 +40,11 @@ enum Way {
 
     void process(DeliveryPipeline pipeline, Delivery delivery, ClaimSpec handling, ClaimedAction action)
             throws Throwable {
-        delivery.specify(handling, "", keepsResult());
+        delivery.attempt().specify(handling, "", keepsResult());
         pipeline.claim(List.of(delivery)).join();
-        pipeline.handle(List.of(delivery), claimed -> action.run(claimed.get(0).claim()));
+        pipeline.handle(
+                List.of(delivery),
+                claimed -> action.run(claimed.get(0).attempt().claim()));
     }
 
     abstract boolean keepsResult();

@@ -135,8 +135,9 @@ final class Journal implements DeliveryObserver {
         List<Optional<Delivered>> asked = deliveries.stream().map(this::meet).toList();
         for (int index = 0; index < deliveries.size(); index++) {
             Delivery delivery = deliveries.get(index);
-            if (!delivery.isTransactional()) {
-                asked.get(index).ifPresent(delivered -> claims.put(delivery.id(), delivered));
+            if (!delivery.attempt().isTransactional()) {
+                asked.get(index)
+                        .ifPresent(delivered -> claims.put(delivery.attempt().id(), delivered));
             }
         }
         return (outcomes, failure) -> {
@@ -172,8 +173,8 @@ final class Journal implements DeliveryObserver {
     private Optional<Delivered> begin(Delivery delivery) {
         Optional<Delivered> met = meet(delivery);
         met.ifPresent(delivered -> {
-            claims.put(delivery.id(), delivered);
-            delivered.begun(delivery.id(), delivery.claim().attempt());
+            claims.put(delivery.attempt().id(), delivered);
+            delivered.begun(delivery.attempt().id(), delivery.attempt().claim().attempt());
         });
         return met;
     }

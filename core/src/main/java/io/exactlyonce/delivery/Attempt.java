@@ -1,0 +1,235 @@
+package io.exactlyonce.delivery;
+
+import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.transaction.ClaimTransactionException;
+import io.exactlyonce.renewal.Window;
+import java.util.Objects;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A delivery's attempt at its key: what is to be claimed, the claim, and how the attempt ended.
+ *
+ * <p>It belongs to one thread at a time: the one that claims, then the handler's, then the one that records or looks up the key for
+ * a delivery that waits. The store's queue, the executor, futures, the set of waiting deliveries and the compare-and-set of the
+ * delivery's state hand it over. A {@link Delivery} itself may be used by any thread.
+ */
+public final class Attempt {
+
+    /** The message's content. */
+    @FunctionalInterface
+    public interface SentContent {
+
+        /** Returns the sender's text under a name beside the payload; {@code null} if there is none. */
+        @Nullable String header(String name);
+
+        /** Drops body, payload and headers: no handler gets them any more. */
+        default void forget() {}
+    }
+
+    private static final SentContent NOTHING = name -> null;
+
+    private final Delivery delivery;
+    private SentContent sent = NOTHING;
+    private String group = "";
+    private @Nullable ClaimSpec spec;
+    private boolean keepsResult;
+    private boolean begun;
+    private @Nullable ClaimRequest request;
+    private @Nullable HeldClaim claim;
+    private @Nullable ClaimResolution resolution;
+
+    /** An error handler may read it on another thread. */
+    private volatile @Nullable String failure;
+
+    Attempt(Delivery delivery) {
+        this.delivery = delivery;
+    }
+
+    public void carries(SentContent content) {
+        sent = content;
+    }
+
+    /**
+     * Drops the content, which a sender may make as long as a queue takes, and a converter many times longer. Ids, receipt handle
+     * and key stay.
+     */
+    public void forgetContent() {
+        sent.forget();
+        sent = NOTHING;
+        if (spec != null) {
+            spec = spec.withoutContent();
+        }
+    }
+
+    /** Returns the sender's metadata of a name; {@code null} if there is none, or the content is not known. */
+    public @Nullable String sent(String name) {
+        return sent.header(name);
+    }
+
+    /**
+     * Sets its listener's claim.
+     *
+     * @param wanted {@code null} if the message has no usable key: it is returned with backoff
+     * @param group the message's group on a FIFO queue, else empty
+     * @param keepsResult whether the handler's result is stored: there is no result of one message of a batch
+     */
+    public void specify(@Nullable ClaimSpec wanted, String group, boolean keepsResult) {
+        this.spec = wanted;
+        this.group = group;
+        this.keepsResult = keepsResult;
+    }
+
+    public String group() {
+        return group;
+    }
+
+    /** Returns its listener's claim. Only if its message has a usable key. */
+    public ClaimSpec spec() {
+        return Objects.requireNonNull(spec);
+    }
+
+    /** Returns the key to claim. Only if its message has a usable one. */
+    public ClaimKey key() {
+        return spec().key();
+    }
+
+    /** Returns whether its key is claimed in an application transaction, together with the handler's effects. */
+    public boolean isTransactional() {
+        return spec != null && spec.transaction() != null;
+    }
+
+    public boolean keepsResult() {
+        return keepsResult;
+    }
+
+    /** Begins to be processed, unless its listener has stopped; returns whether it has begun, now or before. */
+    public boolean begin() {
+        begun = begun || delivery.beginProcessing();
+        return begun;
+    }
+
+    /** Returns whether its key is to be claimed once it has begun: it has one, and it was not requested yet. */
+    public boolean isToBeClaimed() {
+        return spec != null && request == null;
+    }
+
+    /** Requests its key with these settings. */
+    public ClaimRequest makeRequest(ClaimSettings terms) {
+        request = terms.request(spec(), delivery.subscription().window());
+        return request;
+    }
+
+    public ClaimRequest request() {
+        return Objects.requireNonNull(request);
+    }
+
+    public ClaimId id() {
+        return request().id();
+    }
+
+    /**
+     * Its key is held for it, and renewed from now on.
+     *
+     * @param askedAt when the claim was requested, by the monotonic clock
+     * @param fence ties the caller's own transaction to the claim
+     * @return whether it still waits for the claim: otherwise that is to be released
+     */
+    public boolean acquired(Acquired acquired, long askedAt, Predicate<ClaimId> fence) {
+        Window renewed = delivery.window();
+        claim = new HeldClaim(id(), acquired, renewed::isHeld, () -> fence.test(id()));
+        renewed.renewLease(id(), request().lease(), askedAt, delivery::stopHandler);
+        return delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+    }
+
+    /** Its key is held by a transaction that has not ended yet, and no lease is to be renewed. */
+    public void acquiredWithin(HeldClaim held) {
+        claim = held;
+    }
+
+    public boolean isAcquired() {
+        return claim != null;
+    }
+
+    /** Returns the claim on its key. Only while it holds one. */
+    public HeldClaim claim() {
+        return Objects.requireNonNull(claim);
+    }
+
+    /**
+     * Returns whether the handler may be called now: the delivery was not stopped, its timeout has not expired, and by this
+     * JVM's clock its lease is valid. Callers check this right before the call, and again after any step that may block.
+     */
+    public boolean isReady() {
+        return claim != null
+                && delivery.mayHandlerBegin()
+                && delivery.window().isHeld()
+                && !delivery.window().isPastTimeout();
+    }
+
+    /** Returns whether its handler runs, was not stopped, and by this JVM's clock still has its claim. */
+    public boolean mayWork() {
+        return delivery.isHandling() && (isTransactional() || delivery.window().isHeld());
+    }
+
+    /**
+     * Sets the outcome of the attempt, to be recorded. An effect that has happened is recorded by a completion: from here
+     * on the message is deleted or abandoned, but not returned.
+     *
+     * @return false if the listener's stop has already released the claim
+     */
+    public boolean resolve(ClaimResolution outcome) {
+        resolution = outcome;
+        if (outcome instanceof ClaimResolution.Completed) {
+            delivery.window().completing();
+            return delivery.transition(DeliveryState.HANDLING, DeliveryState.HANDLED);
+        }
+        delivery.window().stopLeaseRenewal();
+        return delivery.markFailed();
+    }
+
+    /** Releases its claim, not in doubt, before its handler was called, unless its listener's stop does. */
+    public void release(String reason) {
+        claim = null;
+        if (resolve(new ClaimResolution.Released(id(), reason, false))) {
+            delivery.forgetCall();
+        } else {
+            resolution = null;
+        }
+    }
+
+    /** Takes the outcome of the attempt, to record it; {@code null} if there is nothing to record. */
+    public @Nullable ClaimResolution takeResolution() {
+        ClaimResolution taken = resolution;
+        resolution = null;
+        return taken;
+    }
+
+    /**
+     * Notes the failure of the attempt. The first one counts: the handler's own failure precedes later ones. The
+     * message of an application's exception may quote a payload; those of the library's own do not.
+     */
+    public void failed(Throwable thrown) {
+        if (failure == null && spec != null) {
+            Throwable own = Causes.unwrap(thrown);
+            String place = claim == null
+                    ? "%s, not claimed".formatted(spec.key())
+                    : "attempt %d at %s".formatted(claim.attempt(), spec.key());
+            String reason = own instanceof ClaimTransactionException ? ": " + own.getMessage() : "";
+            failure = "%s (%s)%s".formatted(own.getClass().getName(), place, reason);
+        }
+    }
+
+    /**
+     * Returns the failure of the attempt, by class, attempt and key, with the reason if that is the transaction of its
+     * claim; {@code null} if there is none, or no usable key.
+     */
+    public @Nullable String failure() {
+        return failure;
+    }
+}
