@@ -4,9 +4,9 @@ import static io.exactlyonce.property.Bounds.require;
 import static io.exactlyonce.property.Bounds.requireOrder;
 
 import io.exactlyonce.Mode;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.delivery.MismatchPolicy;
+import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.property.UnknownProperties;

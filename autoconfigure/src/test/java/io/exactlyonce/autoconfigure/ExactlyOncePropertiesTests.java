@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.Mode;
 import io.exactlyonce.audit.AuditMode;
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.delivery.MismatchPolicy;
+import io.exactlyonce.postgres.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

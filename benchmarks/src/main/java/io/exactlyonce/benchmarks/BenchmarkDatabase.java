@@ -1,7 +1,7 @@
 package io.exactlyonce.benchmarks;
 
 import io.exactlyonce.benchmarks.process.Postgres;
-import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.primary.ClaimPool;

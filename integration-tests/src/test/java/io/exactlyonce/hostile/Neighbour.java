@@ -1,8 +1,8 @@
 package io.exactlyonce.hostile;
 
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.postgres.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

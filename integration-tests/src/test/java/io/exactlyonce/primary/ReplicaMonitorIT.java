@@ -3,9 +3,9 @@ package io.exactlyonce.primary;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.StreamingReplica;
 import java.sql.Connection;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.entry;
 
-import io.exactlyonce.claim.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
+import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.RoundTrips;
 import java.sql.Connection;

@@ -1,7 +1,7 @@
 package io.exactlyonce.primary;
 
 import io.exactlyonce.boundary.Boundary;
-import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.postgres.SynchronousCommit;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;

@@ -1,6 +1,6 @@
 /**
  * A small connection pool that reaches only the primary and connects as the application connects, and the proof that it
- * does. Of ours it uses the base package only.
+ * does. It uses only the base package and {@code postgres}.
  */
 @NullMarked
 package io.exactlyonce.primary;

@@ -2,7 +2,7 @@ package io.exactlyonce.primary;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.postgres.SynchronousCommit;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

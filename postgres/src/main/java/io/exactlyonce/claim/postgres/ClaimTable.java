@@ -1,7 +1,7 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.SynchronousCommit;
+import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.primary.PgCatalog;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -1,4 +1,4 @@
-package io.exactlyonce.claim;
+package io.exactlyonce.postgres;
 
 import java.util.Locale;
 
