@@ -86,7 +86,7 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
                         properties.renewal().enabled(),
                         policy,
                         () -> first(backends, ClaimBackend::connectionTimeout),
-                        () -> first(backends, ClaimBackend::openingTime)),
+                        () -> first(backends, ClaimBackend::shortestConnectTime)),
                 windows::p99,
                 observers.orderedStream().toList(),
                 afterwards);

@@ -29,8 +29,8 @@ public interface ClaimBackend {
         return Optional.empty();
     }
 
-    /** Returns how long it took to open the latest connection; empty if it is not known, or if claims need none. */
-    default Optional<Duration> openingTime() {
+    /** Returns the shortest time in which a connection was opened; empty if it is not known yet, or if claims need no connection. */
+    default Optional<Duration> shortestConnectTime() {
         return Optional.empty();
     }
 }

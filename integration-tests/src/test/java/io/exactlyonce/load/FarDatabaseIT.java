@@ -93,7 +93,7 @@ class FarDatabaseIT {
         Footprint footprint = Footprint.begin();
         try (TestApplication application = start(Map.of("exactly-once.datasource.connection-timeout", "8s"))) {
             Duration started = footprint.time();
-            assertThat(application.bean(ClaimPool.class).openingTime())
+            assertThat(application.bean(ClaimPool.class).shortestConnectTime())
                     .hasValueSatisfying(
                             opening -> assertThat(opening).isGreaterThan(DISTANCE_AT_THE_START.multipliedBy(4)));
             far.moveTo(DISTANCE);

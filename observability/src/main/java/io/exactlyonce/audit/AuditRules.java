@@ -143,11 +143,11 @@ public final class AuditRules {
         }
         // A renewal whose connection broke has half of the lease, by default, to open another one, to fetch the types
         // of its parameters, and for its own round trip.
-        Duration opening = facts.settings().opening().get().orElse(Duration.ZERO);
-        if (renews && !isShorter(opening.multipliedBy(3), lease)) {
+        Duration connecting = facts.settings().shortestConnectTime().get().orElse(Duration.ZERO);
+        if (renews && !isShorter(connecting.multipliedBy(3), lease)) {
             String found = say(
-                    "opening a connection to the claim database takes %s, the lease is %s: a renewal whose connection broke comes too late",
-                    opening, lease);
+                    "opening a connection to the claim database takes at least %s, the lease is %s: a renewal whose connection broke comes too late",
+                    connecting, lease);
             String remedy =
                     "raise VisibilityTimeout or exactly-once.claim.lease, or keep claims in a nearer database (exactly-once.datasource.url)";
             add("database-distance", WARNING, found, "opened within a third of the lease", remedy);

@@ -48,17 +48,17 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
      * @param renews whether visibility timeouts and leases are renewed
      * @param policy terms of claims, and the delay of failed messages
      * @param connectionTimeout limit of a claim's wait for a connection, if the application set one
-     * @param opening how long it took to open one at startup; empty if unknown or not needed
+     * @param shortestConnectTime the shortest time in which a connection was opened; empty if unknown or not needed
      */
     public record Settings(
             boolean renews,
             OutcomePolicy policy,
             Supplier<Optional<Duration>> connectionTimeout,
-            Supplier<Optional<Duration>> opening) {
+            Supplier<Optional<Duration>> shortestConnectTime) {
 
         /** Returns the settings of a listener. */
         private Settings of(Subscription subscription) {
-            return new Settings(renews, policy.of(subscription.listener()), connectionTimeout, opening);
+            return new Settings(renews, policy.of(subscription.listener()), connectionTimeout, shortestConnectTime);
         }
 
         /** Returns the minimum time before a failing message has used so many receives. */

@@ -226,7 +226,7 @@ class QueueAuditTests {
         roundTrip = Duration.ofMillis(4_500);
         window = 13;
 
-        assertFinding("database-distance", Severity.WARNING, "takes 4500ms, the lease is 13s");
+        assertFinding("database-distance", Severity.WARNING, "takes at least 4500ms, the lease is 13s");
         window = 14;
         assertThat(findings()).isEmpty();
     }

@@ -276,9 +276,9 @@ public final class ClaimPool implements AutoCloseable {
         return isMarked() ? "the connectionTimeout of " + MARKED : TIMEOUT_PROPERTY;
     }
 
-    /** Returns how long the driver took to open the connection that took least; empty before the first, and of a marked pool. */
-    public Optional<Duration> openingTime() {
-        return driver instanceof PrimaryDriver ours ? ours.openingTime() : Optional.empty();
+    /** Returns the shortest time in which the driver opened a connection; empty before the first, and for a marked pool. */
+    public Optional<Duration> shortestConnectTime() {
+        return driver instanceof PrimaryDriver ours ? ours.shortestConnectTime() : Optional.empty();
     }
 
     /** Returns the setting that names the database. */

@@ -96,8 +96,8 @@ final class PrimaryDriver extends AbstractDataSource {
                 state);
     }
 
-    /** Returns how long the connection took that opened in the least time; empty before the first. */
-    Optional<Duration> openingTime() {
+    /** Returns the shortest time in which a connection was opened; empty before the first. */
+    Optional<Duration> shortestConnectTime() {
         return Optional.ofNullable(shortest);
     }
 

@@ -81,8 +81,8 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
     }
 
     @Override
-    public Optional<Duration> openingTime() {
-        return pool.openingTime();
+    public Optional<Duration> shortestConnectTime() {
+        return pool.shortestConnectTime();
     }
 
     /** Returns whether there are listeners, and claims can be kept. */
