@@ -18,7 +18,6 @@ final class ExactlyOnceRuntimeHints implements RuntimeHintsRegistrar {
 
     @Override
     public void registerHints(RuntimeHints hints, @Nullable ClassLoader classLoader) {
-        hints.resources().registerPattern("io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql");
         hints.resources().registerResourceBundle("io.exactlyonce.metrics.meters");
         // Annotations with aliases are read through proxies of them.
         hints.proxies()

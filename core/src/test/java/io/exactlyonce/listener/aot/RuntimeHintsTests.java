@@ -117,14 +117,12 @@ class RuntimeHintsTests {
     }
 
     @Test
-    void schemaIsFound() {
+    void resourcesAndProxiesAreFound() {
         RuntimeHints hints = new RuntimeHints();
 
         one(RuntimeHintsRegistrar.class, ExactlyOnceRuntimeHints.class).registerHints(hints, null);
 
         assertThat(hints)
-                .matches(RuntimeHintsPredicates.resource()
-                        .forResource("io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql"))
                 .matches(RuntimeHintsPredicates.resource().forBundle("io.exactlyonce.metrics.meters"))
                 .matches(RuntimeHintsPredicates.proxies().forInterfaces(ExactlyOnceListener.class));
     }
