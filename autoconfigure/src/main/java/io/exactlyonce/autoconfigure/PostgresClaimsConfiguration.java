@@ -51,6 +51,9 @@ class PostgresClaimsConfiguration {
             "a DataSource and a HikariCredentialsProvider are both marked @ExactlyOnceDataSource, but that DataSource has"
                     + " its own user and password";
 
+    private static final String BUSY =
+            "find out what slows it down, lower the concurrency of listeners, or raise %s if the database is distant";
+
     private final ExactlyOnceProperties.Claim properties;
     private final ExactlyOnceProperties.Datasource datasource;
     private final Map<String, Duration> leases;
@@ -142,7 +145,8 @@ class PostgresClaimsConfiguration {
         return new GroupCommitSettings(
                 Math.min(connections, usual.flushers()),
                 usual.maxBatch(),
-                timeout.compareTo(usual.queueTimeout()) > 0 ? timeout : usual.queueTimeout());
+                timeout.compareTo(usual.queueTimeout()) > 0 ? timeout : usual.queueTimeout(),
+                BUSY.formatted(pool.timeoutSetting()));
     }
 
     @Bean

@@ -193,7 +193,12 @@ class ExactlyOnceAutoConfigurationTests {
     @Test
     void claimsShareNoMoreTransactionsAtATimeThanThePoolHasConnectionsFor() {
         runner.run(context -> assertThat(context.getBean(GroupCommitSettings.class))
-                .isEqualTo(new GroupCommitSettings(2, 256, Duration.ofSeconds(3))));
+                .isEqualTo(new GroupCommitSettings(
+                        2,
+                        256,
+                        Duration.ofSeconds(3),
+                        "find out what slows it down, lower the concurrency of listeners, or raise"
+                                + " exactly-once.datasource.connection-timeout if the database is distant")));
         runner.withPropertyValues("exactly-once.datasource.maximum-pool-size=2")
                 .run(context -> assertThat(
                                 context.getBean(GroupCommitSettings.class).flushers())

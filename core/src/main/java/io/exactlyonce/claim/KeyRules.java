@@ -79,7 +79,7 @@ public final class KeyRules {
     /** Returns a description of characters that stores would change, so that two scopes or keys could become one. */
     public static Optional<String> unstorable(String text) {
         if (text.indexOf('\0') >= 0) {
-            return Optional.of("a NUL character, which PostgreSQL cannot store");
+            return Optional.of("a NUL character, which not every claim store can keep");
         }
         return isText(text) ? Optional.empty() : Optional.of("half of a surrogate pair, which is not text");
     }

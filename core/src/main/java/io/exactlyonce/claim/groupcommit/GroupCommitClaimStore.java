@@ -46,13 +46,10 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
 
     private static final Duration SWEEP_INTERVAL = Duration.ofMillis(100);
     private static final String CLOSED = "The claim store was not called: claims have stopped with the application";
-    private static final String BUSY =
-            "The claim store was not called, because it was busy for %d ms: find out what slows "
-                    + "it down, lower the concurrency of listeners, or raise "
-                    + "exactly-once.datasource.connection-timeout if it is a distant PostgreSQL";
+    private static final String BUSY = "The claim store was not called, because it was busy for %d ms: %s";
 
     private final ClaimStore store;
-    private final Duration queueTimeout;
+    private final GroupCommitSettings settings;
     private final NanoClock clock;
     private final CommitQueue queue;
     private final List<Thread> flushers = new ArrayList<>();
@@ -66,7 +63,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
      */
     public GroupCommitClaimStore(ClaimStore store, GroupCommitSettings settings, NanoClock clock) {
         this.store = store;
-        this.queueTimeout = settings.queueTimeout();
+        this.settings = settings;
         this.clock = clock;
         this.queue = new CommitQueue(settings, clock);
         for (int i = 1; i <= settings.flushers(); i++) {
@@ -190,7 +187,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         if (!isFlushed) {
             Boundary.guard("A timer of claims", this::sweepLater, crash -> sweepLater());
         }
-        refuse(queue.removeOlderThan(queueTimeout.toNanos()), BUSY.formatted(queueTimeout.toMillis()));
+        Duration longest = settings.queueTimeout();
+        refuse(queue.removeOlderThan(longest.toNanos()), BUSY.formatted(longest.toMillis(), settings.remedy()));
     }
 
     private void sweepLater() {
@@ -207,7 +205,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     @Override
     public void close() {
         queue.close();
-        long deadline = clock.nanoTime() + queueTimeout.toNanos();
+        long deadline = clock.nanoTime() + settings.queueTimeout().toNanos();
         try {
             for (Thread flusher : flushers) {
                 flusher.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - clock.nanoTime())));

@@ -65,6 +65,10 @@ public final class DynamoDbClaimsAutoConfiguration {
 
     private static final Duration CALL = Duration.ofSeconds(10);
 
+    private static final String BUSY =
+            "see whether DynamoDB throttles the table (exactly.once.dynamodb.throttled), and raise its throughput or lower"
+                    + " the concurrency of listeners";
+
     @Bean
     static UnknownProperties exactlyOnceUnknownTableProperties(ConfigurableEnvironment environment) {
         return new UnknownProperties(environment, "exactly-once.dynamodb", DynamoDbClaimProperties.class, Set.of());
@@ -146,7 +150,8 @@ public final class DynamoDbClaimsAutoConfiguration {
         @Bean
         GroupCommitSettings exactlyOnceGroupCommit() {
             GroupCommitSettings usual = GroupCommitSettings.USUAL;
-            return new GroupCommitSettings(usual.flushers(), DynamoDbClaimStore.LARGEST_BATCH, usual.queueTimeout());
+            return new GroupCommitSettings(
+                    usual.flushers(), DynamoDbClaimStore.LARGEST_BATCH, usual.queueTimeout(), BUSY);
         }
 
         @Bean
