@@ -68,12 +68,13 @@ class ArchitectureTests {
             entry("boundary", List.of()),
             entry("time", List.of()),
             entry("claim", List.of("", "time")),
+            entry("claim.backend", List.of("claim")),
             entry("claim.groupcommit", List.of("claim", "time")),
             entry("claim.transaction", List.of("", "claim")),
             entry("property", List.of("")),
             entry("postgres", List.of()),
             entry("primary", List.of("", "postgres")),
-            entry("claim.postgres", List.of("", "claim", "postgres", "primary", "time")),
+            entry("claim.postgres", List.of("", "claim", "claim.backend", "postgres", "primary", "time")),
             entry(
                     "claim.postgres.transaction",
                     List.of("claim", "claim.postgres", "claim.transaction", "postgres", "primary")),
@@ -293,7 +294,7 @@ class ArchitectureTests {
     @ArchTest
     static final ArchRule claimsKnowNeitherSpringNorSql = noClasses()
             .that()
-            .resideInAnyPackage(rooms("claim", "claim.groupcommit"))
+            .resideInAnyPackage(rooms("claim", "claim.backend", "claim.groupcommit"))
             .should()
             .dependOnClassesThat(resideInAPackage("org.springframework..").or(resideInAnyPackage(SQL)));
 

@@ -100,6 +100,7 @@ class DynamoDbArchitectureTests {
                             BASE + "..",
                             "io.exactlyonce",
                             "io.exactlyonce.claim",
+                            "io.exactlyonce.claim.backend",
                             "io.exactlyonce.boundary",
                             "io.exactlyonce.time"))))
             .orShould()

@@ -2,7 +2,7 @@ package io.exactlyonce.dynamodb.autoconfigure;
 
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.ReadinessCheck;
+import io.exactlyonce.claim.backend.ReadinessCheck;
 import io.exactlyonce.dynamodb.DynamoDbClaims;
 import io.exactlyonce.dynamodb.clock.ClockMode;
 import io.exactlyonce.dynamodb.clock.ServiceClock;

@@ -1,7 +1,7 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimBackend;
-import io.exactlyonce.claim.ReadinessCheck;
+import io.exactlyonce.claim.backend.ReadinessCheck;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.PrimaryCheck;
 import java.time.Duration;

@@ -1,4 +1,4 @@
-package io.exactlyonce.claim;
+package io.exactlyonce.claim.backend;
 
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;

@@ -1,5 +1,6 @@
-package io.exactlyonce.claim;
+package io.exactlyonce.claim.backend;
 
+import io.exactlyonce.claim.ClaimStoreBusyException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
