@@ -139,20 +139,11 @@ public final class DynamoDbClaimStore implements ClaimStore {
             return KeyState.FREE;
         }
         try {
-            return readableState(item);
+            return item.snapshot(table.clock, 0).state();
         } catch (RuntimeException unreadable) {
             // Its claim tells why, and no other key of the look-up is affected.
             return KeyState.FREE;
         }
-    }
-
-    private KeyState readableState(ClaimItem item) {
-        return switch (item.status()) {
-            case COMPLETED -> KeyState.completed(item.fingerprint());
-            case PARKED -> KeyState.PARKED;
-            case RELEASED -> KeyState.FREE;
-            case HELD -> item.remainingMicros(table.clock) <= 0 ? KeyState.FREE : KeyState.HELD;
-        };
     }
 
     /**

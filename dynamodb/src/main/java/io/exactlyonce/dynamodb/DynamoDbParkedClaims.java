@@ -8,10 +8,10 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
+import io.exactlyonce.claim.KeyStatus;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.backend.Turns;
 import io.exactlyonce.dynamodb.item.ClaimItem;
-import io.exactlyonce.dynamodb.item.ClaimItem.Status;
 import io.exactlyonce.dynamodb.item.ClaimStatements.Statement;
 import java.util.ArrayList;
 import java.util.List;
@@ -66,7 +66,7 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
                 ClaimItem item = current.get(entry.pk());
                 // It may have been decided on since, and even parked again, in a later place.
                 if (item != null
-                        && item.status() == Status.PARKED
+                        && item.status() == KeyStatus.PARKED
                         && item.parkedOrder().equals(entry.parkedOrder())) {
                     found.add(item.parked());
                 }
@@ -83,7 +83,7 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
 
     @Override
     public Optional<ParkedClaim> find(ClaimKey key) {
-        return item(key).filter(item -> item.status() == Status.PARKED).map(ClaimItem::parked);
+        return item(key).filter(item -> item.status() == KeyStatus.PARKED).map(ClaimItem::parked);
     }
 
     @Override
@@ -95,7 +95,7 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
     public Optional<ParkedClaim> findByHash(String scope, String hash) {
         return looking.alone(() -> await(table.reader.parkedBeginning(hash, PAGES_OF_HASHES)).stream()
                 .flatMap(entry -> item(entry.pk()).stream())
-                .filter(item -> item.status() == Status.PARKED)
+                .filter(item -> item.status() == KeyStatus.PARKED)
                 .map(ClaimItem::parked)
                 .filter(parked -> parked.scope().equals(scope))
                 .findFirst());

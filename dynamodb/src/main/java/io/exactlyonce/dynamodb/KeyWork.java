@@ -3,18 +3,18 @@ package io.exactlyonce.dynamodb;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
-import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
-import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
+import io.exactlyonce.claim.KeySnapshot;
+import io.exactlyonce.claim.KeySnapshot.Action;
+import io.exactlyonce.claim.KeySnapshot.Decision;
+import io.exactlyonce.claim.KeyStatus;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.clock.LeaseClock;
 import io.exactlyonce.dynamodb.item.ClaimItem;
-import io.exactlyonce.dynamodb.item.ClaimItem.Status;
 import io.exactlyonce.dynamodb.item.ClaimStatements;
 import io.exactlyonce.dynamodb.item.ClaimStatements.Statement;
 import io.exactlyonce.dynamodb.request.PartiQl.Again;
@@ -24,7 +24,6 @@ import io.exactlyonce.dynamodb.request.PartiQl.Failed;
 import io.exactlyonce.dynamodb.request.PartiQl.Written;
 import io.exactlyonce.dynamodb.request.Rounds;
 import java.time.Duration;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -38,11 +37,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * All that one call wants of one key: first what becomes of claims that there are, one after the other; then its requests. It decides
+ * One call's work on one key: first the resolutions and renewals of its claims, one by one, then its requests. It decides
  * what to write next, and what the answers mean. Used by one thread at a time.
  *
- * <p>A key of which nothing is known is claimed for the first time. Where that shows an item, it is decided on what was seen: answered,
- * or written on the condition that it is still so. Where it is not, it is decided on what is there now.
+ * <p>A key whose item is unknown is claimed as new. If there is an item, it decides the requests, as {@link KeySnapshot}
+ * says: they are answered, or the item is written on condition that it is unchanged. If the item has changed, the
+ * decision is made again from its new content.
  */
 final class KeyWork implements Rounds.Work {
 
@@ -80,7 +80,7 @@ final class KeyWork implements Rounds.Work {
         /** A claim that the application's transaction has completed is not lost: its handler has not returned yet. */
         boolean isNeedless(@Nullable ClaimItem found) {
             return found != null
-                    && ((isCompletion && found.is(Status.COMPLETED, claim))
+                    && ((isCompletion && found.is(KeyStatus.COMPLETED, claim))
                             || (renewal != null && found.isCompletedByTransaction(claim)));
         }
     }
@@ -191,7 +191,7 @@ final class KeyWork implements Rounds.Work {
             }
         } else if (answer instanceof Again again && again.isLocked()) {
             // A transaction of the application's may complete the key, or be another's.
-            answerAll(new HeldElsewhere(Duration.ZERO));
+            requests.forEach(request -> outcomes.add(new HeldElsewhere(Duration.ZERO)));
         } else {
             claimFailure = failure(answer);
         }
@@ -212,54 +212,41 @@ final class KeyWork implements Rounds.Work {
                         "DynamoDB did not accept a write: " + ((Again) answer).reason(), null);
     }
 
+    /** Returns the next write; {@code null} if all requests are answered. */
     private @Nullable Step decide(@Nullable ClaimItem seen) {
         if (seen == null) {
             ClaimRequest first = requests.get(0);
-            Acquired answer = new Acquired(1, Math.max(1, statements.nowMicros()), false);
-            return new Step(statements.first(pk, first, answer), first, answer);
+            Decision decision = Decision.first(Math.max(1, statements.nowMicros()));
+            return new Step(statements.first(pk, first, decision.claim()), first, decision.outcome());
         }
-        for (ClaimRequest request : requests) {
-            if (seen.is(Status.HELD, request.id())) {
-                // The caller counts its lease from this call on, so the item has to as well.
-                return new Step(renewal(request), request, seen.current());
-            }
+        KeySnapshot key = seen.snapshot(clock, statements.nowMicros());
+        List<Decision> decisions = requests.stream().map(key::decide).toList();
+        int winner = winner(decisions);
+        if (winner < 0) {
+            decisions.forEach(decision -> outcomes.add(decision.outcome()));
+            return null;
         }
-        return switch (seen.status()) {
-            case COMPLETED -> {
-                requests.forEach(request -> outcomes.add(seen.completed(request)));
-                yield null;
-            }
-            case PARKED -> answerAll(new Parked());
-            case RELEASED -> free(seen);
-            case HELD -> {
-                long remaining = seen.remainingMicros(clock);
-                if (remaining <= 0) {
-                    yield free(seen);
-                }
-                Duration left = Duration.of(remaining, ChronoUnit.MICROS);
-                requests.forEach(request -> outcomes.add(ClaimOutcome.ofHeld(request, seen.fingerprint(), left)));
-                yield null;
-            }
+        ClaimRequest request = requests.get(winner);
+        Decision decision = decisions.get(winner);
+        return switch (decision.action()) {
+            // The caller counts its lease from this call on, so the item has to as well.
+            case RENEW -> new Step(renewal(request), request, decision.outcome());
+            case PARK -> new Step(statements.park(seen), null, decision.outcome());
+            default -> new Step(statements.takeOver(seen, request, decision.claim()), request, decision.outcome());
         };
     }
 
-    /** A late request whose own claim was released gets nothing: an operator's decision names that claim. */
-    private @Nullable Step free(ClaimItem seen) {
-        for (ClaimRequest request : requests) {
-            if (!seen.is(Status.RELEASED, request.id())) {
-                if (seen.isNextInDoubt() && !seen.isCleared() && request.inDoubt() == InDoubt.PARK) {
-                    return new Step(statements.park(seen), null, new Parked());
-                }
-                Acquired answer = seen.next(statements.nowMicros());
-                return new Step(statements.takeOver(seen, request, answer), request, answer);
+    /** Returns the request to write: the one that holds the key, or else the first that is not refused; -1 if all are refused. */
+    private static int winner(List<Decision> decisions) {
+        int winner = -1;
+        for (int i = decisions.size() - 1; i >= 0; i--) {
+            Action action = decisions.get(i).action();
+            if (action == Action.RENEW) {
+                return i;
             }
+            winner = action == Action.REFUSE ? winner : i;
         }
-        return answerAll(new HeldElsewhere(Duration.ZERO));
-    }
-
-    private @Nullable Step answerAll(ClaimOutcome outcome) {
-        requests.forEach(request -> outcomes.add(outcome));
-        return null;
+        return winner;
     }
 
     private Statement renewal(ClaimRequest request) {

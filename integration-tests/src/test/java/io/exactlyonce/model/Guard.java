@@ -9,7 +9,7 @@ enum Guard {
     /** {@code INSERT ... ON CONFLICT DO NOTHING}: whether the key is known and its first claim are one step. */
     FIRST_CLAIM_IS_ONE_STEP("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** Only rows that were read as released, or with their lease over by the database's clock, are taken over. */
-    TAKEOVER_WAITS_FOR_THE_LEASE("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
+    TAKEOVER_WAITS_FOR_THE_LEASE("io.exactlyonce.claim.KeySnapshot#isFree"),
     /** The update names the {@code claim_id} that was read, whose token and doubt it goes on from. */
     TAKEOVER_NAMES_THE_CLAIM_THAT_WAS_READ("io.exactlyonce.claim.postgres.Takeovers#takeOver"),
     /** The update asks for the end of the lease once more: its holder may have renewed it since the row was read. */
@@ -17,21 +17,21 @@ enum Guard {
     /** {@code FOR UPDATE SKIP LOCKED}: no takeover of a row that a fenced transaction has locked. */
     TAKEOVER_LEAVES_FENCED_ROWS(Mode.FENCED, "io.exactlyonce.claim.postgres.Takeovers#takeOver"),
     /** A key whose holder vanished is free when the lease ends; a status alone would block it for ever. */
-    VANISHED_HOLDER_LOSES_ITS_KEY("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
+    VANISHED_HOLDER_LOSES_ITS_KEY("io.exactlyonce.claim.KeySnapshot#isFree"),
     /** A completed row is never free. */
-    COMPLETED_KEY_STAYS_COMPLETED("io.exactlyonce.claim.postgres.ClaimRow#isFree"),
+    COMPLETED_KEY_STAYS_COMPLETED("io.exactlyonce.claim.KeySnapshot#isFree"),
     /** A claim repeated after a lost reply finds its own {@code claim_id} in the row. */
-    RETRY_FINDS_ITS_OWN_CLAIM("io.exactlyonce.claim.postgres.ClaimRow#isHeldBy"),
+    RETRY_FINDS_ITS_OWN_CLAIM("io.exactlyonce.claim.KeySnapshot#isHeldBy"),
     /** A try that arrives after its claim was given up finds its own {@code claim_id} in the row, too. */
-    GIVEN_UP_CLAIM_STAYS_GIVEN_UP("io.exactlyonce.claim.postgres.ClaimRow#wasReleasedBy"),
+    GIVEN_UP_CLAIM_STAYS_GIVEN_UP("io.exactlyonce.claim.KeySnapshot#wasReleasedBy"),
     /** A takeover of a claim that was never ended tells its handler that it is in doubt. */
-    TAKEOVER_TELLS_THE_DOUBT("io.exactlyonce.claim.postgres.ClaimRow#isNextInDoubt"),
+    TAKEOVER_TELLS_THE_DOUBT("io.exactlyonce.claim.KeySnapshot#isNextInDoubt"),
     /** {@code claim.in_doubt OR w.in_doubt}: a later release without effects does not clear an earlier doubt. */
     DOUBT_STAYS("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** A handler that was stopped from outside releases its key in doubt, or parks it. */
     STOPPED_HANDLER_LEAVES_A_DOUBT("io.exactlyonce.delivery.pipeline.FailedAttempt#resolution"),
     /** With {@code PARK} a key in doubt is parked instead of taken over. */
-    DOUBT_IS_PARKED(Mode.PARK, "io.exactlyonce.claim.postgres.ClaimRow#mustBeParked"),
+    DOUBT_IS_PARKED(Mode.PARK, "io.exactlyonce.claim.KeySnapshot#mustBeParked"),
     /** Renewals name the {@code claim_id}. */
     RENEWAL_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.PostgresClaimStore#renewOnce"),
     /** Completions name the {@code claim_id}. */
@@ -71,7 +71,7 @@ enum Guard {
     /** And it finds the key parked: another operator may have decided. */
     DECISION_ASKS_FOR_A_PARKED_KEY(Mode.PARK, "io.exactlyonce.claim.postgres.PostgresParkedClaims#decide"),
     /** A key that an operator has released is run, although it is in doubt. */
-    DECISION_STAYS(Mode.PARK, "io.exactlyonce.claim.postgres.ClaimRow#mustBeParked"),
+    DECISION_STAYS(Mode.PARK, "io.exactlyonce.claim.KeySnapshot#mustBeParked"),
     /** With {@code DATABASE} the key's advisory lock admits one transaction at a time. */
     ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#read"),
     /** At its end such a transaction inserts a row that no other claim has inserted, or updates the very row that it read. */

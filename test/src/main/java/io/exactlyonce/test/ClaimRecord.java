@@ -1,11 +1,11 @@
 package io.exactlyonce.test;
 
 import io.exactlyonce.ClaimDetails;
-import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
-import io.exactlyonce.claim.ClaimRequest.InDoubt;
-import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.KeySnapshot;
+import io.exactlyonce.claim.KeySnapshot.Decision;
+import io.exactlyonce.claim.KeyStatus;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
@@ -21,20 +21,13 @@ import org.jspecify.annotations.Nullable;
  * @param parkedAt when it was parked; stays until the next claim, and then means that an operator has decided
  */
 record ClaimRecord(
-        Status status,
+        KeyStatus status,
         Attempt attempt,
         boolean inDoubt,
         Duration leaseEnd,
         @Nullable String result,
         @Nullable String error,
         @Nullable Duration parkedAt) {
-
-    enum Status {
-        HELD,
-        COMPLETED,
-        RELEASED,
-        PARKED
-    }
 
     /**
      * The claim that made or took over the record.
@@ -51,47 +44,45 @@ record ClaimRecord(
             long token,
             @Nullable String fingerprint) {
 
-        private Attempt next(ClaimRequest request) {
-            return new Attempt(request.claimId(), request.owner(), number + 1, token + 1, request.fingerprint());
+        private static Attempt of(ClaimRequest request, Acquired claim) {
+            return new Attempt(
+                    request.claimId(), request.owner(), claim.attempt(), claim.fencingToken(), request.fingerprint());
         }
     }
 
     /** The record of a key that was never claimed before. */
-    static ClaimRecord first(ClaimRequest request, Duration now) {
-        Attempt attempt = new Attempt(request.claimId(), request.owner(), 1, 1, request.fingerprint());
-        return new ClaimRecord(Status.HELD, attempt, false, now.plus(request.lease()), null, null, null);
+    static ClaimRecord first(Decision decision, ClaimRequest request, Duration now) {
+        Attempt attempt = Attempt.of(request, decision.claim());
+        return new ClaimRecord(KeyStatus.HELD, attempt, false, now.plus(request.lease()), null, null, null);
     }
 
-    /** The record after a request for the key: this one if the request changes nothing. */
-    ClaimRecord claimed(ClaimRequest request, Duration now) {
+    /** The record after a decision on a request: this one if the decision writes nothing. */
+    ClaimRecord after(Decision decision, ClaimRequest request, Duration now) {
         Duration end = now.plus(request.lease());
-        if (isHeldBy(request)) {
-            return until(end);
-        }
-        if (!isFree(now) || isReleasedBy(request)) {
-            return this;
-        }
-        if (isNextInDoubt() && !isCleared() && request.inDoubt() == InDoubt.PARK) {
-            return parked(now, error == null ? "its owner vanished" : error, true);
-        }
-        return new ClaimRecord(Status.HELD, attempt.next(request), isNextInDoubt(), end, null, error, null);
-    }
-
-    /** Answers a request that has been applied. */
-    ClaimOutcome answer(ClaimRequest request, Duration now) {
-        return switch (status) {
-            case HELD ->
-                isHeldBy(request)
-                        ? acquired()
-                        : ClaimOutcome.ofHeld(request, attempt.fingerprint(), leaseEnd.minus(now));
-            case COMPLETED -> ClaimOutcome.ofCompleted(request, attempt.fingerprint(), result);
-            case PARKED -> new ClaimOutcome.Parked();
-            case RELEASED -> new ClaimOutcome.HeldElsewhere(Duration.ZERO);
+        return switch (decision.action()) {
+            case REFUSE, CLAIM_FIRST -> this;
+            case RENEW -> until(end);
+            case PARK -> parked(now, error == null ? "its owner vanished" : error, true);
+            case TAKE_OVER -> {
+                Acquired claim = decision.claim();
+                yield new ClaimRecord(
+                        KeyStatus.HELD, Attempt.of(request, claim), claim.inDoubt(), end, null, error, null);
+            }
         };
     }
 
-    Acquired acquired() {
-        return new Acquired(attempt.number(), attempt.token(), inDoubt);
+    KeySnapshot snapshot(Duration now) {
+        return new KeySnapshot(
+                status,
+                attempt.claimId(),
+                attempt.number(),
+                attempt.token(),
+                inDoubt,
+                parkedAt != null,
+                leaseEnd.minus(now),
+                attempt.token() + 1,
+                attempt.fingerprint(),
+                result);
     }
 
     /** Keeps no times but the lease's end. */
@@ -113,43 +104,38 @@ record ClaimRecord(
                 error);
     }
 
-    KeyState state(Duration now) {
-        return isFree(now)
-                ? KeyState.FREE
-                : new KeyState(KeyState.Status.valueOf(status.name()), attempt.fingerprint());
-    }
-
     Optional<ClaimRecord> renewed(Duration end) {
-        return only(Status.HELD, until(end));
+        return only(KeyStatus.HELD, until(end));
     }
 
     /** Repeatable: the first result stays. */
     Optional<ClaimRecord> completed(@Nullable String result) {
-        return status == Status.COMPLETED ? Optional.of(this) : only(Status.HELD, ended(result));
+        return status == KeyStatus.COMPLETED ? Optional.of(this) : only(KeyStatus.HELD, ended(result));
     }
 
     Optional<ClaimRecord> released(String error, boolean inDoubt) {
         return only(
-                Status.HELD,
-                new ClaimRecord(Status.RELEASED, attempt, this.inDoubt || inDoubt, leaseEnd, result, error, null));
+                KeyStatus.HELD,
+                new ClaimRecord(KeyStatus.RELEASED, attempt, this.inDoubt || inDoubt, leaseEnd, result, error, null));
     }
 
     Optional<ClaimRecord> parked(String reason, boolean inDoubt, Duration now) {
-        return only(Status.HELD, parked(now, reason, inDoubt));
+        return only(KeyStatus.HELD, parked(now, reason, inDoubt));
     }
 
     /** An operator releases the key. */
     Optional<ClaimRecord> cleared() {
         return only(
-                Status.PARKED, new ClaimRecord(Status.RELEASED, attempt, inDoubt, leaseEnd, result, error, parkedAt));
+                KeyStatus.PARKED,
+                new ClaimRecord(KeyStatus.RELEASED, attempt, inDoubt, leaseEnd, result, error, parkedAt));
     }
 
     /** An operator confirms that the effect has happened. */
     Optional<ClaimRecord> settled(@Nullable String result) {
-        return only(Status.PARKED, ended(result));
+        return only(KeyStatus.PARKED, ended(result));
     }
 
-    private Optional<ClaimRecord> only(Status from, ClaimRecord next) {
+    private Optional<ClaimRecord> only(KeyStatus from, ClaimRecord next) {
         return status == from ? Optional.of(next) : Optional.empty();
     }
 
@@ -158,32 +144,11 @@ record ClaimRecord(
     }
 
     private ClaimRecord ended(@Nullable String result) {
-        return new ClaimRecord(Status.COMPLETED, attempt, inDoubt, leaseEnd, result, error, null);
+        return new ClaimRecord(KeyStatus.COMPLETED, attempt, inDoubt, leaseEnd, result, error, null);
     }
 
     private ClaimRecord parked(Duration now, String reason, boolean inDoubt) {
-        return new ClaimRecord(Status.PARKED, attempt, this.inDoubt || inDoubt, leaseEnd, result, reason, now);
-    }
-
-    /** Its request comes late. */
-    private boolean isReleasedBy(ClaimRequest request) {
-        return status == Status.RELEASED && attempt.claimId().equals(request.claimId());
-    }
-
-    boolean isHeldBy(ClaimRequest request) {
-        return status == Status.HELD && attempt.claimId().equals(request.claimId());
-    }
-
-    private boolean isFree(Duration now) {
-        return status == Status.RELEASED || (status == Status.HELD && leaseEnd.compareTo(now) <= 0);
-    }
-
-    private boolean isNextInDoubt() {
-        return inDoubt || status == Status.HELD;
-    }
-
-    private boolean isCleared() {
-        return parkedAt != null;
+        return new ClaimRecord(KeyStatus.PARKED, attempt, this.inDoubt || inDoubt, leaseEnd, result, reason, now);
     }
 
     /** Returns the state only: a result must not be logged. */

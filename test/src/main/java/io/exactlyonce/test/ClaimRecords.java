@@ -6,8 +6,9 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.KeySnapshot.Decision;
 import io.exactlyonce.claim.KeyState;
-import io.exactlyonce.test.ClaimRecord.Status;
+import io.exactlyonce.claim.KeyStatus;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
 /** A record for each key. Each write is conditional on the record that was read, and tried again if that has changed. */
 final class ClaimRecords {
 
+    /** Records are never removed, so tokens begin at 1. */
+    private static final Decision FIRST = Decision.first(1);
+
     private final ConcurrentMap<ClaimKey, ClaimRecord> records = new ConcurrentHashMap<>();
     private final StoreClock clock;
 
@@ -30,21 +34,20 @@ final class ClaimRecords {
     ClaimOutcome claim(ClaimRequest request) {
         while (true) {
             Duration now = clock.now();
-            ClaimRecord first = ClaimRecord.first(request, now);
-            ClaimRecord read = records.putIfAbsent(request.key(), first);
+            ClaimRecord read = records.putIfAbsent(request.key(), ClaimRecord.first(FIRST, request, now));
             if (read == null) {
-                return first.acquired();
+                return FIRST.outcome();
             }
-            ClaimRecord next = read.claimed(request, now);
-            if (records.replace(request.key(), read, next)) {
-                return next.answer(request, now);
+            Decision decision = read.snapshot(now).decide(request);
+            if (records.replace(request.key(), read, read.after(decision, request, now))) {
+                return decision.outcome();
             }
         }
     }
 
     boolean isHeldBy(ClaimRequest request) {
         ClaimRecord record = records.get(request.key());
-        return record != null && record.isHeldBy(request);
+        return record != null && record.snapshot(clock.now()).isHeldBy(request.claimId());
     }
 
     /** Returns whether the claim's record allowed the change and was changed. */
@@ -66,7 +69,7 @@ final class ClaimRecords {
 
     KeyState state(ClaimKey key) {
         ClaimRecord record = records.get(key);
-        return record == null ? KeyState.FREE : record.state(clock.now());
+        return record == null ? KeyState.FREE : record.snapshot(clock.now()).state();
     }
 
     Optional<ClaimDetails> details(ClaimKey key) {
@@ -82,7 +85,7 @@ final class ClaimRecords {
     }
 
     private static Stream<ParkedClaim> parked(ClaimKey key, @Nullable ClaimRecord record) {
-        if (record == null || record.status() != Status.PARKED || record.parkedAt() == null) {
+        if (record == null || record.status() != KeyStatus.PARKED || record.parkedAt() == null) {
             return Stream.empty();
         }
         return Stream.of(new ParkedClaim(

@@ -9,6 +9,7 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.KeySnapshot.Decision;
 import io.exactlyonce.test.contract.ClaimStoreContract;
 import java.time.Duration;
 import java.util.List;
@@ -58,7 +59,7 @@ class InMemoryClaimStoreTests extends ClaimStoreContract {
     @Test
     void recordsTellTheirStateAndNoResult() {
         ClaimRequest request = request(new ClaimKey("orders", "A-1"));
-        ClaimRecord held = ClaimRecord.first(request, Duration.ZERO);
+        ClaimRecord held = ClaimRecord.first(Decision.first(1), request, Duration.ZERO);
 
         assertThat(held).hasToString("HELD attempt 1");
         assertThat(held.completed("secret").orElseThrow()).hasToString("COMPLETED attempt 1");

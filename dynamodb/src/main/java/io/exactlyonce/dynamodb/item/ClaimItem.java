@@ -4,10 +4,10 @@ import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimOutcome;
-import io.exactlyonce.claim.ClaimOutcome.Acquired;
-import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.KeySnapshot;
+import io.exactlyonce.claim.KeyStatus;
 import io.exactlyonce.dynamodb.clock.LeaseClock;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Map;
@@ -47,14 +47,6 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     private static final int DIGITS = 19;
     private static final AttributeValue UNKNOWN = AttributeValue.fromNul(true);
 
-    /** The state of a key. */
-    public enum Status {
-        HELD,
-        COMPLETED,
-        RELEASED,
-        PARKED
-    }
-
     /** Returns the place in the order of parked claims: by time, in digits so that text sorts as numbers do, then by partition key. */
     public static String parkedOrder(long micros, String pk) {
         return "%019d#%s".formatted(micros, pk);
@@ -65,9 +57,9 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return text(PK);
     }
 
-    /** Returns how the key stands. */
-    public Status status() {
-        return Status.valueOf(text("status"));
+    /** Returns the key's status. */
+    public KeyStatus status() {
+        return KeyStatus.valueOf(text("status"));
     }
 
     /** Returns the version: each write makes another. */
@@ -75,14 +67,37 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return text("w");
     }
 
+    /**
+     * Returns the key as it was read. Only of an item that was read in whole.
+     *
+     * @param nowMicros about the time, in microseconds since 1970, or 0: tokens grow also if the item is deleted meanwhile
+     */
+    public KeySnapshot snapshot(LeaseClock clock, long nowMicros) {
+        KeyStatus status = status();
+        long token = number("token");
+        // Only a held key is watched, because watching takes memory.
+        long remaining = status == KeyStatus.HELD ? remainingMicros(clock) : 0;
+        return new KeySnapshot(
+                status,
+                claimId(),
+                attempt(),
+                token,
+                isInDoubt(),
+                flag("cleared"),
+                Duration.of(remaining, ChronoUnit.MICROS),
+                Math.max(token + 1, nowMicros),
+                textOrNull("fingerprint"),
+                textOrNull("result"));
+    }
+
     /** Returns the rest of the lease, in microseconds; not positive if it has expired. */
-    public long remainingMicros(LeaseClock clock) {
+    private long remainingMicros(LeaseClock clock) {
         OptionalLong end = has(LEASE_UNTIL) ? OptionalLong.of(number(LEASE_UNTIL)) : OptionalLong.empty();
         return clock.remainingMicros(pk(), version(), end, number("lease_micros"));
     }
 
-    /** Returns whether the key stands so, and this claim was the last one to get it. */
-    public boolean is(Status status, ClaimId claim) {
+    /** Returns whether the key has this status, and this claim was the last to hold it. */
+    public boolean is(KeyStatus status, ClaimId claim) {
         return status() == status && claimId().equals(claim.value());
     }
 
@@ -92,12 +107,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
 
     /** Returns whether the application's own transaction completed this claim, before the engine does. */
     public boolean isCompletedByTransaction(ClaimId claim) {
-        return is(Status.COMPLETED, claim) && flag("by_transaction");
-    }
-
-    /** Returns whether an attempt may have had effects that are not recorded. Only for a key that is free. */
-    public boolean isNextInDoubt() {
-        return isInDoubt() || status() == Status.HELD;
+        return is(KeyStatus.COMPLETED, claim) && flag("by_transaction");
     }
 
     /** Returns whether an attempt before the last one may have had effects that are not recorded. */
@@ -105,38 +115,9 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return flag("in_doubt");
     }
 
-    /** Returns whether an operator has released the key since its last attempt. */
-    public boolean isCleared() {
-        return flag("cleared");
-    }
-
     /** Returns the last attempt at the key, counted from 1. */
     int attempt() {
         return Math.toIntExact(number("attempt"));
-    }
-
-    /** Answers the claim that holds the key already. */
-    public Acquired current() {
-        return new Acquired(attempt(), number("token"), isInDoubt());
-    }
-
-    /**
-     * Returns the answer for a takeover.
-     *
-     * @param nowMicros about the time, in microseconds since 1970, or 0: tokens grow also if the item is deleted meanwhile
-     */
-    public Acquired next(long nowMicros) {
-        return new Acquired(attempt() + 1, Math.max(number("token") + 1, nowMicros), isNextInDoubt());
-    }
-
-    /** Answers a request for a completed key. */
-    public ClaimOutcome completed(ClaimRequest request) {
-        return ClaimOutcome.ofCompleted(request, fingerprint(), textOrNull("result"));
-    }
-
-    /** Returns that of the payload that the key was last claimed for, or {@code null} if it is not known. */
-    public @Nullable String fingerprint() {
-        return textOrNull("fingerprint");
     }
 
     /** Returns the key's life until now. */
@@ -153,7 +134,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                 micros(LEASE_UNTIL),
                 remainingMicros(clock) <= 0,
                 micros("completed_at"),
-                status() == Status.PARKED ? instant(parkedAtMicros()) : null,
+                status() == KeyStatus.PARKED ? instant(parkedAtMicros()) : null,
                 has(EXPIRES_AT) ? Instant.ofEpochSecond(number(EXPIRES_AT)) : null,
                 textOrNull("error"));
     }

@@ -184,7 +184,7 @@ public final class ClaimStatements {
         return List.of(text(resolution.result()), number(clock.estimateMicros()), number(secondsAfter(Duration.ZERO)));
     }
 
-    /** Gives a parked key free. */
+    /** Releases a parked key. */
     public Statement releaseParked(String pk, ClaimId claim) {
         List<AttributeValue> now = List.of(number(secondsAfter(Duration.ZERO)));
         return update(CLEARED + UNPARK_IF_PARKED, NO_END, now, pk, id(claim));

@@ -9,8 +9,10 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimResolution.Completed;
-import io.exactlyonce.claim.postgres.ClaimRow.Status;
-import io.exactlyonce.claim.postgres.Takeovers.FreeKey;
+import io.exactlyonce.claim.KeySnapshot;
+import io.exactlyonce.claim.KeySnapshot.Action;
+import io.exactlyonce.claim.KeySnapshot.Decision;
+import io.exactlyonce.claim.KeyStatus;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -35,7 +37,7 @@ final class OpenBatch {
     private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
 
     /** The previous round's rows: free ones were tried. */
-    private Map<ClaimKey, ClaimRow> before = Map.of();
+    private Map<ClaimKey, KeySnapshot> before = Map.of();
 
     OpenBatch(ClaimBatch batch) {
         this.batch = batch;
@@ -88,26 +90,27 @@ final class OpenBatch {
      * last try is locked, by a transaction that its former owner has fenced, for longer than a batch waits.
      *
      * @param rows of the open keys; one that is missing was deleted meanwhile, and can be claimed for the first time again
-     * @return requests that can be written, one for each free key
+     * @return requests that can be written, at most one for each key that is free
      */
-    List<FreeKey> decide(Map<ClaimKey, ClaimRow> rows) {
+    List<KeyWrite> decide(Map<ClaimKey, KeySnapshot> rows) {
         resolutions.removeIf(
                 resolution -> isDecided(resolution, rows.get(resolution.claim().key())));
-        List<FreeKey> writable = new ArrayList<>();
+        List<KeyWrite> writable = new ArrayList<>();
         Set<ClaimKey> free = new HashSet<>();
         for (ClaimRequest request : claims) {
-            ClaimRow row = rows.get(request.key());
+            KeySnapshot row = rows.get(request.key());
             if (row == null) {
                 continue;
             }
-            if (row.isHeldBy(request.claimId())) {
-                writable.add(new FreeKey(request, row));
-            } else if (!row.isFree()) {
-                outcomes.put(request.claimId(), row.refusal(request));
-            } else if (row.wasReleasedBy(request.claimId()) || row.isAsIn(before.get(request.key()))) {
+            Decision decision = row.decide(request);
+            if (decision.action() == Action.REFUSE) {
+                outcomes.put(request.claimId(), decision.outcome());
+            } else if (decision.action() == Action.RENEW) {
+                writable.add(new KeyWrite(request, row, decision));
+            } else if (isUnchanged(row, before.get(request.key()))) {
                 outcomes.put(request.claimId(), new HeldElsewhere(Duration.ZERO));
             } else if (free.add(request.key())) {
-                writable.add(new FreeKey(request, row));
+                writable.add(new KeyWrite(request, row, decision));
             }
         }
         before = rows;
@@ -115,22 +118,27 @@ final class OpenBatch {
         return writable;
     }
 
+    /** Returns whether no claim has begun or ended since the row was read before. */
+    private static boolean isUnchanged(KeySnapshot row, @Nullable KeySnapshot before) {
+        return before != null && row.claimId().equals(before.claimId()) && row.status() == before.status();
+    }
+
     /** Returns whether a row decides an end: it is recorded, or its claim is lost; not if it could be written now. */
-    private boolean isDecided(ClaimResolution resolution, @Nullable ClaimRow row) {
+    private boolean isDecided(ClaimResolution resolution, @Nullable KeySnapshot row) {
         if (row == null || !row.claimId().equals(resolution.claim().value())) {
             return true;
         }
-        if (row.status() == Status.COMPLETED && resolution instanceof Completed) {
+        if (row.status() == KeyStatus.COMPLETED && resolution instanceof Completed) {
             recorded.add(resolution.claim()); // by an earlier call
         }
-        return row.status() != Status.HELD;
+        return row.status() != KeyStatus.HELD;
     }
 
     /** Records the outcomes of written requests. */
-    void answer(List<FreeKey> keys, Set<UUID> written) {
-        for (FreeKey key : keys) {
+    void answer(List<KeyWrite> keys, Set<UUID> written) {
+        for (KeyWrite key : keys) {
             if (written.contains(key.request().claimId())) {
-                outcomes.put(key.request().claimId(), key.outcome());
+                outcomes.put(key.request().claimId(), key.decision().outcome());
             }
         }
         forgetDecided();

@@ -11,10 +11,10 @@ import io.exactlyonce.claim.ClaimResolution.Parked;
 import io.exactlyonce.claim.ClaimResolution.Released;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
+import io.exactlyonce.claim.KeySnapshot;
 import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.KeyStatus;
 import io.exactlyonce.claim.LeaseRenewal;
-import io.exactlyonce.claim.postgres.ClaimRow.Status;
-import io.exactlyonce.claim.postgres.Takeovers.FreeKey;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -161,7 +161,7 @@ public final class PostgresClaimStore implements ClaimStore {
         this.end = table.later(ends);
         this.claimAndEnd = table.later(first + ";\n" + ends);
         this.renew = table.later(table.alone(RENEW));
-        this.rows = table.later(table.alone(ClaimRow.OF_KEYS));
+        this.rows = table.later(table.alone(ClaimRows.OF_KEYS));
         this.look = table.later(table.alone(LOOK));
     }
 
@@ -236,10 +236,10 @@ public final class PostgresClaimStore implements ClaimStore {
         parameters.booleans(resolutions, ClaimResolution::inDoubt);
     }
 
-    private static Status status(ClaimResolution resolution) {
+    private static KeyStatus status(ClaimResolution resolution) {
         return resolution instanceof Completed
-                ? Status.COMPLETED
-                : resolution instanceof Released ? Status.RELEASED : Status.PARKED;
+                ? KeyStatus.COMPLETED
+                : resolution instanceof Released ? KeyStatus.RELEASED : KeyStatus.PARKED;
     }
 
     /** Returns the error text that the end stores for operators, or {@code null} after a success. */
@@ -254,16 +254,17 @@ public final class PostgresClaimStore implements ClaimStore {
      * open.
      */
     private void decide(Connection connection, OpenBatch open) throws SQLException {
-        List<FreeKey> writable = open.decide(rows(connection, open.keys()));
+        List<KeyWrite> writable = open.decide(rows(connection, open.keys()));
         List<LeaseRenewal> own = new ArrayList<>();
-        List<FreeKey> free = new ArrayList<>();
-        List<FreeKey> inDoubt = new ArrayList<>();
-        for (FreeKey key : writable) {
-            if (key.isOwn()) {
+        List<KeyWrite> free = new ArrayList<>();
+        List<KeyWrite> inDoubt = new ArrayList<>();
+        for (KeyWrite key : writable) {
+            switch (key.decision().action()) {
                 // The caller counts its lease from this try on, so the row has to as well.
-                own.add(new LeaseRenewal(key.request().id(), key.request().lease()));
-            } else {
-                (key.isInDoubt() ? inDoubt : free).add(key);
+                case RENEW ->
+                    own.add(new LeaseRenewal(key.request().id(), key.request().lease()));
+                case PARK -> inDoubt.add(key);
+                default -> free.add(key);
             }
         }
         Set<UUID> written = new HashSet<>(renewOnce(connection, own));
@@ -273,13 +274,13 @@ public final class PostgresClaimStore implements ClaimStore {
     }
 
     /** Reads the rows of keys that are there. */
-    public Map<ClaimKey, ClaimRow> rows(List<ClaimKey> keys) {
+    public Map<ClaimKey, KeySnapshot> rows(List<ClaimKey> keys) {
         return statements.run(connection -> rows(connection, keys));
     }
 
-    private Map<ClaimKey, ClaimRow> rows(Connection connection, List<ClaimKey> keys) throws SQLException {
+    private Map<ClaimKey, KeySnapshot> rows(Connection connection, List<ClaimKey> keys) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(rows.get())) {
-            return ClaimRow.read(statement, keys);
+            return ClaimRows.read(statement, keys);
         }
     }
 
@@ -308,11 +309,11 @@ public final class PostgresClaimStore implements ClaimStore {
 
     /** Of claims that were not renewed, keeps those that hold their key: its row was locked, and the next renewal may succeed. */
     private Set<ClaimId> stillHeld(Connection connection, Set<ClaimId> claims) throws SQLException {
-        Map<ClaimKey, ClaimRow> found = claims.isEmpty()
+        Map<ClaimKey, KeySnapshot> found = claims.isEmpty()
                 ? Map.of()
                 : rows(connection, claims.stream().map(ClaimId::key).toList());
         claims.removeIf(claim -> {
-            ClaimRow row = found.get(claim.key());
+            KeySnapshot row = found.get(claim.key());
             return row == null || !row.isHeldBy(claim.value());
         });
         return claims;

@@ -1,8 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimOutcome;
-import io.exactlyonce.claim.ClaimRequest;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -89,27 +87,6 @@ public final class Takeovers {
     private final Duration retention;
 
     /**
-     * A key that is free for a request, or held by its claim already.
-     *
-     * @param row as it was read
-     */
-    public record FreeKey(ClaimRequest request, ClaimRow row) {
-
-        boolean isOwn() {
-            return row.isHeldBy(request.claimId());
-        }
-
-        boolean isInDoubt() {
-            return !isOwn() && row.mustBeParked(request);
-        }
-
-        /** Returns the request's outcome if the row is written. */
-        ClaimOutcome outcome() {
-            return isOwn() ? row.current() : isInDoubt() ? new ClaimOutcome.Parked() : row.next();
-        }
-    }
-
-    /**
      * @param around puts settings around a statement, one of them in front, which has one row as its answer
      */
     public Takeovers(ClaimTable table, UnaryOperator<String> around) {
@@ -125,7 +102,7 @@ public final class Takeovers {
      * @param free each key once, in key order, so that two batches do not deadlock; may be empty
      * @return the claims that won their key
      */
-    Set<UUID> takeOver(Connection connection, List<FreeKey> free) throws SQLException {
+    Set<UUID> takeOver(Connection connection, List<KeyWrite> free) throws SQLException {
         return Statements.write(connection, takeOver.get(), free, parameters -> {
             bindPlaces(parameters, free);
             bindClaims(parameters, free);
@@ -143,7 +120,7 @@ public final class Takeovers {
      * @return the claims whose key was completed
      */
     public Set<UUID> complete(
-            Connection connection, List<FreeKey> free, String transaction, Map<ClaimId, String> results)
+            Connection connection, List<KeyWrite> free, String transaction, Map<ClaimId, String> results)
             throws SQLException {
         return Statements.write(connection, complete.get(), free, parameters -> {
             parameters.values(transaction);
@@ -160,19 +137,19 @@ public final class Takeovers {
      * @param inDoubt each key once, in key order; may be empty
      * @return the claims whose key was parked for them
      */
-    public Set<UUID> parkInDoubt(Connection connection, List<FreeKey> inDoubt) throws SQLException {
+    public Set<UUID> parkInDoubt(Connection connection, List<KeyWrite> inDoubt) throws SQLException {
         return Statements.write(connection, parkInDoubt.get(), inDoubt, parameters -> bindPlaces(parameters, inDoubt));
     }
 
-    private static void bindClaims(Parameters parameters, List<FreeKey> free) throws SQLException {
+    private static void bindClaims(Parameters parameters, List<KeyWrite> free) throws SQLException {
         parameters.texts(free, key -> key.request().owner());
-        parameters.longs(free, key -> (long) key.row().next().attempt());
-        parameters.longs(free, key -> key.row().next().fencingToken());
-        parameters.booleans(free, key -> key.row().next().inDoubt());
+        parameters.longs(free, key -> (long) key.decision().claim().attempt());
+        parameters.longs(free, key -> key.decision().claim().fencingToken());
+        parameters.booleans(free, key -> key.decision().claim().inDoubt());
         parameters.texts(free, key -> key.request().fingerprint());
     }
 
-    private static void bindPlaces(Parameters parameters, List<FreeKey> free) throws SQLException {
+    private static void bindPlaces(Parameters parameters, List<KeyWrite> free) throws SQLException {
         parameters.keys(free, key -> key.request().key());
         parameters.uuids(free, key -> key.row().claimId());
         parameters.texts(free, key -> key.row().status().name());

@@ -5,18 +5,20 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
-import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.postgres.ClaimRow;
+import io.exactlyonce.claim.KeySnapshot;
+import io.exactlyonce.claim.KeySnapshot.Action;
+import io.exactlyonce.claim.KeySnapshot.Decision;
+import io.exactlyonce.claim.postgres.ClaimRows;
 import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.claim.postgres.KeyWrite;
 import io.exactlyonce.claim.postgres.Parameters;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.claim.postgres.Statements;
 import io.exactlyonce.claim.postgres.Takeovers;
-import io.exactlyonce.claim.postgres.Takeovers.FreeKey;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.claim.transaction.ClaimTransactionException;
 import io.exactlyonce.primary.ClaimPool;
@@ -84,7 +86,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
      * restores the setting for the work's own statements.
      */
     private static final String LOCKS_AND_ROWS = LOCKS + ", (" + Statements.ONLY_BY_INDEX + ") AS planning;\n"
-            + "SELECT w.n, c.* FROM (" + Statements.AS_BEFORE + ") AS planning, " + ClaimRow.BY_KEY;
+            + "SELECT w.n, c.* FROM (" + Statements.AS_BEFORE + ") AS planning, " + ClaimRows.BY_KEY;
 
     /**
      * A transaction other than the one that has the locks divides by zero: the work has committed or rolled back by itself. A key
@@ -241,7 +243,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                     look.rows = store.rows(look.keys);
                 } else {
                     statement.getMoreResults();
-                    look.rows = ClaimRow.read(statement.getResultSet(), look.keys);
+                    look.rows = ClaimRows.read(statement.getResultSet(), look.keys);
                 }
                 return true;
             });
@@ -254,30 +256,32 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     private ClaimOutcome decide(Look look, ClaimRequest request) {
-        ClaimRow row = look.rows.get(request.key());
-        if (row != null && !row.isFree()) {
-            return row.refusal(request);
+        KeySnapshot row = look.rows.get(request.key());
+        Decision decision = row == null ? Decision.first(look.token) : row.decide(request);
+        if (decision.action() == Action.REFUSE) {
+            return decision.outcome();
         }
-        if (!look.locks.remove(request.key())) {
-            // The owner's remaining time is unknown, so the length of a lease is the estimate.
+        if (!look.locks.remove(request.key()) || decision.action() == Action.RENEW) {
+            // The owner's remaining time is unknown, so the length of a lease is the estimate. A claim that this
+            // request has
+            // made outside of the transaction is another owner, too.
             return new HeldElsewhere(request.lease());
         }
-        if (row != null && row.mustBeParked(request)) {
-            boolean parked = jdbc.execute((Connection connection) -> !takeovers
-                    .parkInDoubt(connection, List.of(new FreeKey(request, row)))
-                    .isEmpty());
-            return parked ? new Parked() : new HeldElsewhere(Duration.ZERO);
+        KeyWrite known = row == null ? null : new KeyWrite(request, row, decision);
+        if (known != null && decision.action() == Action.PARK) {
+            boolean parked = jdbc.execute((Connection connection) ->
+                    !takeovers.parkInDoubt(connection, List.of(known)).isEmpty());
+            return parked ? decision.outcome() : new HeldElsewhere(Duration.ZERO);
         }
-        Acquired claim = row == null ? new Acquired(1, look.token, false) : row.next();
-        look.free.add(new Free(request, row, claim));
+        look.free.add(new Free(request, known, decision.claim()));
         working.put(request.id(), look.transaction);
-        return claim;
+        return decision.outcome();
     }
 
     /** Writes the rows, in key order, in one round trip; with the commit where that is all there is to commit. */
     private void complete(Look look, Map<ClaimId, String> results) {
         try {
-            if (look.free.size() == 1 && look.free.get(0).row == null && transactions.mayCommitByStatement()) {
+            if (look.free.size() == 1 && look.free.get(0).known == null && transactions.mayCommitByStatement()) {
                 jdbc.update(insertAndCommit.get(), statement -> bind(statement, look.free.get(0), look, results));
                 return;
             }
@@ -292,7 +296,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     private void insert(Look look, Map<ClaimId, String> results) {
         jdbc.execute(insert.get(), (PreparedStatement statement) -> {
             for (Free free : look.free) {
-                if (free.row == null) {
+                if (free.known == null) {
                     bind(statement, free, look, results);
                     statement.addBatch();
                 }
@@ -318,10 +322,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     }
 
     private void update(Look look, Map<ClaimId, String> results) {
-        List<FreeKey> keys = new ArrayList<>();
+        List<KeyWrite> keys = new ArrayList<>();
         for (Free free : look.free) {
-            if (free.row != null) {
-                keys.add(new FreeKey(free.request, free.row));
+            if (free.known != null) {
+                keys.add(free.known);
             }
         }
         boolean completed = Boolean.TRUE.equals(jdbc.execute((Connection connection) ->
@@ -371,7 +375,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             if (!claims.ask(IS_COMMITTED, Boolean.class, look.transaction)) {
                 return false;
             }
-            ClaimRow row = store.rows(List.of(key)).get(key);
+            KeySnapshot row = store.rows(List.of(key)).get(key);
             if (row != null && row.claimId().equals(requests.get(0).claimId())) {
                 log.warn("{} failed after its commit, so its effects and completions stay", look, failure);
                 return true;
@@ -391,9 +395,9 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
     /**
      * A key that is free, and that this transaction completes.
      *
-     * @param row as it was read; {@code null} if there is none
+     * @param known its row, which is taken over; {@code null} if there is none
      */
-    private record Free(ClaimRequest request, @Nullable ClaimRow row, Acquired claim) {}
+    private record Free(ClaimRequest request, @Nullable KeyWrite known, Acquired claim) {}
 
     /** One transaction's view of its keys. */
     private static final class Look {
@@ -406,7 +410,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         /** For undecided keys: a second request for a key finds it held by the first one. */
         private final Set<ClaimKey> locks = new HashSet<>();
 
-        private Map<ClaimKey, ClaimRow> rows = Map.of();
+        private Map<ClaimKey, KeySnapshot> rows = Map.of();
         private String transaction = "";
         private long token;
 

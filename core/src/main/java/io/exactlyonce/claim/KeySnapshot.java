@@ -1,0 +1,159 @@
+package io.exactlyonce.claim;
+
+import io.exactlyonce.claim.ClaimOutcome.Acquired;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest.InDoubt;
+import java.time.Duration;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A key as its store has read it, and the decision on requests for it, which is the same for all stores. A store reads
+ * snapshots and writes what was decided, on condition that the key is still as it was read. If it is not, the store
+ * reads and decides again.
+ *
+ * @param status the status that the last write left
+ * @param claimId the last claim of the key
+ * @param attempt the number of that claim, from 1
+ * @param fencingToken the token of that claim
+ * @param inDoubt whether that claim is in doubt, or an attempt before it was
+ * @param cleared whether an operator has released the key since that claim
+ * @param leaseRemaining the rest of that claim's lease by the store's clock; not positive if the lease has expired
+ * @param nextToken the token of the next claim, greater than {@code fencingToken}
+ * @param fingerprint of the payload that the key was last claimed for, or {@code null} if it is not known
+ * @param result the stored result as JSON, or {@code null} if there is none
+ */
+public record KeySnapshot(
+        KeyStatus status,
+        UUID claimId,
+        int attempt,
+        long fencingToken,
+        boolean inDoubt,
+        boolean cleared,
+        Duration leaseRemaining,
+        long nextToken,
+        @Nullable String fingerprint,
+        @Nullable String result) {
+
+    /** A write that a request leads to. */
+    public enum Action {
+        /** Nothing is written. */
+        REFUSE,
+        /** Makes the first claim of a key that the store does not know, if it is still unknown. */
+        CLAIM_FIRST,
+        /** Extends the lease of the request's own claim, if that still holds the key. */
+        RENEW,
+        /** Makes the request's claim the key's, if the key is as it was read. */
+        TAKE_OVER,
+        /** Parks the key in doubt, if it is as it was read. */
+        PARK
+    }
+
+    /**
+     * A decision on a request.
+     *
+     * @param outcome the answer to the request, once the action has happened
+     */
+    public record Decision(Action action, ClaimOutcome outcome) {
+
+        /**
+         * Decides on a key without a snapshot: it was never claimed, or has been deleted.
+         *
+         * @param token greater than the tokens of a claim that was deleted, for example the time in microseconds
+         */
+        public static Decision first(long token) {
+            return new Decision(Action.CLAIM_FIRST, new Acquired(1, token, false));
+        }
+
+        private static Decision refuse(ClaimOutcome outcome) {
+            return new Decision(Action.REFUSE, outcome);
+        }
+
+        /** Returns the claim that the action makes, or extends. Only for an action that grants one. */
+        public Acquired claim() {
+            return (Acquired) outcome;
+        }
+    }
+
+    /**
+     * Decides on a request. The first row that applies decides:
+     *
+     * <table>
+     * <caption>Decisions</caption>
+     * <tr><th>The key</th><th>Action</th><th>Outcome</th></tr>
+     * <tr><td>is held by the request's own claim, also with an expired lease</td><td>renew</td><td>acquired again</td></tr>
+     * <tr><td>is completed</td><td>refuse</td><td>completed, or mismatch for another payload</td></tr>
+     * <tr><td>is parked</td><td>refuse</td><td>parked</td></tr>
+     * <tr><td>is held within its lease</td><td>refuse</td><td>held elsewhere for the rest of the lease</td></tr>
+     * <tr><td>was released by the request's own claim</td><td>refuse</td><td>held elsewhere: a decision of an operator names
+     * that claim</td></tr>
+     * <tr><td>is in doubt, no operator has released it, and the request parks</td><td>park</td><td>parked</td></tr>
+     * <tr><td>was released, or its lease has expired</td><td>take over</td><td>acquired</td></tr>
+     * </table>
+     */
+    public Decision decide(ClaimRequest request) {
+        if (isHeldBy(request.claimId())) {
+            return new Decision(Action.RENEW, new Acquired(attempt, fencingToken, inDoubt));
+        }
+        if (!isFree()) {
+            return Decision.refuse(refusal(request));
+        }
+        if (wasReleasedBy(request.claimId())) {
+            return Decision.refuse(new HeldElsewhere(Duration.ZERO));
+        }
+        if (mustBeParked(request)) {
+            return new Decision(Action.PARK, new ClaimOutcome.Parked());
+        }
+        return new Decision(Action.TAKE_OVER, new Acquired(attempt + 1, nextToken, isNextInDoubt()));
+    }
+
+    private ClaimOutcome refusal(ClaimRequest request) {
+        return switch (status) {
+            case COMPLETED -> ClaimOutcome.ofCompleted(request, fingerprint, result);
+            case PARKED -> new ClaimOutcome.Parked();
+            case HELD, RELEASED -> ClaimOutcome.ofHeld(request, fingerprint, leaseRemaining);
+        };
+    }
+
+    /** Returns the key's state for deliveries that wait for it. */
+    public KeyState state() {
+        return isFree()
+                ? KeyState.FREE
+                : switch (status) {
+                    case COMPLETED -> KeyState.completed(fingerprint);
+                    case PARKED -> KeyState.PARKED;
+                    case HELD, RELEASED -> KeyState.HELD;
+                };
+    }
+
+    /** Returns whether a claim holds the key, also with an expired lease. */
+    public boolean isHeldBy(UUID claim) {
+        return status == KeyStatus.HELD && claimId.equals(claim);
+    }
+
+    /** Returns whether a new request may claim the key: it was released, or its lease has expired. */
+    private boolean isFree() {
+        return status == KeyStatus.RELEASED
+                || (status == KeyStatus.HELD && leaseRemaining.compareTo(Duration.ZERO) <= 0);
+    }
+
+    private boolean wasReleasedBy(UUID claim) {
+        return status == KeyStatus.RELEASED && claimId.equals(claim);
+    }
+
+    /** Returns whether a free key is in doubt, the request parks such keys, and no operator has decided yet. */
+    private boolean mustBeParked(ClaimRequest request) {
+        return isNextInDoubt() && !cleared && request.inDoubt() == InDoubt.PARK;
+    }
+
+    /** Returns whether a free key is in doubt: an owner that vanished reported nothing. */
+    private boolean isNextInDoubt() {
+        return inDoubt || status == KeyStatus.HELD;
+    }
+
+    /** Leaves out the result, which must not be logged. */
+    @Override
+    public String toString() {
+        return status + " attempt " + attempt;
+    }
+}

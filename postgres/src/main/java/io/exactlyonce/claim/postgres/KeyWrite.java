@@ -1,0 +1,13 @@
+package io.exactlyonce.claim.postgres;
+
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.KeySnapshot;
+import io.exactlyonce.claim.KeySnapshot.Decision;
+
+/**
+ * A request that may be written, if its key's row has not changed.
+ *
+ * @param row as it was read
+ * @param decision on the request by that row
+ */
+public record KeyWrite(ClaimRequest request, KeySnapshot row, Decision decision) {}

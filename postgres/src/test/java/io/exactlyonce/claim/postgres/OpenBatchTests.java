@@ -1,0 +1,110 @@
+package io.exactlyonce.claim.postgres;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
+import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
+import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.KeySnapshot;
+import io.exactlyonce.claim.KeySnapshot.Action;
+import io.exactlyonce.claim.KeyStatus;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+
+/** The rounds of a batch, without a database. */
+class OpenBatchTests {
+
+    private static final ClaimKey KEY = new ClaimKey("orders", "A-1");
+    private static final UUID HOLDER = new UUID(0, 1);
+
+    private final ClaimRequest request = request();
+
+    /** Its former owner has fenced a transaction, which may last. */
+    @Test
+    void freeRowThatIsAsItWasWhenItWasTriedIsHeldElsewhere() {
+        OpenBatch batch = batch(request);
+
+        List<KeyWrite> tried = batch.decide(Map.of(KEY, row(HOLDER, KeyStatus.RELEASED)));
+        assertThat(tried).extracting(write -> write.decision().action()).containsExactly(Action.TAKE_OVER);
+        batch.answer(tried, Set.of());
+        assertThat(batch.decide(Map.of(KEY, row(HOLDER, KeyStatus.RELEASED)))).isEmpty();
+
+        assertThat(batch.isLeft()).isFalse();
+        assertThat(batch.result().claimed()).containsExactly(new HeldElsewhere(Duration.ZERO));
+    }
+
+    @Test
+    void freeRowOfAnotherClaimOrStatusIsTriedAgain() {
+        OpenBatch batch = batch(request);
+
+        assertThat(batch.decide(Map.of(KEY, row(HOLDER, KeyStatus.RELEASED)))).hasSize(1);
+        assertThat(batch.decide(Map.of(KEY, row(new UUID(0, 2), KeyStatus.RELEASED))))
+                .hasSize(1);
+        assertThat(batch.decide(Map.of(KEY, row(new UUID(0, 2), KeyStatus.HELD))))
+                .hasSize(1);
+    }
+
+    @Test
+    void oneOfTwoRequestsTriesAFreeKey() {
+        OpenBatch batch = batch(request, request());
+
+        List<KeyWrite> tried = batch.decide(Map.of(KEY, row(HOLDER, KeyStatus.RELEASED)));
+
+        assertThat(tried).extracting(KeyWrite::request).containsExactly(request);
+    }
+
+    @Test
+    void refusalEndsItsRequest() {
+        OpenBatch batch = batch(request);
+
+        assertThat(batch.decide(Map.of(KEY, row(HOLDER, KeyStatus.COMPLETED)))).isEmpty();
+
+        assertThat(batch.result().claimed()).containsExactly(new AlreadyCompleted("1"));
+    }
+
+    @Test
+    void resolutionIsRecordedLostOrLeftOpenByItsRow() {
+        ClaimId claim = new ClaimId(KEY, HOLDER);
+        ClaimResolution completion = new ClaimResolution.Completed(claim, "2");
+
+        assertThat(resolved(completion, row(HOLDER, KeyStatus.COMPLETED)).recorded())
+                .as("by an earlier call")
+                .containsExactly(claim);
+        assertThat(resolved(completion, row(new UUID(0, 2), KeyStatus.HELD)))
+                .as("taken over")
+                .isEqualTo(new ClaimBatch.Result(Set.of(), List.of(), Set.of()));
+        assertThat(resolved(completion, row(HOLDER, KeyStatus.HELD)).unanswered())
+                .as("locked")
+                .containsExactly(claim);
+        assertThat(resolved(new ClaimResolution.Released(claim, "late", false), row(HOLDER, KeyStatus.COMPLETED)))
+                .isEqualTo(new ClaimBatch.Result(Set.of(), List.of(), Set.of()));
+    }
+
+    private static ClaimBatch.Result resolved(ClaimResolution resolution, KeySnapshot row) {
+        OpenBatch batch = new OpenBatch(new ClaimBatch(List.of(resolution), List.of()));
+        batch.decide(Map.of(KEY, row));
+        return batch.result();
+    }
+
+    private static OpenBatch batch(ClaimRequest... requests) {
+        return new OpenBatch(new ClaimBatch(List.of(), List.of(requests)));
+    }
+
+    private static ClaimRequest request() {
+        return new ClaimRequest(KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30));
+    }
+
+    /** Its lease has expired. */
+    private static KeySnapshot row(UUID claim, KeyStatus status) {
+
+        return new KeySnapshot(status, claim, 3, 41, false, false, Duration.ZERO, 77, null, "1");
+    }
+}
