@@ -115,16 +115,17 @@ class ArchitectureTests {
                             "observed",
                             "visibility")),
             entry(
+                    "listener.startup",
+                    List.of("", "claim.transaction", "delivery", "listener.method", "renewal", "visibility")),
+            entry(
                     "listener.container",
                     List.of(
                             "",
-                            "claim",
-                            "claim.transaction",
                             "delivery",
                             "delivery.pipeline",
                             "listener.message",
                             "listener.method",
-                            "renewal",
+                            "listener.startup",
                             "visibility",
                             "time")),
             entry(
@@ -132,9 +133,9 @@ class ArchitectureTests {
                     List.of(
                             "",
                             "delivery",
-                            "listener.container",
                             "listener.message",
                             "listener.method",
+                            "listener.startup",
                             "observed",
                             "visibility")),
             entry(
@@ -148,7 +149,8 @@ class ArchitectureTests {
                             "listener.container",
                             "listener.message",
                             "listener.method",
-                            "listener.observed")),
+                            "listener.observed",
+                            "listener.startup")),
             entry("listener.aot", List.of("", "listener.expression", "listener.method")),
             entry("window", List.of("delivery", "renewal", "visibility", "time")),
             entry(

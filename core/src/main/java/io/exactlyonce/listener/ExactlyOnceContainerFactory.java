@@ -13,10 +13,12 @@ import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
 import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.container.ListenerEndpoint;
+import io.exactlyonce.listener.container.MessageDeleter;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerRules;
+import io.exactlyonce.listener.startup.ContainerDifferences;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -102,7 +104,8 @@ public final class ExactlyOnceContainerFactory
         with.engine.check().run();
         ContainerSettings settings =
                 container.getContainerOptions().getComponentsTaskExecutor() == null ? made : made.onOwnExecutor();
-        ContainerDifferences.log(id, container, settings.listener().transaction() != null);
+        ContainerDifferences.log(
+                id, container, settings.listener().transaction() != null, MessageDeleter.LONGEST_BUFFERED);
         container.configure(options -> configure(id, container.getContainerOptions(), options, settings));
         container.setComponentFactories(List.of(new ConsumerComponents(with.engine, id, settings)));
         if (!container.isAutoStartup()) {

@@ -3,9 +3,9 @@ package io.exactlyonce.listener;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.awspring.cloud.sqs.listener.QueueNotFoundStrategy;
 import io.exactlyonce.listener.container.ListenerEngine;
-import io.exactlyonce.listener.container.SharedPools;
-import io.exactlyonce.listener.container.SharedQueues;
 import io.exactlyonce.listener.observed.ObservedListeners;
+import io.exactlyonce.listener.startup.SharedPools;
+import io.exactlyonce.listener.startup.SharedQueues;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.env.Environment;
 

@@ -5,6 +5,7 @@ import io.exactlyonce.delivery.SubscriptionCheck;
 import io.exactlyonce.delivery.pipeline.CircuitBreakers;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
+import io.exactlyonce.listener.startup.ListenerSummary;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.time.Timer;
 

@@ -23,6 +23,7 @@ import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
+import io.exactlyonce.listener.startup.QueueUnavailableException;
 import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.Polling;
 import io.exactlyonce.visibility.QueueAddress;

@@ -1,4 +1,4 @@
-package io.exactlyonce.listener.container;
+package io.exactlyonce.listener.startup;
 
 import static io.exactlyonce.Effects.DATABASE;
 import static io.exactlyonce.InDoubtPolicy.PARK;

@@ -1,4 +1,4 @@
-package io.exactlyonce.listener.container;
+package io.exactlyonce.listener.startup;
 
 import io.exactlyonce.listener.method.InvalidListenerException;
 import java.net.URI;

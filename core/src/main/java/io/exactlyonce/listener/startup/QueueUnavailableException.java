@@ -1,4 +1,4 @@
-package io.exactlyonce.listener.container;
+package io.exactlyonce.listener.startup;
 
 import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.boundary.Causes;
@@ -186,7 +186,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
     }
 
     /** Checks that a client can do what the listener asks of it after its first message. */
-    static void requireComplete(SqsAsyncClient client, String queue, String listener) {
+    public static void requireComplete(SqsAsyncClient client, String queue, String listener) {
         List<String> missing = ClientAbilities.missing(client);
         if (!missing.isEmpty()) {
             throw new QueueUnavailableException(client, queue, listener, missing, null);
@@ -194,7 +194,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
     }
 
     /** Other clients than the SDK's, such as an application's decorators, may have no configuration. */
-    static QueueUnavailableException by(SqsAsyncClient client, String queue, String listener, Throwable cause) {
+    public static QueueUnavailableException by(SqsAsyncClient client, String queue, String listener, Throwable cause) {
         Optional<StackTraceElement> unsupported = Causes.of(cause)
                 .filter(UnsupportedOperationException.class::isInstance)
                 .flatMap(failure -> Arrays.stream(failure.getStackTrace()).limit(1))

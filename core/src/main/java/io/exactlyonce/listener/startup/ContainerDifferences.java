@@ -1,9 +1,8 @@
-package io.exactlyonce.listener;
+package io.exactlyonce.listener.startup;
 
 import io.awspring.cloud.sqs.FifoUtils;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
-import io.exactlyonce.listener.container.MessageDeleter;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -17,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * Logs at startup, in one line for each listener, the settings of the application's container factory that are ignored
  * or behave differently for claimed messages. Nothing is logged if there are none.
  */
-final class ContainerDifferences {
+public final class ContainerDifferences {
 
     private static final Logger log = LoggerFactory.getLogger(ContainerDifferences.class);
 
@@ -31,8 +30,13 @@ final class ContainerDifferences {
      *
      * @param container as the application's factory has made it
      * @param isTransactional whether keys are claimed in the handler's transaction, so after interceptors
+     * @param longestBuffered for how long deletes are gathered at most
      */
-    static void log(String listener, SqsMessageListenerContainer<?> container, boolean isTransactional) {
+    public static void log(
+            String listener,
+            SqsMessageListenerContainer<?> container,
+            boolean isTransactional,
+            Duration longestBuffered) {
         AcknowledgementMode mode = container.getContainerOptions().getAcknowledgementMode();
         var factories = container.getContainerComponentFactories();
         int interceptors = container.getMessageInterceptors().size();
@@ -61,7 +65,7 @@ final class ContainerDifferences {
                                                 ? "also see duplicates, for which the handler is not called"
                                                 : "do not see messages whose key is completed, held, "
                                                         + "refused or missing"),
-                buffering(container),
+                buffering(container, longestBuffered),
                 container.getErrorHandler() == null
                         ? null
                         : "its error handler deletes nothing: SQS redelivers a message even if it hides the failure",
@@ -78,17 +82,16 @@ final class ContainerDifferences {
     }
 
     /** Returns what becomes of options that would buffer deletes for longer. */
-    private static @Nullable String buffering(SqsMessageListenerContainer<?> container) {
+    private static @Nullable String buffering(SqsMessageListenerContainer<?> container, Duration longestBuffered) {
         boolean isFifo = container.getQueueNames().stream().anyMatch(FifoUtils::isFifo);
         Duration interval = Objects.requireNonNullElse(
-                container.getContainerOptions().getAcknowledgementInterval(),
-                isFifo ? Duration.ZERO : MessageDeleter.LONGEST_BUFFERED);
+                container.getContainerOptions().getAcknowledgementInterval(), isFifo ? Duration.ZERO : longestBuffered);
         Integer threshold = container.getContainerOptions().getAcknowledgementThreshold();
-        boolean isLong = interval.compareTo(MessageDeleter.LONGEST_BUFFERED) > 0;
+        boolean isLong = interval.compareTo(longestBuffered) > 0;
         boolean isEndless = interval.isZero() && threshold != null && threshold > 0;
         return isLong || isEndless
                 ? "its acknowledgement %s buffers deletes for %d s at most: messages are renewed meanwhile, and FIFO groups wait"
-                        .formatted(isLong ? "interval" : "threshold", MessageDeleter.LONGEST_BUFFERED.toSeconds())
+                        .formatted(isLong ? "interval" : "threshold", longestBuffered.toSeconds())
                 : null;
     }
 

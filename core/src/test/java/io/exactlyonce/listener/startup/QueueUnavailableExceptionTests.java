@@ -1,4 +1,4 @@
-package io.exactlyonce.listener.container;
+package io.exactlyonce.listener.startup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;

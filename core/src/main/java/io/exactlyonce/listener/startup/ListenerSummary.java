@@ -1,4 +1,4 @@
-package io.exactlyonce.listener.container;
+package io.exactlyonce.listener.startup;
 
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.delivery.ClaimSettings;
@@ -27,7 +27,7 @@ public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, Re
 
     private static final Logger log = LoggerFactory.getLogger(ListenerSummary.class);
 
-    void log(Subscription subscription, ListenerMethod listener) {
+    public void log(Subscription subscription, ListenerMethod listener) {
         log.info("{}: {}", subscription.listener(), describe(subscription, listener));
     }
 

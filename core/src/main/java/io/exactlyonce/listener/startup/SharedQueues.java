@@ -1,4 +1,4 @@
-package io.exactlyonce.listener.container;
+package io.exactlyonce.listener.startup;
 
 import io.awspring.cloud.sqs.listener.AbstractMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
