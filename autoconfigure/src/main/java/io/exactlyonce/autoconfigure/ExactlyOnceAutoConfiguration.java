@@ -35,7 +35,9 @@ import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.method.ListenerModes;
 import io.exactlyonce.listener.observed.ObservedListeners;
+import io.exactlyonce.listener.startup.ListenerRegistry;
 import io.exactlyonce.listener.startup.ListenerSummary;
+import io.exactlyonce.listener.startup.PlainListeners;
 import io.exactlyonce.listener.startup.SharedPools;
 import io.exactlyonce.listener.startup.SharedQueues;
 import io.exactlyonce.observed.ObservationCounter;
@@ -98,7 +100,9 @@ import tools.jackson.databind.json.JsonMapper;
     PostgresClaimsConfiguration.class,
     ExactlyOnceAutoConfiguration.AutoProxyCreator.class,
     ListenerDetection.class,
+    ListenerRegistry.class,
     SharedQueues.class,
+    PlainListeners.class,
     SharedPools.class
 })
 public final class ExactlyOnceAutoConfiguration implements DisposableBean {
@@ -229,7 +233,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     /** Deliveries are renewed while their handlers and acknowledgements finish: renewals begin first and end last. */
     @Bean
-    PeriodicTaskLifecycle exactlyOncePeriodicTasks(Renewer renewals, ListenerEngine engine, SharedQueues listeners) {
+    PeriodicTaskLifecycle exactlyOncePeriodicTasks(
+            Renewer renewals, ListenerEngine engine, ListenerRegistry listeners) {
         WaitingDeliveries waiting = engine.deliveries().waiting();
         return new PeriodicTaskLifecycle(() -> {
             properties.requireListeners(listeners.ids());

@@ -13,6 +13,7 @@ import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.listener.observed.ObservedListeners;
+import io.exactlyonce.listener.startup.ListenerRegistry;
 import io.exactlyonce.listener.startup.SharedPools;
 import io.exactlyonce.listener.startup.SharedQueues;
 import io.exactlyonce.visibility.FakeClock;
@@ -174,7 +175,7 @@ class DefaultContainerFactoryTests {
                 new ObservedListeners(() -> {
                     throw new AssertionError("nothing is observed");
                 }),
-                new SharedQueues(),
+                new SharedQueues(new ListenerRegistry()),
                 new SharedPools());
     }
 

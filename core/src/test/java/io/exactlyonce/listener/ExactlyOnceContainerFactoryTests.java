@@ -30,6 +30,8 @@ import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.listener.observed.ObservedListeners;
+import io.exactlyonce.listener.startup.ListenerRegistry;
+import io.exactlyonce.listener.startup.PlainListeners;
 import io.exactlyonce.listener.startup.SharedPools;
 import io.exactlyonce.listener.startup.SharedQueues;
 import io.exactlyonce.observed.ObservedClaims;
@@ -68,7 +70,8 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     private final MockEnvironment environment = new MockEnvironment();
-    private final SharedQueues queues = new SharedQueues();
+    private final ListenerRegistry listeners = new ListenerRegistry();
+    private final SharedQueues queues = new SharedQueues(listeners);
     private Runnable check = () -> {};
     private Runnable readiness = () -> {};
 
@@ -119,10 +122,11 @@ class ExactlyOnceContainerFactoryTests {
         container(prepare(original -> {}));
         GenericApplicationContext beans = new GenericApplicationContext();
         beans.registerBean("manual", SqsMessageListenerContainer.class, () -> manual);
-        beans.registerBean(SharedQueues.class, () -> queues);
+        PlainListeners warnings = new PlainListeners(listeners);
+        beans.registerBean(PlainListeners.class, () -> warnings);
         beans.refresh();
 
-        queues.onApplicationEvent(new ContextRefreshedEvent(beans));
+        warnings.onApplicationEvent(new ContextRefreshedEvent(beans));
 
         assertThat(output)
                 .contains(
@@ -340,7 +344,7 @@ class ExactlyOnceContainerFactoryTests {
 
         assertThat(claimsKeys(container)).isEqualTo(mode == Mode.ENFORCE);
         assertThat(container.getMessageInterceptors()).hasSize(mode == Mode.OBSERVE ? 1 : 0);
-        assertThat(queues.ids()).containsExactly("fulfilment");
+        assertThat(listeners.ids()).containsExactly("fulfilment");
     }
 
     @ParameterizedTest

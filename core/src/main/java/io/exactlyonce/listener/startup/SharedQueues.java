@@ -1,33 +1,20 @@
 package io.exactlyonce.listener.startup;
 
-import io.awspring.cloud.sqs.listener.AbstractMessageListenerContainer;
-import io.awspring.cloud.sqs.listener.MessageListenerContainer;
-import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
 import io.exactlyonce.delivery.SubscriptionCheck;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerMethod;
 import io.exactlyonce.visibility.QueueAddress;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
-import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.context.ApplicationContext;
-import org.springframework.context.ApplicationListener;
-import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
@@ -37,22 +24,24 @@ import org.springframework.core.annotation.Order;
  * Listeners share keys across queues only if both set {@code scope}.
  *
  * <p>Warns of listeners that share a queue or a scope with different settings. SQS delivers a message to any listener
- * of its queue, and redelivers it to any other: one with another scope, or one that claims no keys, handles it again.
- * Listeners of other applications are not detected.
+ * of its queue, and redelivers it to any other: a listener with another scope handles it again. Listeners of other
+ * applications are not detected. {@link PlainListeners} warns of listeners that claim no keys.
  *
  * <p>Queues are compared twice: by the text of their listeners when containers are made, and by region, account and
  * server when containers start, since only then their clients have been asked. Listeners in observe mode are compared by
  * their first message.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE) // Before checks that remember a subscription.
-public final class SharedQueues implements SubscriptionCheck, ApplicationListener<ContextRefreshedEvent> {
+public final class SharedQueues implements SubscriptionCheck {
 
     private static final Logger log = LoggerFactory.getLogger(SharedQueues.class);
 
-    /** Before the numbers of listeners to which the application gives no id. */
-    private static final String GENERATED = "io.awspring.cloud.sqs.sqsListenerEndpointContainer#";
+    private final ListenerRegistry listeners;
 
-    private final List<ListenedQueue> listened = new CopyOnWriteArrayList<>();
+    /** @param listeners gets each listener that may share its queue or scope with the others */
+    public SharedQueues(ListenerRegistry listeners) {
+        this.listeners = listeners;
+    }
 
     /**
      * Adds the queues of a container that is made.
@@ -62,9 +51,11 @@ public final class SharedQueues implements SubscriptionCheck, ApplicationListene
     public void add(String id, Collection<String> queues, ListenerMethod method) {
         for (String queue : queues) {
             ListenedQueue added = ListenedQueue.configured(id, queue, method);
-            listened.forEach(other -> requireOwnKeys(other, added));
-            first(other -> other.scope().equals(added.scope())).ifPresent(first -> first.compareInScope(added));
-            listened.add(added);
+            listeners.all().forEach(other -> requireOwnKeys(other, added));
+            listeners
+                    .first(other -> other.scope().equals(added.scope()))
+                    .ifPresent(first -> first.compareInScope(added));
+            listeners.add(added);
         }
     }
 
@@ -121,15 +112,14 @@ public final class SharedQueues implements SubscriptionCheck, ApplicationListene
 
     /** Containers start in parallel: of two, the second one meets the first. */
     private synchronized void found(String id, QueueAddress address, String url) {
-        listened.stream()
+        listeners.all().stream()
                 .filter(own -> own.id().equals(id) && !own.address().differsFrom(address))
                 .max(Comparator.comparing(ListenedQueue::isFound).thenComparing(ListenedQueue::hasRegion))
                 .ifPresent(known -> compare(known, known.at(address, url)));
     }
 
     private void compare(ListenedQueue known, ListenedQueue found) {
-        List<ListenedQueue> others = new ArrayList<>(listened);
-        others.remove(known);
+        List<ListenedQueue> others = listeners.allBut(known);
         others.forEach(other -> other.requireOwnKeys(found));
         if (!known.isFound()) {
             others.stream()
@@ -137,54 +127,6 @@ public final class SharedQueues implements SubscriptionCheck, ApplicationListene
                     .findFirst()
                     .ifPresent(first -> first.compareOnQueue(found));
         }
-        listened.set(listened.indexOf(known), found);
-    }
-
-    /** Returns the ids of all listeners whose containers are made, but none that is generated: it changes with the code. */
-    public Set<String> ids() {
-        return listened.stream()
-                .map(ListenedQueue::id)
-                .filter(id -> !id.startsWith(GENERATED))
-                .collect(Collectors.toCollection(TreeSet::new));
-    }
-
-    private Optional<ListenedQueue> first(Predicate<ListenedQueue> wanted) {
-        return listened.stream().filter(wanted).findFirst();
-    }
-
-    /** Containers have started before the event; a child context's event comes earlier. */
-    @Override
-    public void onApplicationEvent(ContextRefreshedEvent refreshed) {
-        ApplicationContext beans = refreshed.getApplicationContext();
-        if (!beans.getBeansOfType(SharedQueues.class, false, false).containsValue(this)) {
-            return;
-        }
-        Set<MessageListenerContainer<?>> containers = new HashSet<>();
-        beans.getBeansOfType(MessageListenerContainer.class, false, false)
-                .values()
-                .forEach(containers::add);
-        beans.getBeanProvider(MessageListenerContainerRegistry.class)
-                .forEach(registry -> containers.addAll(registry.getListenerContainers()));
-        for (MessageListenerContainer<?> container : containers) {
-            if (container instanceof AbstractMessageListenerContainer<?, ?, ?> plain
-                    && first(other -> other.claims() && other.id().equals(plain.getId()))
-                            .isEmpty()) {
-                plain.getQueueNames().forEach(queue -> warn(plain.getId(), queue));
-            }
-        }
-    }
-
-    private void warn(String plain, String queue) {
-        QueueAddress address = QueueAddress.configured(queue);
-        first(other -> other.claims() && !other.address().differsFrom(address))
-                .ifPresent(listener -> log.warn(
-                        "Listener '{}' on queue '{}' claims no keys, but listener '{}' on queue '{}' does: if they are one "
-                                + "queue, messages of the first are handled without a claim, perhaps for the second time. "
-                                + "Make it an enforcing @ExactlyOnceListener, or give each its own queue; name queues of "
-                                + "several regions, accounts or servers by their URLs",
-                        plain,
-                        queue,
-                        listener.id(),
-                        listener.place()));
+        listeners.replace(known, found);
     }
 }

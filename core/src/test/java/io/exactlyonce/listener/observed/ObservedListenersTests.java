@@ -22,6 +22,7 @@ import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.container.ListenerEndpoint;
 import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.listener.startup.ListenerRegistry;
 import io.exactlyonce.listener.startup.SharedQueues;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -95,7 +96,9 @@ class ObservedListenersTests {
                 .sqsAsyncClient(new FakeReceives())
                 .build()
                 .createContainer(new ListenerEndpoint(
-                        endpoint, (made, settings) -> observing.setUp(made, endpoint, settings, new SharedQueues())));
+                        endpoint,
+                        (made, settings) ->
+                                observing.setUp(made, endpoint, settings, new SharedQueues(new ListenerRegistry()))));
     }
 
     private void handle(SqsMessageListenerContainer<Object> container) {

@@ -55,7 +55,8 @@ class SharedQueuesTests {
     private static final String US = "https://sqs.us-east-1.amazonaws.com/123456789012/orders";
     private static final String OTHER_ACCOUNT = "https://sqs.eu-central-1.amazonaws.com/210987654321/orders";
 
-    private final SharedQueues queues = new SharedQueues();
+    private final ListenerRegistry listeners = new ListenerRegistry();
+    private final SharedQueues queues = new SharedQueues(listeners);
 
     private static ListenerMethod enforced(String name) {
         return ListenerRig.settings(new Sharing(), name).listener();
@@ -341,13 +342,14 @@ class SharedQueuesTests {
                 .build();
         GenericApplicationContext beans = new GenericApplicationContext();
         beans.registerBean(SqsMessageListenerContainer.class, () -> plain);
-        beans.registerBean(SharedQueues.class, () -> queues);
-        beans.addApplicationListener(queues);
+        PlainListeners warnings = new PlainListeners(listeners);
+        beans.registerBean(PlainListeners.class, () -> warnings);
+        beans.addApplicationListener(warnings);
         beans.refresh();
         // As the one of the management server, whose beans include its parent's.
         GenericApplicationContext child = new GenericApplicationContext(beans);
         child.refresh();
-        queues.onApplicationEvent(new ContextRefreshedEvent(child));
+        warnings.onApplicationEvent(new ContextRefreshedEvent(child));
     }
 
     @Test

@@ -1,0 +1,50 @@
+package io.exactlyonce.listener.startup;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/** The application's listeners with their queues, each from the time when its container is made. */
+public final class ListenerRegistry {
+
+    /** Spring Cloud AWS generates ids of this prefix and a number, which changes with the code. */
+    private static final String GENERATED = "io.awspring.cloud.sqs.sqsListenerEndpointContainer#";
+
+    private final List<ListenedQueue> queues = new CopyOnWriteArrayList<>();
+
+    void add(ListenedQueue added) {
+        queues.add(added);
+    }
+
+    /** Replaces a queue that a listener names by the queue that its client has found. */
+    void replace(ListenedQueue named, ListenedQueue found) {
+        queues.set(queues.indexOf(named), found);
+    }
+
+    Optional<ListenedQueue> first(Predicate<ListenedQueue> wanted) {
+        return queues.stream().filter(wanted).findFirst();
+    }
+
+    List<ListenedQueue> all() {
+        return List.copyOf(queues);
+    }
+
+    List<ListenedQueue> allBut(ListenedQueue one) {
+        List<ListenedQueue> others = new ArrayList<>(queues);
+        others.remove(one);
+        return others;
+    }
+
+    /** Returns the ids that the application gives to its listeners, sorted. */
+    public Set<String> ids() {
+        return queues.stream()
+                .map(ListenedQueue::id)
+                .filter(id -> !id.startsWith(GENERATED))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+}
