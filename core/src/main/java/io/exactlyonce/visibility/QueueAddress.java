@@ -6,11 +6,13 @@ import java.net.URISyntaxException;
 import java.net.UnknownHostException;
 import java.util.Collections;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.arns.Arn;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
@@ -33,7 +35,6 @@ public record QueueAddress(
     private static final String FIRST_HOST = "queue.amazonaws.com";
     private static final String FIRST_REGION = "us-east-1";
 
-    private static final Pattern ARN = Pattern.compile("arn:[^:]*:sqs:(?<region>[^:]*):(?<account>[^:]*):(?<name>.+)");
     private static final Pattern PATH = Pattern.compile("(?:.*/)?(?<account>\\d{12})/[^/]+/*");
 
     private static final int HTTPS_PORT = 443;
@@ -55,9 +56,13 @@ public record QueueAddress(
      * @param queue a name, URL or ARN
      */
     public static QueueAddress configured(String queue) {
-        Matcher arn = ARN.matcher(queue);
-        if (arn.matches()) {
-            return new QueueAddress(arn.group("name"), arn.group("account"), arn.group("region"), Set.of());
+        Arn arn = arn(queue);
+        if (arn != null) {
+            return new QueueAddress(
+                    arn.resourceAsString(),
+                    arn.accountId().orElse(null),
+                    arn.region().orElse(null),
+                    Set.of());
         }
         QueueAddress address = ofUrl(queue);
         return address.servers.contains(AWS)
@@ -85,8 +90,7 @@ public record QueueAddress(
     /** Returns where a queue is whose attributes have been read. */
     public static QueueAddress of(SqsQueue queue) {
         QueueAddress url = ofUrl(queue.queueUrl());
-        Matcher arn = ARN.matcher(queue.attributes().text(QueueAttributeName.QUEUE_ARN));
-        boolean hasArn = arn.matches();
+        Optional<Arn> arn = Optional.ofNullable(arn(queue.attributes().text(QueueAttributeName.QUEUE_ARN)));
         Set<String> servers = new TreeSet<>(url.servers);
         if (!servers.contains(AWS)) {
             ClientAbilities.configuration(queue.client())
@@ -95,9 +99,20 @@ public record QueueAddress(
         }
         return new QueueAddress(
                 url.name,
-                hasArn ? arn.group("account") : url.account,
-                hasArn ? arn.group("region") : url.region,
+                arn.flatMap(Arn::accountId).orElse(url.account),
+                arn.flatMap(Arn::region).orElse(url.region),
                 servers);
+    }
+
+    /** Returns an ARN of SQS; {@code null} for another text. The SDK's parser throws at some texts that begin like one. */
+    private static @Nullable Arn arn(String text) {
+        try {
+            return Arn.tryFromString(text)
+                    .filter(arn -> arn.service().equals("sqs"))
+                    .orElse(null);
+        } catch (IllegalArgumentException malformed) {
+            return null;
+        }
     }
 
     /** Returns whether the other is another queue. False if that is unknown. */

@@ -49,6 +49,14 @@ class QueueAddressTests {
         "https://sqs.eu-central-1.amazonaws.com/123456789012/orders.fifo, orders.fifo",
         "https://sqs.eu-central-1.amazonaws.com/123456789012/orders//, orders",
         "arn:aws:sqs:eu-west-1:123456789012:orders, orders",
+        "arn:aws:sqs:::orders, orders",
+        "arn:aws:sns:eu-west-1:123456789012:orders, orders",
+        "arn::sqs:eu-west-1:123456789012:orders, orders",
+        "arn:aws::eu-west-1:123456789012:orders, orders",
+        "arn:aws:sqs:eu-west-1:123456789012::, ''",
+        "arn:aws:sqs:eu-west-1:123456789012:/, ''",
+        "arn:aws:sqs, sqs",
+        "arn:, ''",
         "'', ''",
         "/, ''"
     })
@@ -81,6 +89,7 @@ class QueueAddressTests {
         "orders, orders",
         "orders, https://sqs.us-east-1.amazonaws.com/123456789012/orders",
         "orders, arn:aws:sqs:eu-central-1:123456789012:orders",
+        "arn:aws:sqs:::orders, arn:aws:sqs:eu-central-1:123456789012:orders",
         "arn:aws:sqs:eu-central-1:123456789012:orders, https://sqs.eu-central-1.amazonaws.com/123456789012/orders",
         "https://SQS.EU-CENTRAL-1.amazonaws.com/123456789012/orders/, https://sqs.eu-central-1.amazonaws.com/123456789012/orders",
         "https://eu-central-1.queue.amazonaws.com/123456789012/orders, https://sqs.eu-central-1.amazonaws.com/123456789012/orders",

@@ -16,6 +16,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.arns.Arn;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
 import software.amazon.awssdk.http.HttpMetric;
@@ -47,8 +48,6 @@ final class AuditedQueue implements MetricPublisher {
             List.of("VisibilityTimeout", "RedrivePolicy", "ApproximateNumberOf", "LastModifiedTimestamp");
 
     private static final int LONGEST_TEXT = 2_000;
-    private static final int ACCOUNT_OF_ARN = 4;
-    private static final int NAME_OF_ARN = 5;
 
     private final SqsQueue queue;
     private volatile Subscription subscription;
@@ -119,10 +118,10 @@ final class AuditedQueue implements MetricPublisher {
                 queue.clientPatience());
     }
 
-    private String urlOf(String arn) {
-        String[] parts = arn.split(":", -1);
-        return client().getQueueUrl(request -> request.queueName(parts[NAME_OF_ARN])
-                        .queueOwnerAWSAccountId(parts[ACCOUNT_OF_ARN])
+    private String urlOf(String text) {
+        Arn arn = Arn.fromString(text);
+        return client().getQueueUrl(request -> request.queueName(arn.resourceAsString())
+                        .queueOwnerAWSAccountId(arn.accountId().orElse(null))
                         .overrideConfiguration(this::measure))
                 .join()
                 .queueUrl();
