@@ -309,7 +309,8 @@ class ExactlyOnceAutoConfigurationTests {
                 .run(context -> {
                     DeliveryObservers observers = context.getBean(DeliveryObservers.class);
                     for (int delivery = 0; delivery < 300; delivery++) {
-                        observers.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(35)));
+                        observers.on(new DeliveryEvent.Delivered(
+                                orders, orders.settings().window(), Duration.ofSeconds(35)));
                     }
                     assertThat(told).containsExactly(WindowWarning.Kind.BREACHED);
                     await().untilAsserted(() -> assertThat(published)

@@ -121,7 +121,7 @@ public final class Attempt {
 
     /** Requests its key with these settings. */
     public ClaimRequest makeRequest(ClaimSettings terms) {
-        request = terms.request(spec(), delivery.subscription().window());
+        request = terms.request(spec(), delivery.settings().window());
         return request;
     }
 

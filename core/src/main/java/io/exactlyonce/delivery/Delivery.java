@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.renewal.Window;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.RepeatedLines;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -35,6 +36,7 @@ public final class Delivery {
     private static final CompletableFuture<Void> PROCESSED = CompletableFuture.completedFuture(null);
 
     private final Subscription subscription;
+    private final QueueSettings settings;
     private final String messageId;
     private final String receiptHandle;
     private final int receiveCount;
@@ -57,15 +59,22 @@ public final class Delivery {
     };
 
     /**
-     * @param subscription the listener and its queue, as they were when the message was asked for
+     * @param subscription the listener and its queue
+     * @param settings the queue's settings when the message was requested
      * @param messageId the id that SQS gave to the message
      * @param receiptHandle names this receipt
      * @param receiveCount how often SQS has delivered the message, from 1
      * @param receivedAt when it was received, by the monotonic clock
      */
     public Delivery(
-            Subscription subscription, String messageId, String receiptHandle, int receiveCount, long receivedAt) {
+            Subscription subscription,
+            QueueSettings settings,
+            String messageId,
+            String receiptHandle,
+            int receiveCount,
+            long receivedAt) {
         this.subscription = subscription;
+        this.settings = settings;
         this.messageId = messageId;
         this.receiptHandle = receiptHandle;
         this.receiveCount = receiveCount;
@@ -75,6 +84,11 @@ public final class Delivery {
     /** Returns the listener and its queue. */
     public Subscription subscription() {
         return subscription;
+    }
+
+    /** Returns the queue's settings when the message was requested. */
+    public QueueSettings settings() {
+        return settings;
     }
 
     /** Returns the id that SQS gave to the message: the same for all deliveries of it. */
@@ -341,8 +355,7 @@ public final class Delivery {
 
     /** Returns whether the queue moves the message to its dead-letter queue rather than deliver it once more. */
     public boolean isOnItsLastReceive() {
-        Integer most = subscription.maxReceiveCount();
-        return most != null && receiveCount >= most;
+        return settings.isLastReceive(receiveCount);
     }
 
     /**

@@ -4,6 +4,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.renewal.RenewalEvent;
 import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -50,8 +51,10 @@ public sealed interface DeliveryEvent {
      * A delivery whose handler was called came to its end; {@code elapsed} runs from its receive until its delete was
      * confirmed, or until it was abandoned: the time that counts against the visibility timeout. Deliveries that were
      * returned are left out.
+     *
+     * @param window the visibility timeout of the receive
      */
-    record Delivered(Subscription subscription, Duration elapsed) implements DeliveryEvent {}
+    record Delivered(Subscription subscription, VisibilityWindow window, Duration elapsed) implements DeliveryEvent {}
 
     /** A delivery that was not tried has one receive left, or none, before the dead-letter queue. */
     record FinalReceive(Subscription subscription) implements DeliveryEvent {}

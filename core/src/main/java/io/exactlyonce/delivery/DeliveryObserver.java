@@ -49,8 +49,11 @@ public interface DeliveryObserver {
         default void end(@Nullable Throwable failure) {}
     }
 
-    /** A listener begins to receive from a queue, or the queue's settings have changed. */
+    /** A listener begins to receive from a queue. */
     default void subscribed(Subscription subscription) {}
+
+    /** The settings of a listener's queue have changed. */
+    default void changed(Subscription subscription) {}
 
     /** A listener has stopped receiving from a queue. */
     default void unsubscribed(Subscription subscription) {}

@@ -27,6 +27,11 @@ public final class DeliveryObservers implements DeliveryObserver {
     }
 
     @Override
+    public void changed(Subscription subscription) {
+        observers.forEach(observer -> shield(observer, () -> observer.changed(subscription)));
+    }
+
+    @Override
     public void unsubscribed(Subscription subscription) {
         observers.forEach(observer -> shield(observer, () -> observer.unsubscribed(subscription)));
     }

@@ -89,7 +89,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
      * attempt, but at most a visibility timeout: the owner may end long before a long lease does.
      */
     private static Disposition heldElsewhere(Delivery delivery, HeldElsewhere held) {
-        Duration window = delivery.subscription().window().length();
+        Duration window = delivery.settings().window().length();
         Duration lease = held.leaseRemaining().compareTo(window) > 0 ? window : held.leaseRemaining();
         log.debug("{} waits: {} is held elsewhere", delivery, delivery.attempt().spec());
         return new Disposition.Wait(lease.isNegative() ? Duration.ZERO : lease);
@@ -128,7 +128,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
                     "{} failed with {}; its key is parked until an operator decides, and {}{}",
                     delivery,
                     delivery.attempt().failure(),
-                    delivery.subscription().maxReceiveCount() == null
+                    delivery.settings().maxReceiveCount() == null
                             ? "the message stays in its queue, which has no dead-letter queue"
                             : "its queue moves the message to the dead-letter queue",
                     more);

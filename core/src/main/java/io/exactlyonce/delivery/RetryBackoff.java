@@ -1,7 +1,6 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.time.Jitter;
-import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 
 /**
@@ -51,13 +50,12 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
      * allows, and all of them last as long as the owner's handler may run, if the listener has a timeout.
      */
     public Duration sparing(Delivery delivery) {
-        Subscription subscription = delivery.subscription();
-        Integer most = subscription.maxReceiveCount();
+        Integer most = delivery.settings().maxReceiveCount();
         if (most == null) {
             return after(delivery);
         }
         Duration sparing = delivery.receiveCount() >= most - 1 ? jittered((double) longest.toNanos()) : after(delivery);
-        Duration timeout = subscription.timeout();
+        Duration timeout = delivery.subscription().timeout();
         Duration share =
                 timeout == null ? Duration.ZERO : timeout.dividedBy(Math.max(1, most - delivery.receiveCount() + 1));
         return sparing.compareTo(share) > 0 ? sparing : share;
@@ -71,7 +69,7 @@ public record RetryBackoff(Duration initial, Duration longest, Jitter random) {
      * received too often, for example because its redrive policy has just been removed.
      */
     public Duration parked(Delivery delivery) {
-        Integer most = delivery.subscription().maxReceiveCount();
+        Integer most = delivery.settings().maxReceiveCount();
         int left = most == null ? -1 : most - delivery.receiveCount();
         return left < 0 ? after(delivery) : left < LAST_RECEIVES ? Duration.ZERO : BETWEEN_RECEIVES;
     }

@@ -15,6 +15,7 @@ import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Answers;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -102,10 +103,16 @@ public final class Renewer {
     /**
      * Renews a delivery's visibility timeout from now on.
      *
+     * @param length the visibility timeout that the receive has requested
      * @param receivedAt when the message was received, by the monotonic clock
      */
-    public Window start(Subscription subscription, String messageId, String receiptHandle, long receivedAt) {
-        Window window = new Window(this, subscription, messageId, receiptHandle, receivedAt);
+    public Window start(
+            Subscription subscription,
+            VisibilityWindow length,
+            String messageId,
+            String receiptHandle,
+            long receivedAt) {
+        Window window = new Window(this, subscription, length, messageId, receiptHandle, receivedAt);
         windows.add(window);
         return window;
     }

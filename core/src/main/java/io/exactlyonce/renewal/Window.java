@@ -10,6 +10,7 @@ import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Answers;
 import io.exactlyonce.visibility.QueueVisibility.Change;
 import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,8 +43,14 @@ public final class Window extends Renewable {
     private volatile CompletableFuture<Void> underWay = DONE;
     private volatile @Nullable HandlerDeadline deadline;
 
-    Window(Renewer renewer, Subscription subscription, String messageId, String receiptHandle, long receivedAt) {
-        super(renewer, subscription.window().length(), receivedAt, receivedAt);
+    Window(
+            Renewer renewer,
+            Subscription subscription,
+            VisibilityWindow length,
+            String messageId,
+            String receiptHandle,
+            long receivedAt) {
+        super(renewer, length.length(), receivedAt, receivedAt);
         this.subscription = subscription;
         this.messageId = messageId;
         this.receiptHandle = receiptHandle;

@@ -5,101 +5,115 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A listener's subscription to one queue, from one start of the listener until its stop, with what was read of the queue at
- * a time. All revisions of one start are equal, and share its levels: visibility timeout and redrive policy may change meanwhile,
- * and each delivery keeps to those that it was received by.
- *
- * @param listener the listener's id
- * @param queue the queue's name
- * @param window the visibility timeout of the messages that the listener receives from the queue
- * @param timeout the longest run of the listener's handler; {@code null} for none but SQS's ceiling
- * @param visibility changes the visibility of the queue's messages
- * @param maxReceiveCount after how many receives SQS moves a message to the dead-letter queue; {@code null} if the queue
- *     has none
- * @param gate decides whether the listener may poll
- * @param levels its current state
+ * A listener's subscription to one queue, from one start of the listener until its stop. The queue's settings may change
+ * meanwhile: the subscription has those that were read last.
  */
-public record Subscription(
-        String listener,
-        String queue,
-        VisibilityWindow window,
-        @Nullable Duration timeout,
-        QueueVisibility visibility,
-        @Nullable Integer maxReceiveCount,
-        PollGate gate,
-        Levels levels) {
+public final class Subscription {
 
     private static final String FIFO = ".fifo";
 
+    private final String listener;
+    private final String queue;
+    private final @Nullable Duration timeout;
+    private final QueueVisibility visibility;
+    private final PollGate gate;
+    private final Levels levels = new Levels();
+    private volatile QueueSettings settings;
+    private volatile boolean stopping;
+
     /**
-     * The current state of the subscription, read by gauges, and whether it is stopping.
+     * The current numbers of the subscription, read by gauges.
      *
      * @param inFlight deliveries that are neither deleted nor returned nor abandoned yet, including those that wait
      * @param waiting deliveries that wait for the owner of their key, or for the store
      * @param recording deliveries whose handlers have ended, and whose outcome is not recorded yet
-     * @param stopping 1 from the beginning of its stop
      * @param lines limits the log lines that senders can cause
      */
-    public record Levels(
-            AtomicInteger inFlight,
-            AtomicInteger waiting,
-            AtomicInteger recording,
-            AtomicInteger stopping,
-            RepeatedLines lines) {
+    public record Levels(AtomicInteger inFlight, AtomicInteger waiting, AtomicInteger recording, RepeatedLines lines) {
         Levels() {
-            this(
-                    new AtomicInteger(),
-                    new AtomicInteger(),
-                    new AtomicInteger(),
-                    new AtomicInteger(),
-                    new RepeatedLines());
+            this(new AtomicInteger(), new AtomicInteger(), new AtomicInteger(), new RepeatedLines());
         }
     }
 
     /** Begins a subscription that may always poll, whose handlers have no timeout, and whose queue has no dead-letter queue. */
     public Subscription(String listener, String queue, VisibilityWindow window, QueueVisibility visibility) {
-        this(listener, queue, window, null, visibility, null, PollGate.OPEN);
+        this(listener, queue, new QueueSettings(window, null), null, visibility, PollGate.OPEN);
     }
 
-    /** Begins a subscription. */
+    /**
+     * Begins a subscription.
+     *
+     * @param listener the listener's id
+     * @param queue the queue's name
+     * @param settings the queue's settings at the listener's start
+     * @param timeout the longest run of the listener's handler; {@code null} for none but SQS's ceiling
+     * @param visibility changes the visibility of the queue's messages
+     * @param gate decides whether the listener may poll
+     */
     public Subscription(
             String listener,
             String queue,
-            VisibilityWindow window,
+            QueueSettings settings,
             @Nullable Duration timeout,
             QueueVisibility visibility,
-            @Nullable Integer maxReceiveCount,
             PollGate gate) {
-        this(listener, queue, window, timeout, visibility, maxReceiveCount, gate, new Levels());
+        this.listener = listener;
+        this.queue = queue;
+        this.settings = settings;
+        this.timeout = timeout;
+        this.visibility = visibility;
+        this.gate = gate;
     }
 
-    /** Returns the same subscription with newer queue settings. */
-    public Subscription revised(VisibilityWindow window, @Nullable Integer maxReceiveCount) {
-        return new Subscription(listener, queue, window, timeout, visibility, maxReceiveCount, gate, levels);
+    /** Returns the listener's id. */
+    public String listener() {
+        return listener;
     }
 
-    /** Its listener begins to stop: no further handler begins. */
+    /** Returns the queue's name. */
+    public String queue() {
+        return queue;
+    }
+
+    /** Returns the queue's settings that were read last. */
+    public QueueSettings settings() {
+        return settings;
+    }
+
+    /** Sets the queue's settings. They apply to messages that are requested from now on. */
+    public void change(QueueSettings read) {
+        settings = read;
+    }
+
+    /** Returns the longest run of the listener's handler; {@code null} for none but SQS's ceiling. */
+    public @Nullable Duration timeout() {
+        return timeout;
+    }
+
+    public QueueVisibility visibility() {
+        return visibility;
+    }
+
+    public PollGate gate() {
+        return gate;
+    }
+
+    public Levels levels() {
+        return levels;
+    }
+
+    /** Marks the listener as stopping: it calls no further handler. */
     public void stop() {
-        levels.stopping.set(1);
+        stopping = true;
     }
 
     public boolean isStopping() {
-        return levels.stopping.get() > 0;
+        return stopping;
     }
 
     /** Returns whether the queue keeps the order of its groups, by its name. */
     public boolean isFifo() {
         return queue.endsWith(FIFO);
-    }
-
-    @Override
-    public boolean equals(@Nullable Object other) {
-        return other instanceof Subscription subscription && levels.equals(subscription.levels);
-    }
-
-    @Override
-    public int hashCode() {
-        return levels.hashCode();
     }
 
     @Override

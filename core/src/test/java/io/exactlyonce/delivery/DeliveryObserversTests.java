@@ -29,7 +29,7 @@ class DeliveryObserversTests {
 
     private final List<Object> told = new ArrayList<>();
     private final Subscription orders = DeliveryRig.subscription("orders", new ScriptedQueue(), PollGate.OPEN);
-    private final Delivery delivery = new Delivery(orders, "m", "r", 1, 0);
+    private final Delivery delivery = new Delivery(orders, orders.settings(), "m", "r", 1, 0);
 
     /** Tells what it is told, and throws then what it is to throw. */
     private final class Observer implements DeliveryObserver {
@@ -52,6 +52,11 @@ class DeliveryObserversTests {
         @Override
         public void subscribed(Subscription subscription) {
             note("subscribed");
+        }
+
+        @Override
+        public void changed(Subscription subscription) {
+            note("changed");
         }
 
         @Override
@@ -107,6 +112,7 @@ class DeliveryObserversTests {
         observers.claiming(List.of(delivery)).end(List.of(new Parked()), null);
         observers.on(new DeliveryEvent.Claimed(orders, KEY, new Parked()));
         observers.on(new RenewalEvent.ClaimLost(orders, KEY));
+        observers.changed(orders);
         observers.unsubscribed(orders);
 
         assertThat(told)
@@ -119,9 +125,11 @@ class DeliveryObserversTests {
                         "other: Claimed",
                         "broken: ClaimLost",
                         "other: ClaimLost",
+                        "broken: changed",
+                        "other: changed",
                         "broken: unsubscribed",
                         "other: unsubscribed");
-        assertThat(observers.failures()).isEqualTo(5);
+        assertThat(observers.failures()).isEqualTo(6);
         assertThat(output).contains(Observer.class.getName(), "failed; the delivery continues");
     }
 

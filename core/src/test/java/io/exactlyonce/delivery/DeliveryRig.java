@@ -28,6 +28,7 @@ import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -203,7 +204,8 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     public static Subscription subscription(String name, QueueVisibility visibility, PollGate gate) {
-        return new Subscription("listener", name, new VisibilityWindow(WINDOW), null, visibility, null, gate);
+        return new Subscription(
+                "listener", name, new QueueSettings(new VisibilityWindow(WINDOW), null), null, visibility, gate);
     }
 
     /** Returns a subscription to a queue that gives a message up after so many receives. */
@@ -212,12 +214,24 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     public Subscription receiving(String name, int mostReceives) {
-        return new Subscription("listener", name, orders.window(), null, queue, mostReceives, PollGate.OPEN);
+        return new Subscription(
+                "listener",
+                name,
+                new QueueSettings(orders.settings().window(), mostReceives),
+                null,
+                queue,
+                PollGate.OPEN);
     }
 
     /** Returns a subscription whose handlers have a timeout. */
     public Subscription limited(Duration timeout) {
-        return new Subscription("limited", "orders", orders.window(), timeout, queue, null, PollGate.OPEN);
+        return new Subscription(
+                "limited",
+                "orders",
+                new QueueSettings(orders.settings().window(), null),
+                timeout,
+                queue,
+                PollGate.OPEN);
     }
 
     /** Receives a message for the first time. */
@@ -236,7 +250,8 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     public Delivery receive(Subscription subscription, String receiptHandle, int receiveCount) {
-        Delivery delivery = new Delivery(subscription, "id", receiptHandle, receiveCount, clock.nanoTime());
+        Delivery delivery = new Delivery(
+                subscription, subscription.settings(), "id", receiptHandle, receiveCount, clock.nanoTime());
         delivery.deleteBy(() -> deleted.add(delivery));
         deliveries().begin(List.of(delivery));
         return delivery;

@@ -6,6 +6,7 @@ import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimOutcome.Parked;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.io.IOException;
@@ -24,7 +25,12 @@ class ParkedDeliveryTests {
 
     private final DeliveryRig rig = new DeliveryRig();
     private final Subscription withDeadLetters = new Subscription(
-            "listener", "orders", new VisibilityWindow(DeliveryRig.WINDOW), null, rig.queue, 5, rig.breaker);
+            "listener",
+            "orders",
+            new QueueSettings(new VisibilityWindow(DeliveryRig.WINDOW), 5),
+            null,
+            rig.queue,
+            rig.breaker);
 
     private void park(Delivery delivery) {
         assertThat(rig.failureOf(delivery, DeliveryRig.spec(PARK_FOR), claim -> {

@@ -3,6 +3,7 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -89,7 +90,12 @@ class RetryBackoffTests {
 
     private static Delivery delivery(int receiveCount, @Nullable Duration timeout, @Nullable Integer maxReceiveCount) {
         Subscription orders = new Subscription(
-                "listener", "orders", VisibilityWindow.ofSeconds(30), timeout, QUEUE, maxReceiveCount, PollGate.OPEN);
-        return new Delivery(orders, "message", "handle", receiveCount, 0);
+                "listener",
+                "orders",
+                new QueueSettings(VisibilityWindow.ofSeconds(30), maxReceiveCount),
+                timeout,
+                QUEUE,
+                PollGate.OPEN);
+        return new Delivery(orders, orders.settings(), "message", "handle", receiveCount, 0);
     }
 }

@@ -8,6 +8,7 @@ import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.time.Jitter;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -122,12 +123,11 @@ final class RenewalRig {
         Subscription orders = new Subscription(
                 "listener",
                 "orders",
-                VisibilityWindow.ofSeconds(windowSeconds),
+                new QueueSettings(VisibilityWindow.ofSeconds(windowSeconds), null),
                 timeout,
                 visibility,
-                null,
                 PollGate.OPEN);
-        return renewer.start(orders, "id of " + handle, handle, clock.nanoTime());
+        return renewer.start(orders, orders.settings().window(), "id of " + handle, handle, clock.nanoTime());
     }
 
     /** Claims, too, with a lease as long as the window is by default. */

@@ -73,6 +73,7 @@ class RenewerTests {
         rig.clock.advance(Duration.ofSeconds(4));
         rig.renewer.start(
                 new Subscription("listener", "orders", VisibilityWindow.ofSeconds(WINDOW), rig.queue),
+                VisibilityWindow.ofSeconds(WINDOW),
                 "id",
                 "handle",
                 receivedAt);

@@ -14,6 +14,8 @@ import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.ReplicaLag;
+import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -45,8 +47,12 @@ class MetricsPageTests {
     static MetersTable all() {
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
         Subscription orders = new Subscription(
-                        "fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue())
-                .revised(VisibilityWindow.ofSeconds(30), 5);
+                "fulfilment",
+                "orders",
+                new QueueSettings(VisibilityWindow.ofSeconds(30), 5),
+                null,
+                new ScriptedQueue(),
+                PollGate.OPEN);
         DeliveryMetrics deliveries = new DeliveryMetrics(registry, new WindowWatch(true, List.of(), () -> 0));
         deliveries.subscribed(orders);
         new QueueMetrics(registry).observed(orders, new Levels(0L, 0L, 0L, 0L));

@@ -4,18 +4,17 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.visibility.Subscription;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** The listeners that run. */
 public final class ListenerStates implements DeliveryObserver {
 
-    private final Map<Subscription, Subscription> running = new ConcurrentHashMap<>();
+    private final Set<Subscription> running = ConcurrentHashMap.newKeySet();
 
-    /** Revisions of a subscription are equal. */
     @Override
     public void subscribed(Subscription subscription) {
-        running.put(subscription, subscription);
+        running.add(subscription);
     }
 
     @Override
@@ -23,9 +22,9 @@ public final class ListenerStates implements DeliveryObserver {
         running.remove(subscription);
     }
 
-    /** Returns the subscriptions of all that run, as they were last read, by listener and queue. */
+    /** Returns the subscriptions of all that run, by listener and queue. */
     public List<Subscription> all() {
-        return running.values().stream()
+        return running.stream()
                 .sorted(Comparator.comparing(Subscription::listener).thenComparing(Subscription::queue))
                 .toList();
     }

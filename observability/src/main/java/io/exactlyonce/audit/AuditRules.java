@@ -45,7 +45,7 @@ public final class AuditRules {
 
     private AuditRules(QueueFacts facts) {
         this.facts = facts;
-        this.window = facts.subscription().window().length();
+        this.window = facts.subscription().settings().window().length();
         this.lease =
                 Objects.requireNonNullElse(facts.settings().policy().terms().lease(), window);
         this.renews = facts.settings().renews();

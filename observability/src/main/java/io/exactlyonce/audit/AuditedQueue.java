@@ -49,8 +49,8 @@ final class AuditedQueue implements MetricPublisher {
 
     private static final int LONGEST_TEXT = 2_000;
 
+    private final Subscription subscription;
     private final SqsQueue queue;
-    private volatile Subscription subscription;
     private QueueAttributes attributes = QueueAttributes.UNKNOWN;
     private QueueAttributes deadLetters = QueueAttributes.UNKNOWN;
     private boolean mayRenew;
@@ -63,11 +63,6 @@ final class AuditedQueue implements MetricPublisher {
 
     SqsAsyncClient client() {
         return queue.client();
-    }
-
-    /** Takes the listener's new visibility timeout or redrive policy. */
-    void revise(Subscription revised) {
-        subscription = revised;
     }
 
     /** Returns how many polls of the queue may wait for messages at a time. */

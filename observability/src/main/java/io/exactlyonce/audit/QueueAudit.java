@@ -112,9 +112,17 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
 
     @Override
     public void subscribed(Subscription subscription) {
+        judgeSoon(subscription);
+    }
+
+    @Override
+    public void changed(Subscription subscription) {
+        judgeSoon(subscription);
+    }
+
+    private void judgeSoon(Subscription subscription) {
         AuditedQueue queue = audited(subscription);
         if (queue != null) {
-            queue.revise(subscription);
             timer.after(AFTER_START, () -> {
                 if (queues.get(subscription) == queue) {
                     judge(subscription, queue);
@@ -147,7 +155,8 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
 
     /** Returns the minimum time before a failing message is dead-lettered; empty without a dead-letter queue. */
     public Optional<Duration> retryBudget(Subscription subscription) {
-        return Optional.ofNullable(subscription.maxReceiveCount()).map(settings.of(subscription)::retryBudget);
+        return Optional.ofNullable(subscription.settings().maxReceiveCount())
+                .map(settings.of(subscription)::retryBudget);
     }
 
     private @Nullable AuditedQueue audited(Subscription subscription) {

@@ -36,6 +36,11 @@ public final class DeliveryMetrics implements DeliveryObserver {
     }
 
     @Override
+    public void changed(Subscription subscription) {
+        of(subscription).changed(subscription.settings());
+    }
+
+    @Override
     public void unsubscribed(Subscription subscription) {
         of(subscription).unsubscribed();
     }
@@ -53,8 +58,7 @@ public final class DeliveryMetrics implements DeliveryObserver {
         } else if (event instanceof DeliveryEvent.Acknowledged acknowledged) {
             of(acknowledged.delivery().subscription()).acknowledgements.increment();
         } else if (event instanceof DeliveryEvent.Delivered delivered) {
-            of(delivered.subscription())
-                    .delivered(delivered.elapsed(), delivered.subscription().window());
+            of(delivered.subscription()).delivered(delivered.elapsed(), delivered.window());
         } else if (event instanceof DeliveryEvent.CompletionLost lost) {
             of(lost.subscription()).completionsLost.increment();
         } else if (event instanceof DeliveryEvent.FinalReceive last) {

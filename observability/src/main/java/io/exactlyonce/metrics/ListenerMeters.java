@@ -6,6 +6,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.renewal.RenewalEvent.Result;
 import io.exactlyonce.renewal.RenewalEvent.Target;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.Subscription.Levels;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -88,7 +89,7 @@ final class ListenerMeters extends Meters {
         levels.add(begun.levels());
         Duration[] windows = DoubleStream.of(BUCKETS)
                 .mapToObj(part -> Duration.ofMillis(
-                        Math.round(part * begun.window().length().toMillis())))
+                        Math.round(part * begun.settings().window().length().toMillis())))
                 .toArray(Duration[]::new);
         delivery = timer("exactly.once.delivery", windows);
         handler = timer("exactly.once.handler", windows);
@@ -124,11 +125,15 @@ final class ListenerMeters extends Meters {
         }
     }
 
-    /** A running or restarted listener may get another visibility timeout or dead-letter queue. */
     void subscribed(Subscription subscription) {
         levels.add(subscription.levels());
         current = subscription;
-        Integer most = subscription.maxReceiveCount();
+        changed(subscription.settings());
+    }
+
+    /** A running or restarted listener may get another dead-letter queue. */
+    void changed(QueueSettings settings) {
+        Integer most = settings.maxReceiveCount();
         // Without a dead-letter queue, receives are not limited.
         receivesLeft.register(
                 most == null

@@ -46,8 +46,8 @@ final class WindowGauges {
     }
 
     private static Duration recommended(ListenerWindow window, boolean isRenewed) {
-        Subscription subscription = window.subscription();
-        Duration advised = WindowAdvice.of(subscription.queue(), subscription.window(), isRenewed, window.latencies())
+        Duration advised = WindowAdvice.of(
+                        window.subscription().queue(), window.timeout(), isRenewed, window.latencies())
                 .recommended();
         return advised == null ? window.length() : advised;
     }

@@ -129,7 +129,7 @@ public final class Prevented implements DeliveryObserver {
     private void handled(Delivery delivery) {
         Subscription subscription = delivery.subscription();
         Duration taken = Duration.ofNanos(clock.nanoTime() - delivery.receivedAt());
-        Duration timeout = subscription.window().length();
+        Duration timeout = delivery.settings().window().length();
         if (taken.compareTo(timeout) > 0 && of(subscription).beyondTimeout.begins()) {
             log.info(
                     "{} took {} s from its receive to the end of its handler, and the visibility timeout is {} s. From now on the"

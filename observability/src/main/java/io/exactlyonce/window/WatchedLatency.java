@@ -52,9 +52,9 @@ final class WatchedLatency {
         checkedAt = nanos;
     }
 
-    /** Sets the subscription as last read. Latencies stay, and count against the new visibility timeout. */
-    void revise(Subscription revised) {
-        subscription = revised;
+    /** Sets the subscription of the listener's latest start. Latencies stay, and count against its visibility timeout. */
+    void started(Subscription latest) {
+        subscription = latest;
     }
 
     Subscription subscription() {
@@ -75,7 +75,7 @@ final class WatchedLatency {
     }
 
     private @Nullable WindowWarning check(long nanos) {
-        Duration window = subscription.window().length();
+        Duration window = subscription.settings().window().length();
         long interval = Math.max(SHORTEST_BETWEEN_CHECKS, Math.min(LONGEST_BETWEEN_CHECKS, window.toNanos() / 2));
         if (nanos - checkedAt < interval) {
             return null;

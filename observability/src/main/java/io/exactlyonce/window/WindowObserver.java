@@ -12,7 +12,7 @@ public interface WindowObserver {
     /**
      * Called when p95 is near or beyond the visibility timeout, or has recovered.
      *
-     * @param subscription with the visibility timeout as last read
+     * @param subscription has the visibility timeout as last read
      */
     void warned(Subscription subscription, WindowWarning warning);
 }

@@ -5,6 +5,7 @@ import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
@@ -36,7 +37,7 @@ public final class WindowWatch implements DeliveryObserver {
     /**
      * The state of one listener's visibility timeout on one queue.
      *
-     * @param subscription with the visibility timeout as last read
+     * @param timeout the visibility timeout as last read
      * @param latencies of deliveries in the last six to twelve hours
      * @param recent of the last five minutes' deliveries, or of the last hundred if those are fewer; empty if there was no
      *     delivery for five minutes
@@ -44,11 +45,16 @@ public final class WindowWatch implements DeliveryObserver {
      * @param advice the recommended visibility timeout
      */
     public record ListenerWindow(
-            Subscription subscription, Latencies latencies, Latencies recent, Latencies handlers, WindowAdvice advice) {
+            Subscription subscription,
+            VisibilityWindow timeout,
+            Latencies latencies,
+            Latencies recent,
+            Latencies handlers,
+            WindowAdvice advice) {
 
         /** Returns the visibility timeout. */
         public Duration length() {
-            return subscription.window().length();
+            return timeout.length();
         }
 
         /** Returns the part of the visibility timeout that p95 of recent deliveries takes at least. */
@@ -73,7 +79,7 @@ public final class WindowWatch implements DeliveryObserver {
 
     @Override
     public void subscribed(Subscription subscription) {
-        of(subscription).revise(subscription);
+        of(subscription).started(subscription);
     }
 
     @Override
@@ -142,12 +148,14 @@ public final class WindowWatch implements DeliveryObserver {
         Subscription subscription = its.subscription();
         long now = clock.nanoTime();
         Latencies usual = its.usual();
+        VisibilityWindow timeout = subscription.settings().window();
         return new ListenerWindow(
                 subscription,
+                timeout,
                 usual,
                 its.recent(now),
                 its.handlers(now),
-                WindowAdvice.of(subscription.queue(), subscription.window(), isRenewed, usual));
+                WindowAdvice.of(subscription.queue(), timeout, isRenewed, usual));
     }
 
     private WatchedLatency of(Subscription subscription) {

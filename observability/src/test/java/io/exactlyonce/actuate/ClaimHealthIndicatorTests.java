@@ -9,6 +9,7 @@ import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.ScriptedGate;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.ScriptedStore;
@@ -30,7 +31,12 @@ class ClaimHealthIndicatorTests {
     private final ListenerStates listeners = new ListenerStates();
     private final ScriptedGate gate = new ScriptedGate("claims");
     private final Subscription orders = new Subscription(
-            "fulfilment", "orders", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), null, gate);
+            "fulfilment",
+            "orders",
+            new QueueSettings(VisibilityWindow.ofSeconds(30), null),
+            null,
+            new ScriptedQueue(),
+            gate);
 
     @BeforeEach
     void answer() {

@@ -23,6 +23,7 @@ import io.exactlyonce.observed.ObservedCounts;
 import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.ScriptedGate;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -71,7 +72,12 @@ class ExactlyOnceEndpointTests {
             new ExactlyOnceEndpoint(listeners, prevented, windows, audit, () -> counts, null);
     private final ScriptedGate gate = new ScriptedGate("claims");
     private final Subscription orders = new Subscription(
-            "fulfilment", "orders", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), null, gate);
+            "fulfilment",
+            "orders",
+            new QueueSettings(VisibilityWindow.ofSeconds(30), null),
+            null,
+            new ScriptedQueue(),
+            gate);
 
     private static final SecurityContext OPERATOR = named("operator");
     private static final UUID SEEN = UUID.randomUUID();
@@ -103,7 +109,7 @@ class ExactlyOnceEndpointTests {
         orders.levels().inFlight().set(1);
         orders.levels().waiting().set(1);
         gate.pause(true);
-        listeners.subscribed(orders.revised(VisibilityWindow.ofSeconds(60), 5));
+        orders.change(new QueueSettings(VisibilityWindow.ofSeconds(60), 5));
 
         ListenerDescription description = only();
 
@@ -131,7 +137,7 @@ class ExactlyOnceEndpointTests {
         windows.subscribed(orders);
         for (int delivery = 0; delivery < 300; delivery++) {
             clock.advance(Duration.ofSeconds(1));
-            windows.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(20)));
+            windows.on(new DeliveryEvent.Delivered(orders, orders.settings().window(), Duration.ofSeconds(20)));
         }
 
         ListenerDescription.Window window = only().window();

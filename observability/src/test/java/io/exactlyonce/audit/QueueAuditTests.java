@@ -15,6 +15,7 @@ import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.Polling;
 import io.exactlyonce.visibility.QueueAttributes;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -101,7 +102,7 @@ class QueueAuditTests {
         if (patience != null) {
             polled.clientPatience(patience);
         }
-        return new Subscription("fulfilment", queue, length, timeout, polled, 5, PollGate.OPEN);
+        return new Subscription("fulfilment", queue, new QueueSettings(length, 5), timeout, polled, PollGate.OPEN);
     }
 
     private List<Finding> findings(String... silenced) {
@@ -524,6 +525,25 @@ class QueueAuditTests {
         sqs.renewalAnswer = ScriptedSqs.failure(status, code);
 
         assertFinding("renewal-permission", Severity.UNKNOWN, "could not be read", code);
+    }
+
+    @Test
+    void listenerWhoseSettingsChangeIsJudgedByThemASecondLater() {
+        timer.hold();
+        QueueAudit audit = audit(AuditMode.WARN);
+        Subscription orders = orders();
+        audit.subscribed(orders);
+        timer.run();
+        assertThat(audit.retryBudget(orders)).isPresent();
+        long reads = reads();
+
+        orders.change(new QueueSettings(orders.settings().window(), null));
+        audit.changed(orders);
+        assertThat(timer.delays()).last().isEqualTo(Duration.ofSeconds(1));
+        timer.run();
+
+        assertThat(reads()).isGreaterThan(reads);
+        assertThat(audit.retryBudget(orders)).isEmpty();
     }
 
     @Test

@@ -17,6 +17,7 @@ import io.exactlyonce.renewal.RenewalEvent;
 import io.exactlyonce.renewal.RenewalEvent.Result;
 import io.exactlyonce.renewal.RenewalEvent.Target;
 import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.ScriptedGate;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -29,6 +30,7 @@ import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class DeliveryMetricsTests {
@@ -44,7 +46,8 @@ class DeliveryMetricsTests {
 
     @Test
     void listenerWithoutTrafficHasNoGaugeWithoutAValue() {
-        new DeliveryMetrics(prometheus, watch).subscribed(orders.revised(orders.window(), 5));
+        deadLetterAfter(5);
+        new DeliveryMetrics(prometheus, watch).subscribed(orders);
 
         assertThat(prometheus.scrape()).doesNotContain("NaN").doesNotContain("Inf}");
     }
@@ -71,19 +74,22 @@ class DeliveryMetricsTests {
 
     @Test
     void deliveriesBeyondTheWindowThatTheyWereReceivedByAreCounted() {
-        metrics.subscribed(orders.revised(VisibilityWindow.ofSeconds(60), null));
+        VisibilityWindow before = orders.settings().window();
+        metrics.subscribed(orders);
+        orders.change(new QueueSettings(VisibilityWindow.ofSeconds(60), null));
+        metrics.changed(orders);
 
-        metrics.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(30)));
-        metrics.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(31)));
-        metrics.on(new DeliveryEvent.Delivered(
-                orders.revised(VisibilityWindow.ofSeconds(60), null), Duration.ofSeconds(59)));
+        metrics.on(new DeliveryEvent.Delivered(orders, before, Duration.ofSeconds(30)));
+        metrics.on(new DeliveryEvent.Delivered(orders, before, Duration.ofSeconds(31)));
+        metrics.on(new DeliveryEvent.Delivered(orders, orders.settings().window(), Duration.ofSeconds(59)));
 
         assertThat(count("exactly.once.window.exceeded")).isOne();
     }
 
     @Test
     void redeliveriesAndAgesAreTold() {
-        metrics.subscribed(orders.revised(orders.window(), 8));
+        deadLetterAfter(8);
+        metrics.subscribed(orders);
         assertThat(gauge("exactly.once.receives.left", "orders")).isEqualTo(8);
 
         metrics.on(new DeliveryEvent.Received(orders, 1, Duration.ofSeconds(2)));
@@ -107,20 +113,23 @@ class DeliveryMetricsTests {
     void queueThatLosesItsDeadLetterQueueHasNoReceivesLeftToTell() {
         metrics.subscribed(orders);
         assertThat(simple.find("exactly.once.receives.left").gauge()).isNull();
-        metrics.subscribed(orders.revised(orders.window(), 3));
-        metrics.subscribed(orders.revised(orders.window(), 4));
+        deadLetterAfter(3);
+        metrics.changed(orders);
+        deadLetterAfter(4);
+        metrics.changed(orders);
         assertThat(gauge("exactly.once.receives.left", "orders")).isEqualTo(4);
-        metrics.subscribed(orders);
+        deadLetterAfter(null);
+        metrics.changed(orders);
         assertThat(simple.find("exactly.once.receives.left").gauge()).isNull();
     }
 
     @Test
     void endsOfDeliveriesAreCountedApart() {
-        Delivery handled = new Delivery(orders, "m1", "r1", 1, 0);
+        Delivery handled = new Delivery(orders, orders.settings(), "m1", "r1", 1, 0);
         handled.transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
         handled.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
         handled.beginCall(new Cancellation());
-        Delivery duplicate = new Delivery(orders, "m2", "r2", 2, 0);
+        Delivery duplicate = new Delivery(orders, orders.settings(), "m2", "r2", 2, 0);
 
         metrics.on(new DeliveryEvent.Settled(handled, DeliveryState.DELETING));
         metrics.on(new DeliveryEvent.Settled(duplicate, DeliveryState.DELETING));
@@ -145,7 +154,8 @@ class DeliveryMetricsTests {
 
     @Test
     void waitingDeliveriesAndPausesAreShownUntilTheListenerStops() {
-        metrics.subscribed(orders.revised(orders.window(), 5));
+        deadLetterAfter(5);
+        metrics.subscribed(orders);
         orders.levels().waiting().set(3);
         orders.levels().recording().set(4);
         gate.pause(true);
@@ -212,7 +222,7 @@ class DeliveryMetricsTests {
 
         metrics.subscribed(orders);
         metrics.on(new DeliveryEvent.Handled(orders, Duration.ofSeconds(1)));
-        metrics.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(1)));
+        metrics.on(new DeliveryEvent.Delivered(orders, orders.settings().window(), Duration.ofSeconds(1)));
         metrics.on(new RenewalEvent.TimedOut(orders, KEY));
         metrics.on(new RenewalEvent.Paused(Duration.ofSeconds(1)));
 
@@ -222,10 +232,11 @@ class DeliveryMetricsTests {
     @Test
     void queuesAndListenersAreMeasuredApart() {
         metrics.subscribed(orders);
-        metrics.subscribed(subscription("parcels", 300));
+        Subscription parcels = subscription("parcels", 300);
+        metrics.subscribed(parcels);
         for (int delivery = 0; delivery < 300; delivery++) {
             DeliveryEvent delivered =
-                    new DeliveryEvent.Delivered(subscription("parcels", 300), Duration.ofSeconds(150));
+                    new DeliveryEvent.Delivered(parcels, parcels.settings().window(), Duration.ofSeconds(150));
             metrics.on(delivered);
             watch.on(delivered);
         }
@@ -234,6 +245,10 @@ class DeliveryMetricsTests {
         assertThat(gauge("exactly.once.window", "parcels")).isEqualTo(300);
         assertThat(gauge("exactly.once.window.utilization", "orders")).isZero();
         assertThat(gauge("exactly.once.window.utilization", "parcels")).isCloseTo(0.5, within(0.03));
+    }
+
+    private void deadLetterAfter(@Nullable Integer receives) {
+        orders.change(new QueueSettings(orders.settings().window(), receives));
     }
 
     private double gauge(String name, String queue) {
@@ -250,6 +265,11 @@ class DeliveryMetricsTests {
 
     private static Subscription subscription(String queue, long window, PollGate gate) {
         return new Subscription(
-                "fulfilment", queue, VisibilityWindow.ofSeconds(window), null, new ScriptedQueue(), null, gate);
+                "fulfilment",
+                queue,
+                new QueueSettings(VisibilityWindow.ofSeconds(window), null),
+                null,
+                new ScriptedQueue(),
+                gate);
     }
 }

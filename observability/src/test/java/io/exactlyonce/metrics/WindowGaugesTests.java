@@ -65,7 +65,8 @@ class WindowGaugesTests {
         metrics.subscribed(orders);
         for (int delivery = 0; delivery < 1_000; delivery++) {
             clock.advance(Duration.ofSeconds(1));
-            watch.on(new DeliveryEvent.Delivered(orders, Duration.ofSeconds(delivery % 50 == 0 ? 40 : 10)));
+            watch.on(new DeliveryEvent.Delivered(
+                    orders, orders.settings().window(), Duration.ofSeconds(delivery % 50 == 0 ? 40 : 10)));
         }
 
         assertThat(recommended("renewed")).isCloseTo(20, within(2.0));
@@ -75,8 +76,8 @@ class WindowGaugesTests {
     private void delivered(Duration pause, Duration elapsed) {
         clock.advance(pause);
         time.add(pause);
-        metrics.on(new DeliveryEvent.Delivered(orders, elapsed));
-        watch.on(new DeliveryEvent.Delivered(orders, elapsed));
+        metrics.on(new DeliveryEvent.Delivered(orders, orders.settings().window(), elapsed));
+        watch.on(new DeliveryEvent.Delivered(orders, orders.settings().window(), elapsed));
     }
 
     /** Fewer than four deliveries a minute: one is more than a twentieth of those of five minutes. */

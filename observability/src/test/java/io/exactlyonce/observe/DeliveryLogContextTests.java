@@ -36,7 +36,7 @@ class DeliveryLogContextTests {
     private final Delivery delivery = claimed("m1");
 
     private Delivery claimed(String message) {
-        Delivery claimed = new Delivery(orders, message, "r", 3, 0);
+        Delivery claimed = new Delivery(orders, orders.settings(), message, "r", 3, 0);
         claimed.attempt().specify(new ClaimSpec(key, null, InDoubtSettings.RERUN), "", true);
         ClaimRequest request = claimed.attempt()
                 .makeRequest(new ClaimSettings("worker", null, null, MismatchPolicy.REFUSE, () -> CLAIM));

@@ -39,7 +39,7 @@ class DeliveryObservationsTests {
     private final DeliveryObservations observations = new DeliveryObservations(registry, true, false);
     private final Subscription orders =
             new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
-    private final Delivery delivery = new Delivery(orders, "m1", "r", 1, 0);
+    private final Delivery delivery = new Delivery(orders, orders.settings(), "m1", "r", 1, 0);
 
     @BeforeEach
     void receive() {
@@ -137,7 +137,7 @@ class DeliveryObservationsTests {
     @Test
     @SuppressWarnings("unchecked") // Micrometer hands out its assertions as a raw type.
     void claimBeforeThereAreThreadsContinuesTheSendersTrace() {
-        Delivery untraced = new Delivery(orders, "m2", "r", 1, 0);
+        Delivery untraced = new Delivery(orders, orders.settings(), "m2", "r", 1, 0);
         untraced.attempt().specify(SPEC, "", true);
         ClaimScope claiming = observations.claiming(List.of(delivery, untraced));
         assertThatObservation("exactly.once.claim").isNotStopped();

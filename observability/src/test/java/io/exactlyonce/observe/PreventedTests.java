@@ -33,7 +33,7 @@ class PreventedTests {
     }
 
     private void handled(Duration taken, DeliveryState state) {
-        Delivery delivery = new Delivery(orders, "id", "handle", 1, clock.nanoTime());
+        Delivery delivery = new Delivery(orders, orders.settings(), "id", "handle", 1, clock.nanoTime());
         delivery.beginCall(new Cancellation());
         clock.advance(taken);
         prevented.on(new DeliveryEvent.Settled(delivery, state));
@@ -107,7 +107,7 @@ class PreventedTests {
     /** A duplicate that waited long for its key's holder outlasts the timeout, too, and no handler did. */
     @Test
     void deliveryWithoutAHandlerIsNotTold(CapturedOutput output) {
-        Delivery waited = new Delivery(orders, "id", "handle", 1, clock.nanoTime());
+        Delivery waited = new Delivery(orders, orders.settings(), "id", "handle", 1, clock.nanoTime());
         clock.advance(Duration.ofSeconds(94));
 
         prevented.on(new DeliveryEvent.Settled(waited, DeliveryState.RETURNED));

@@ -139,7 +139,7 @@ class WatchedLatencyTests {
     @Test
     void anotherVisibilityTimeoutCountsAtOnce() {
         assertThat(feed(1_200, i -> 35)).containsExactly(Kind.BREACHED);
-        watched.revise(subscription(120));
+        watched.started(subscription(120));
 
         assertThat(feed(16, i -> 35)).containsExactly(Kind.RECOVERED);
     }

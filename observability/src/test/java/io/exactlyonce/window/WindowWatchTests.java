@@ -3,6 +3,7 @@ package io.exactlyonce.window;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.delivery.DeliveryEvent;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -41,7 +42,8 @@ class WindowWatchTests {
     private void deliver(Subscription subscription, int count, Duration elapsed) {
         for (int i = 0; i < count; i++) {
             now.addAndGet(SECOND);
-            watch.on(new DeliveryEvent.Delivered(subscription, elapsed));
+            watch.on(new DeliveryEvent.Delivered(
+                    subscription, subscription.settings().window(), elapsed));
         }
     }
 
@@ -106,7 +108,7 @@ class WindowWatchTests {
     void windowThatWasReadAgainCountsFromThenOn() {
         watch.subscribed(orders);
         deliver(orders, 300, Duration.ofSeconds(35));
-        watch.subscribed(subscription("orders", 120));
+        orders.change(new QueueSettings(VisibilityWindow.ofSeconds(120), null));
         deliver(orders, 900, Duration.ofSeconds(35));
 
         assertThat(told)

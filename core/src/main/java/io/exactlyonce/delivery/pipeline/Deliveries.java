@@ -87,8 +87,12 @@ public final class Deliveries {
     public void begin(Collection<Delivery> received) {
         for (Delivery delivery : received) {
             Subscription subscription = delivery.subscription();
-            delivery.renewBy(
-                    renewer.start(subscription, delivery.messageId(), delivery.receiptHandle(), delivery.receivedAt()));
+            delivery.renewBy(renewer.start(
+                    subscription,
+                    delivery.settings().window(),
+                    delivery.messageId(),
+                    delivery.receiptHandle(),
+                    delivery.receivedAt()));
             if (inFlight.add(delivery)) {
                 subscription.levels().inFlight().incrementAndGet();
             }
@@ -209,7 +213,8 @@ public final class Deliveries {
         // A delete may be confirmed after the listener has stopped.
         if (leave(delivery) && delivery.wasCalled()) {
             Duration taken = Duration.ofNanos(clock.nanoTime() - delivery.receivedAt());
-            observer.on(new DeliveryEvent.Delivered(delivery.subscription(), taken));
+            observer.on(new DeliveryEvent.Delivered(
+                    delivery.subscription(), delivery.settings().window(), taken));
         }
         if (delivery.end()) {
             Boundary.detach("The release of a claim", claims.release(delivery));

@@ -217,7 +217,7 @@ public final class WaitingDeliveries {
     /** Warns, once a minute, when duplicates alone have brought a message within one receive of the dead-letter queue. */
     private void checkReceives(Delivery delivery) {
         Subscription subscription = delivery.subscription();
-        Integer mostReceives = subscription.maxReceiveCount();
+        Integer mostReceives = delivery.settings().maxReceiveCount();
         if (mostReceives == null || delivery.receiveCount() < mostReceives - 1) {
             return;
         }

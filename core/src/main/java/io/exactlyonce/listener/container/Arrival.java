@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.Subscription;
 import java.time.DateTimeException;
 import java.time.Duration;
@@ -16,7 +17,7 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 /**
  * A message of an SQS response.
  *
- * @param subscription as it was when the request was sent, with the requested visibility timeout
+ * @param settings the queue's settings when the request was sent, with the requested visibility timeout
  * @param receivedAt when the message's visibility timeout began, or earlier
  * @param answered the answer's own date, from which ages are taken, so that no clock of this machine is held against the queue's;
  *     {@code null} if it is not known
@@ -24,6 +25,7 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 record Arrival(
         Message message,
         Subscription subscription,
+        QueueSettings settings,
         long receivedAt,
         @Nullable Instant answered) {
 
@@ -41,10 +43,11 @@ record Arrival(
     private static volatile Answered last = new Answered("", null);
 
     /** Returns the messages of an answer, in their order. */
-    static List<Arrival> of(ReceiveMessageResponse response, Subscription asked, long receivedAt) {
+    static List<Arrival> of(
+            ReceiveMessageResponse response, Subscription subscription, QueueSettings requested, long receivedAt) {
         Instant answered = date(response.sdkHttpResponse());
         return response.messages().stream()
-                .map(message -> new Arrival(message, asked, receivedAt, answered))
+                .map(message -> new Arrival(message, subscription, requested, receivedAt, answered))
                 .toList();
     }
 
@@ -90,12 +93,13 @@ record Arrival(
                 : null;
     }
 
-    Arrival with(Subscription revised) {
-        return new Arrival(message, revised, receivedAt, answered);
+    Arrival with(QueueSettings confirmed) {
+        return new Arrival(message, subscription, confirmed, receivedAt, answered);
     }
 
     Delivery delivery() {
-        return new Delivery(subscription, message.messageId(), message.receiptHandle(), receiveCount(), receivedAt);
+        return new Delivery(
+                subscription, settings, message.messageId(), message.receiptHandle(), receiveCount(), receivedAt);
     }
 
     /** Returns its group on a FIFO queue. On a standard queue groups are for fairness only, and keep no order. */

@@ -83,7 +83,7 @@ final class Dispatcher {
         this.deleter = deleter;
         this.threads = settings.hasOwnExecutor() ? threads : Runnable::run;
         isBatch = settings.listener().isBatch();
-        boolean isFifo = queue.current().isFifo();
+        boolean isFifo = queue.subscription().isFifo();
         // Of a group, each message depends on the one before it.
         claimsAhead = settings.claimsAhead() && !isFifo;
         groupsApart = isFifo
@@ -93,7 +93,7 @@ final class Dispatcher {
         int most = options.getMaxConcurrentMessages();
         int ahead = claimsAhead ? options.getMaxMessagesPerPoll() : 0;
         prefetch = new PrefetchLimiter(most, Permits.isAwsprings(options) ? ahead : 0, engine.clock());
-        records = new Counter(queue.current().levels().recording());
+        records = new Counter(queue.subscription().levels().recording());
         mostRecords = most + ahead;
     }
 

@@ -27,6 +27,7 @@ import io.exactlyonce.listener.startup.QueueUnavailableException;
 import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.Polling;
 import io.exactlyonce.visibility.QueueAddress;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -210,10 +211,9 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         Subscription subscription = new Subscription(
                 listener,
                 QueueAddress.name(url),
-                window,
+                new QueueSettings(window, attributes.maxReceiveCount()),
                 settings.listener().timeout(),
                 queue,
-                attributes.maxReceiveCount(),
                 engine.breakers().of(settings.listener().transaction()));
         QueueWatch watch = new QueueWatch(
                 subscription, queue, attributes, options.getMessageVisibility(), engine.observer(), engine.clock());

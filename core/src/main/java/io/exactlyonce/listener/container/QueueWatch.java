@@ -7,12 +7,12 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.QueueAttributes;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -35,18 +35,18 @@ final class QueueWatch {
      */
     private static final Duration LONGEST_READ = Duration.ofSeconds(2);
 
+    private final Subscription subscription;
     private final SqsQueue queue;
     private final @Nullable Duration configuredWindow;
     private final DeliveryObserver observer;
     private final NanoClock clock;
 
-    private volatile Subscription current;
     private volatile long readAt;
 
     /**
      * Watches a queue.
      *
-     * @param begun the subscription as its listener started
+     * @param subscription gets the settings that are read later
      * @param queue the subscription's visibility
      * @param attributes the queue's, as they were read then
      * @param configuredWindow the listener's own visibility timeout; {@code null} for the queue's
@@ -54,28 +54,28 @@ final class QueueWatch {
      * @param clock monotonic, in nanoseconds
      */
     QueueWatch(
-            Subscription begun,
+            Subscription subscription,
             SqsQueue queue,
             QueueAttributes attributes,
             @Nullable Duration configuredWindow,
             DeliveryObserver observer,
             NanoClock clock) {
-        this.current = begun;
+        this.subscription = subscription;
         this.queue = queue;
         this.configuredWindow = configuredWindow;
         this.observer = observer;
         this.clock = clock;
         this.readAt = clock.nanoTime();
-        queue.watch(attributes, this::revise);
+        queue.watch(attributes, this::change);
     }
 
     String url() {
         return queue.queueUrl();
     }
 
-    /** Returns the subscription with what was last read of its queue. */
-    Subscription current() {
-        return current;
+    /** Returns the subscription, which has the settings that were last read of its queue. */
+    Subscription subscription() {
+        return subscription;
     }
 
     /** Reports a received message to the observer. */
@@ -97,28 +97,27 @@ final class QueueWatch {
      * may continue only if those are not redelivered. If the policy cannot be read, no receive counts as the last.
      */
     CompletableFuture<List<Arrival>> confirmLastReceives(List<Arrival> arrivals) {
-        if (!current.isFifo() || arrivals.stream().noneMatch(QueueWatch::isLastReceive)) {
+        if (!subscription.isFifo() || arrivals.stream().noneMatch(QueueWatch::isLastReceive)) {
             return CompletableFuture.completedFuture(arrivals);
         }
-        return read().thenApply(read -> arrivals.stream()
-                .map(arrival -> arrival.with(arrival.subscription()
-                        .revised(arrival.subscription().window(), read ? current.maxReceiveCount() : null)))
-                .toList());
+        return read().thenApply(read -> {
+            Integer most = read ? subscription.settings().maxReceiveCount() : null;
+            return arrivals.stream()
+                    .map(arrival ->
+                            arrival.with(new QueueSettings(arrival.settings().window(), most)))
+                    .toList();
+        });
     }
 
     private static boolean isLastReceive(Arrival arrival) {
-        Integer most = arrival.subscription().maxReceiveCount();
-        return most != null && arrival.receiveCount() >= most;
+        return arrival.settings().isLastReceive(arrival.receiveCount());
     }
 
     /**
      * Returns whether the current redrive policy makes this the last receive of a message; false if that is unknown.
      */
     CompletableFuture<Boolean> isFinalReceive(int receives) {
-        return read().thenApply(read -> {
-            Integer most = current.maxReceiveCount();
-            return read && most != null && receives >= most;
-        });
+        return read().thenApply(read -> read && subscription.settings().isLastReceive(receives));
     }
 
     /** Returns whether it could be read; never fails. */
@@ -130,43 +129,44 @@ final class QueueWatch {
     }
 
     private Duration readTimeout() {
-        Duration third = current.window().length().dividedBy(3);
+        Duration third = subscription.settings().window().length().dividedBy(3);
         return third.compareTo(LONGEST_READ) < 0 ? third : LONGEST_READ;
     }
 
     private boolean keep(Throwable failure) {
+        QueueSettings kept = subscription.settings();
         log.warn(
                 "The attributes of the queue of {} could not be read again; its visibility timeout "
                         + "of {} s and its maxReceiveCount ({}) are assumed unchanged",
-                current,
-                current.window().length().toSeconds(),
-                current.maxReceiveCount(),
+                subscription,
+                kept.window().length().toSeconds(),
+                kept.maxReceiveCount(),
                 PrintableException.of(failure));
         return false;
     }
 
-    private void revise(QueueAttributes read) {
-        Subscription before = current;
-        VisibilityWindow window = window(configuredWindow, read, before.listener(), before.queue());
-        Subscription revised = before.revised(window, read.maxReceiveCount());
+    private void change(QueueAttributes read) {
+        QueueSettings before = subscription.settings();
+        QueueSettings now = new QueueSettings(
+                window(configuredWindow, read, subscription.listener(), subscription.queue()), read.maxReceiveCount());
         readAt = clock.nanoTime();
-        if (!window.equals(before.window()) || !Objects.equals(revised.maxReceiveCount(), before.maxReceiveCount())) {
-            current = revised;
-            queue.adapt(window);
-            notifyChanged(before, revised);
+        if (!now.equals(before)) {
+            subscription.change(now);
+            queue.adapt(now.window());
+            logChange(before, now);
+            observer.changed(subscription);
         }
     }
 
-    private void notifyChanged(Subscription before, Subscription revised) {
+    private void logChange(QueueSettings before, QueueSettings now) {
         log.warn(
                 "The queue of {} was changed: visibility timeout {} s, was {} s; maxReceiveCount {}, "
                         + "was {}. The change applies to messages received from now on",
-                revised,
-                revised.window().length().toSeconds(),
+                subscription,
+                now.window().length().toSeconds(),
                 before.window().length().toSeconds(),
-                revised.maxReceiveCount(),
+                now.maxReceiveCount(),
                 before.maxReceiveCount());
-        observer.subscribed(revised);
     }
 
     /**

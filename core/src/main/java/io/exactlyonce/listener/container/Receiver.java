@@ -6,7 +6,7 @@ import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.ClientAbilities;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.visibility.QueueSettings;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -128,7 +128,7 @@ record Receiver(
                 late.accept(arrivals);
             }
         }));
-        Duration timeout = queue.current().window().length().dividedBy(3);
+        Duration timeout = queue.subscription().settings().window().length().dividedBy(3);
         return answered.completeOnTimeout(List.of(), timeout.toMillis(), TimeUnit.MILLISECONDS);
     }
 
@@ -136,18 +136,19 @@ record Receiver(
     private List<Arrival> nothing(Throwable failure) {
         log.warn(
                 "One of several receives of {} failed; the others' messages are handled",
-                queue.current(),
+                queue.subscription(),
                 PrintableException.of(failure));
         return List.of();
     }
 
     private CompletableFuture<List<Arrival>> send(int most, Duration wait) {
-        Subscription asked = queue.current();
+        QueueSettings requested = queue.subscription().settings();
         long sent = clock.nanoTime();
-        return CompletableFuture.completedFuture(request(asked, most, wait))
+        return CompletableFuture.completedFuture(request(requested, most, wait))
                 .thenCompose(client::receiveMessage)
                 .thenApply(response -> {
-                    var arrivals = once(usable(Arrival.of(response, asked, receivedAt(sent, wait, clock.nanoTime()))));
+                    long receivedAt = receivedAt(sent, wait, clock.nanoTime());
+                    var arrivals = once(usable(Arrival.of(response, queue.subscription(), requested, receivedAt)));
                     arrivals.forEach(queue::received);
                     return atMost(most, arrivals);
                 });
@@ -169,9 +170,9 @@ record Receiver(
                 .forEach(flaw -> log.error(
                         "A message of {} has {}: it is ignored, and redelivered when its visibility timeout ends. Check what "
                                 + "answers in place of SQS",
-                        queue.current(),
+                        queue.subscription(),
                         flaw));
-        if (queue.current().isFifo()) {
+        if (queue.subscription().isFifo()) {
             late.accept(usable);
             return List.of();
         }
@@ -189,7 +190,7 @@ record Receiver(
                     "An answer has {} of its {} messages of {} again, with the same receipt handle; the repetitions are ignored",
                     arrivals.size() - once.size(),
                     arrivals.size(),
-                    queue.current());
+                    queue.subscription());
         }
         return once;
     }
@@ -202,21 +203,21 @@ record Receiver(
         log.warn(
                 "An answer has {} messages of {}, of which {} were requested; the others are returned",
                 arrivals.size(),
-                queue.current(),
+                queue.subscription(),
                 most);
         late.accept(arrivals.subList(most, arrivals.size()));
         return arrivals.subList(0, most);
     }
 
     @SuppressWarnings("deprecation") // As awspring does: servers other than AWS may not know the new name of it.
-    private ReceiveMessageRequest request(Subscription asked, int most, Duration wait) {
+    private ReceiveMessageRequest request(QueueSettings requested, int most, Duration wait) {
         ReceiveMessageRequest.Builder request = ReceiveMessageRequest.builder()
                 .queueUrl(queue.url())
                 .maxNumberOfMessages(most)
                 .attributeNamesWithStrings(options.getMessageSystemAttributeNames())
                 .messageAttributeNames(options.getMessageAttributeNames())
                 .waitTimeSeconds((int) wait.toSeconds())
-                .visibilityTimeout((int) asked.window().length().toSeconds());
+                .visibilityTimeout((int) requested.window().length().toSeconds());
         if (limits != null && !wait.isZero()) {
             request.overrideConfiguration(limits);
         }

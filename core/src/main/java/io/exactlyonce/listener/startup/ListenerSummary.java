@@ -6,6 +6,7 @@ import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.listener.method.ListenerMethod;
 import io.exactlyonce.renewal.RenewalSchedule;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Locale;
@@ -34,6 +35,7 @@ public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, Re
     String describe(Subscription subscription, ListenerMethod listener) {
         OutcomePolicy own = policy.of(subscription.listener());
         ClaimSettings terms = own.terms();
+        QueueSettings settings = subscription.settings();
         StringJoiner line = new StringJoiner(", ");
         line.add("queue " + subscription.queue() + (subscription.isFifo() ? " (FIFO)" : ""));
         line.add("key " + listener.keyText());
@@ -43,7 +45,7 @@ public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, Re
         if (listener.scope() != null) {
             line.add("scope " + listener.scope());
         }
-        line.add("visibility timeout " + renewed(subscription.window().length()));
+        line.add("visibility timeout " + renewed(settings.window().length()));
         if (terms.lease() != null) {
             line.add("lease " + renewed(terms.lease()));
         }
@@ -60,9 +62,9 @@ public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, Re
             line.add("whenInDoubt " + listener.annotation().whenInDoubt());
         }
         line.add(
-                subscription.maxReceiveCount() == null
+                settings.maxReceiveCount() == null
                         ? "no dead-letter queue"
-                        : "dead-letter queue after %d receives".formatted(subscription.maxReceiveCount()));
+                        : "dead-letter queue after %d receives".formatted(settings.maxReceiveCount()));
         line.add("claims on " + backend.get());
         if (terms.retention() != null) {
             line.add("retention " + text(terms.retention()));

@@ -68,7 +68,8 @@ class ArrivalTests {
     }
 
     private void tell(ReceiveMessageResponse response) {
-        Arrival.of(response, orders, 0).forEach(arrival -> told.add(arrival.receiveCount() + " " + arrival.age()));
+        Arrival.of(response, orders, orders.settings(), 0)
+                .forEach(arrival -> told.add(arrival.receiveCount() + " " + arrival.age()));
     }
 
     private static Message message(String receives, @Nullable String sent) {

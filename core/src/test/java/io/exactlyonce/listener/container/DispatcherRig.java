@@ -24,6 +24,7 @@ import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -103,7 +104,8 @@ final class DispatcherRig {
         String url = "http://localhost/1/" + queueName;
         VisibilityWindow window = VisibilityWindow.ofSeconds(30);
         SqsQueue queue = new SqsQueue(sqs, url, window);
-        subscription = new Subscription("listener", queueName, window, null, queue, 3, PollGate.OPEN);
+        subscription =
+                new Subscription("listener", queueName, new QueueSettings(window, 3), null, queue, PollGate.OPEN);
         QueueWatch watch = new QueueWatch(
                 subscription,
                 queue,
@@ -244,7 +246,7 @@ final class DispatcherRig {
     void arrive(List<software.amazon.awssdk.services.sqs.model.Message> messages) {
         permits.taken.add(messages.size());
         List<ReceivedMessage> read = reader.read(messages.stream()
-                .map(message -> new Arrival(message, subscription, clock.nanoTime(), null))
+                .map(message -> new Arrival(message, subscription, subscription.settings(), clock.nanoTime(), null))
                 .toList());
         read.forEach(message -> received.add(message.delivery()));
         dispatcher.arrived(read);

@@ -115,7 +115,7 @@ class MessageDeleterTests {
     }
 
     private ReceivedMessage receive(String handle) {
-        Delivery delivery = new Delivery(orders, "id " + handle, handle, 1, clock.nanoTime());
+        Delivery delivery = new Delivery(orders, orders.settings(), "id " + handle, handle, 1, clock.nanoTime());
         deliveries.begin(List.of(delivery));
         ReceivedMessage received = ListenerRig.received(delivery, null, "body");
         ListenerRig.attach(received, ListenerRig.anyMessage());
@@ -165,7 +165,7 @@ class MessageDeleterTests {
         timer.hold();
         CompletableFuture<DeleteMessageBatchResponse> answer = new CompletableFuture<>();
         sqs.answerDeletes(() -> answer);
-        Delivery delivery = new Delivery(orders, "id", "large", 1, clock.nanoTime());
+        Delivery delivery = new Delivery(orders, orders.settings(), "id", "large", 1, clock.nanoTime());
         deliveries.begin(List.of(delivery));
         ReceivedMessage large = ListenerRig.received(delivery, null, "x".repeat(1 << 20));
         ListenerRig.attach(large, ListenerRig.anyMessage());

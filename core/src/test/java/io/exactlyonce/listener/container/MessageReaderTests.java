@@ -70,7 +70,7 @@ class MessageReaderTests {
 
     private Optional<org.springframework.messaging.Message<Object>> read(
             MessageConversion conversion, Message message) {
-        var polled = List.of(new Arrival(message, subscription, clock.nanoTime(), null));
+        var polled = List.of(new Arrival(message, subscription, subscription.settings(), clock.nanoTime(), null));
         return new MessageReader(conversion, deliveries, specified::add)
                 .read(polled).stream().findFirst().map(read -> read.message());
     }
@@ -130,7 +130,8 @@ class MessageReaderTests {
                     payloads.add(new WeakReference<>(received.message().getPayload()));
                     specified.add(received);
                 })
-                .read(List.of(new Arrival(message(body, Map.of()), subscription, clock.nanoTime(), null)));
+                .read(List.of(new Arrival(
+                        message(body, Map.of()), subscription, subscription.settings(), clock.nanoTime(), null)));
         return payloads.get(0);
     }
 

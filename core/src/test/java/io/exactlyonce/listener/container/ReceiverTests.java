@@ -25,6 +25,7 @@ import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -60,11 +61,16 @@ class ReceiverTests {
 
     private final FakeClock clock = new FakeClock();
     private final FakeReceives sqs = new FakeReceives();
-    private final List<Subscription> subscribed = new ArrayList<>();
+    private final List<QueueSettings> settings = new ArrayList<>();
     private final DeliveryObservers observer = new DeliveryObservers(List.of(new DeliveryObserver() {
         @Override
         public void subscribed(Subscription subscription) {
-            subscribed.add(subscription);
+            settings.add(subscription.settings());
+        }
+
+        @Override
+        public void changed(Subscription subscription) {
+            settings.add(subscription.settings());
         }
     }));
     private final Renewer renewer = ListenerRig.renewer(new ScriptedStore(), clock);
@@ -90,8 +96,8 @@ class ReceiverTests {
         var attributes = new io.exactlyonce.visibility.QueueAttributes(sqs.attributes);
         VisibilityWindow window = QueueWatch.window(configured, attributes, "listener", name);
         SqsQueue queue = new SqsQueue(sqs, url, window);
-        Subscription begun =
-                new Subscription("listener", name, window, null, queue, attributes.maxReceiveCount(), PollGate.OPEN);
+        Subscription begun = new Subscription(
+                "listener", name, new QueueSettings(window, attributes.maxReceiveCount()), null, queue, PollGate.OPEN);
         observer.subscribed(begun);
         QueueWatch watch = new QueueWatch(begun, queue, attributes, configured, observer, clock);
         SqsMessageConversionContext context = new SqsMessageConversionContext();
@@ -373,8 +379,10 @@ class ReceiverTests {
         assertThat(output)
                 .contains("listener 'listener' on queue 'orders' was changed: visibility timeout 8 s, was 30 s; "
                         + "maxReceiveCount 9, was 5");
-        assertThat(subscribed).hasSize(2);
-        assertThat(subscribed.get(1).window().length()).isEqualTo(Duration.ofSeconds(8));
+        assertThat(settings)
+                .containsExactly(
+                        new QueueSettings(VisibilityWindow.ofSeconds(30), 5),
+                        new QueueSettings(VisibilityWindow.ofSeconds(8), 9));
         assertThat(List.of(before, tooEarly)).noneMatch(CompletableFuture::isDone);
     }
 

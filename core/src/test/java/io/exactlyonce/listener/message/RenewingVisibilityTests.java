@@ -41,7 +41,7 @@ class RenewingVisibilityTests {
             });
 
     private Message<?> receive(String handle) {
-        Delivery delivery = new Delivery(orders, handle, handle, 1, clock.nanoTime());
+        Delivery delivery = new Delivery(orders, orders.settings(), handle, handle, 1, clock.nanoTime());
         deliveries.begin(List.of(delivery));
         return ListenerRig.attach(ListenerRig.received(delivery, null, "body"), ListenerRig.anyMessage());
     }

@@ -20,13 +20,13 @@ import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.RetryingClaimClient;
 import io.exactlyonce.listener.container.ListenerEngine;
-import io.exactlyonce.listener.startup.ListenerSummary;
 import io.exactlyonce.listener.expression.Handler;
 import io.exactlyonce.listener.expression.HandlerArguments;
 import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.listener.expression.Purpose;
 import io.exactlyonce.listener.message.PolledMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.startup.ListenerSummary;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.time.NanoClock;
@@ -278,7 +278,7 @@ public final class ListenerRig {
     public static Delivery delivery() {
         Subscription subscription =
                 new Subscription("listener", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
-        return new Delivery(subscription, "message-id", "handle", 1, 0);
+        return new Delivery(subscription, subscription.settings(), "message-id", "handle", 1, 0);
     }
 
     public static ReceivedMessage received() {

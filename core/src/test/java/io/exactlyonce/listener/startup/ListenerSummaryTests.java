@@ -12,6 +12,7 @@ import io.exactlyonce.listener.method.ListenerMethod;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -55,7 +56,12 @@ class ListenerSummaryTests {
     @Test
     void lineSaysWhatWillHappen() {
         Subscription orders = new Subscription(
-                "fulfilment", "orders", VisibilityWindow.ofSeconds(30), null, new ScriptedQueue(), 5, PollGate.OPEN);
+                "fulfilment",
+                "orders",
+                new QueueSettings(VisibilityWindow.ofSeconds(30), 5),
+                null,
+                new ScriptedQueue(),
+                PollGate.OPEN);
 
         assertThat(usual.describe(orders, listener("keyed")))
                 .isEqualTo("queue orders, key #order.orderId, visibility timeout 30s renewed every 15s,"
@@ -76,10 +82,9 @@ class ListenerSummaryTests {
         Subscription orders = new Subscription(
                 "fulfilment",
                 "orders.fifo",
-                VisibilityWindow.ofSeconds(60),
+                new QueueSettings(VisibilityWindow.ofSeconds(60), 3),
                 Duration.ofMillis(2_500),
                 new ScriptedQueue(),
-                3,
                 PollGate.OPEN);
 
         assertThat(line.describe(orders, listener("special")))

@@ -101,7 +101,7 @@ final class Worker {
 
     Delivery receive() {
         String handle = UUID.randomUUID().toString();
-        Delivery delivery = new Delivery(ORDERS, handle, handle, 1, now());
+        Delivery delivery = new Delivery(ORDERS, ORDERS.settings(), handle, handle, 1, now());
         deliveries.begin(List.of(delivery));
         return delivery;
     }

@@ -121,7 +121,6 @@ final class Journal implements DeliveryObserver {
 
     @Override
     public void subscribed(Subscription subscription) {
-        subscriptions.remove(subscription);
         subscriptions.add(subscription);
     }
 
