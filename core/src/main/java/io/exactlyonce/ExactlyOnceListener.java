@@ -26,8 +26,8 @@ import org.springframework.core.annotation.AliasFor;
  * the future completes; the future is cancelled where a handler would be interrupted.
  *
  * <p>A method that takes a batch has a {@code List<T>} or {@code List<Message<T>>}, and optionally a {@code
- * List<Claim>}. It gets the messages whose keys were acquired, may throw {@link BatchItemFailures}, and its result is
- * ignored.
+ * List<Claim>}. It gets the messages whose keys were acquired, and may return a {@link BatchResult} that names the failed
+ * ones; any other result is ignored.
  *
  * <p>All text attributes support <code>${...}</code> placeholders; those that {@link SqsListener} also has support
  * <code>#{...}</code> expressions.

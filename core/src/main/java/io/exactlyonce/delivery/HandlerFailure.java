@@ -1,6 +1,5 @@
 package io.exactlyonce.delivery;
 
-import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.ClaimId;
@@ -45,16 +44,11 @@ public final class HandlerFailure {
     }
 
     /**
-     * Returns the failures of single items of a batch, by position. The result is empty if the whole batch has failed: the handler
-     * threw no {@link BatchItemFailures}, or one with a position that is not in the batch. A {@link BatchItemFailures} that is only
-     * the cause of another exception does not count, since a transaction may have undone all effects.
+     * Returns the failures of single items of a batch, by position. The result is empty if the whole batch failed. {@link FailedItems}
+     * that are only the cause of another exception do not count, since a transaction may have undone all effects.
      */
-    public Map<Integer, Throwable> ofItems(int size) {
-        if (!(handlers instanceof BatchItemFailures items)) {
-            return Map.of();
-        }
-        Map<Integer, Throwable> named = items.failures();
-        return named.keySet().stream().allMatch(index -> index < size) ? named : Map.of();
+    public Map<Integer, Throwable> ofItems() {
+        return handlers instanceof FailedItems items ? items.ofItems() : Map.of();
     }
 
     /** Returns whether the handler's exception is of one of these types. Its causes do not count. */
@@ -68,8 +62,8 @@ public final class HandlerFailure {
      */
     public boolean wasStopped(List<ClaimId> claims) {
         return Causes.of(thrown)
-                .flatMap(cause -> cause instanceof BatchItemFailures items
-                        ? items.failures().values().stream().flatMap(Causes::of)
+                .flatMap(cause -> cause instanceof FailedItems items
+                        ? items.causes().stream().flatMap(Causes::of)
                         : Stream.of(cause))
                 .anyMatch(cause -> Causes.isInterrupt(cause) || isLossOf(claims, cause));
     }

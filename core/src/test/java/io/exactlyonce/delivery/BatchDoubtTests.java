@@ -3,7 +3,7 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Reconciler;
@@ -136,14 +136,11 @@ class BatchDoubtTests {
     @Test
     void namedMessageIsParkedForItsOwnCause() {
         doubt = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(IllegalArgumentException.class));
-        BatchItemFailures failures = new BatchItemFailures();
-        failures.add(0, new IllegalArgumentException("no such street"));
-        failures.add(1, new IllegalStateException("carrier is away"));
+        BatchResult result = BatchResult.failed(0, new IllegalArgumentException("no such street"))
+                .andFailed(1, new IllegalStateException("carrier is away"));
 
-        assertThat(rig.failureOf(items("a", "b", "c"), acquired -> {
-                    throw failures;
-                }))
-                .isSameAs(failures);
+        assertThat(rig.failureOf(items("a", "b", "c"), acquired -> DeliveryRig.end(result, acquired)))
+                .isInstanceOf(FailedItems.class);
 
         assertThat(rig.store.parkings())
                 .extracting(parked -> parked.claim().key().key())
@@ -180,44 +177,39 @@ class BatchDoubtTests {
     /** It names none that counts, so all fail, as if it had let the loss out. */
     @Test
     void lossThatIsNamedByAnExceptionThatFailsTheWholeBatchLeavesADoubtOnAllMessages() {
-        BatchItemFailures failures = new BatchItemFailures();
-        IllegalStateException wrapper = new IllegalStateException(failures);
-
         assertThat(rig.failureOf(items("a", "b"), acquired -> {
                     rig.clock.advance(Duration.ofSeconds(21));
-                    nameLossOfSecond(acquired, failures);
-                    throw wrapper;
+                    BatchResult result = nameLossOfSecond(acquired, BatchResult.allSucceeded());
+                    throw new IllegalStateException(FailedItems.in(result, "The handler", 2));
                 }))
-                .isSameAs(wrapper);
+                .hasCauseInstanceOf(FailedItems.class);
 
         assertThat(rig.store.releases()).hasSize(2).allMatch(ClaimResolution.Released::inDoubt);
     }
 
     @Test
     void lossThatIsNamedBesideAnItemThatIsNotThereLeavesADoubtOnAllMessages() {
-        BatchItemFailures failures = BatchItemFailures.of(7);
+        BatchResult beyond = BatchResult.failed(7, new IllegalStateException("carrier is away"));
 
         assertThat(rig.failureOf(items("a", "b"), acquired -> {
                     rig.clock.advance(Duration.ofSeconds(21));
-                    nameLossOfSecond(acquired, failures);
-                    failures.throwIfAny();
+                    DeliveryRig.end(nameLossOfSecond(acquired, beyond), acquired);
                 }))
-                .isSameAs(failures);
+                .isInstanceOf(FailedItems.class)
+                .hasMessageContaining("the failed index 7, but its list had 2 items");
 
         assertThat(rig.store.releases()).hasSize(2).allMatch(ClaimResolution.Released::inDoubt);
     }
 
     @Test
     void messageThatTheHandlerNamesWithItsLostClaimIsTheOnlyOneInDoubt() {
-        BatchItemFailures failures = new BatchItemFailures();
+        BatchResult first = BatchResult.failed(0, new IllegalStateException("carrier is away"));
 
         assertThat(rig.failureOf(items("a", "b", "c"), acquired -> {
                     rig.clock.advance(Duration.ofSeconds(21));
-                    failures.add(0, new IllegalStateException("carrier is away"));
-                    nameLossOfSecond(acquired, failures);
-                    failures.throwIfAny();
+                    DeliveryRig.end(nameLossOfSecond(acquired, first), acquired);
                 }))
-                .isSameAs(failures);
+                .isInstanceOf(FailedItems.class);
 
         assertThat(rig.store.releases())
                 .extracting(release -> release.claim().key().key(), ClaimResolution.Released::inDoubt)
@@ -300,10 +292,10 @@ class BatchDoubtTests {
 
     @Test
     void laterMessagesOfAGroupThatTheHandlerGotAreCompletedAlthoughAnEarlierOneFailed() {
-        assertThat(rig.failureOf(fifo("a/1", "a/2"), acquired -> {
-                    throw BatchItemFailures.of(0);
-                }))
-                .isInstanceOf(BatchItemFailures.class);
+        BatchResult first = BatchResult.failed(0, new IllegalStateException("carrier is away"));
+
+        assertThat(rig.failureOf(fifo("a/1", "a/2"), acquired -> DeliveryRig.end(first, acquired)))
+                .isInstanceOf(FailedItems.class);
 
         assertThat(rig.settle(batch)).containsExactly(1);
     }
@@ -320,11 +312,12 @@ class BatchDoubtTests {
         acquired.forEach(item -> handed.add(batch.indexOf(item)));
     }
 
-    private static void nameLossOfSecond(List<Delivery> acquired, BatchItemFailures failures) {
+    private static BatchResult nameLossOfSecond(List<Delivery> acquired, BatchResult result) {
         try {
             acquired.get(1).attempt().claim().ensureHeld();
+            return result;
         } catch (ClaimLostException lost) {
-            failures.add(1, lost);
+            return result.andFailed(1, lost);
         }
     }
 

@@ -3,6 +3,7 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimId;
@@ -72,6 +73,14 @@ public final class DeliveryRig implements DeliveryObserver {
         default Object handle(List<Delivery> claimed) throws Throwable {
             handleAll(claimed);
             return null;
+        }
+    }
+
+    /** Ends a handler of batches with a result. */
+    public static void end(BatchResult result, List<Delivery> claimed) {
+        FailedItems failed = FailedItems.in(result, "The handler", claimed.size());
+        if (failed != null) {
+            throw failed;
         }
     }
 

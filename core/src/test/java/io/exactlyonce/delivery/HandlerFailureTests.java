@@ -2,7 +2,7 @@ package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -11,6 +11,7 @@ import java.lang.reflect.UndeclaredThrowableException;
 import java.nio.channels.ClosedByInterruptException;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
@@ -24,33 +25,39 @@ class HandlerFailureTests {
     private static final ClaimId SECOND = new ClaimId(new ClaimKey("orders", "2"), new UUID(0, 2));
 
     private final RuntimeException cause = new IllegalStateException("the second");
-    private final BatchItemFailures items = named(cause);
+    private final FailedItems items = named(cause, 2);
 
     @Test
     void namesTheItemsThatFailed() {
-        assertThat(HandlerFailure.of(items).ofItems(2)).isEqualTo(Map.of(1, cause));
+        assertThat(HandlerFailure.of(items).ofItems()).isEqualTo(Map.of(1, cause));
     }
 
     @Test
     void findsThemBehindTheExceptionsOfProxies() {
         Throwable thrown = new UndeclaredThrowableException(new InvocationTargetException(items));
 
-        assertThat(HandlerFailure.of(thrown).ofItems(2)).isEqualTo(Map.of(1, cause));
+        assertThat(HandlerFailure.of(thrown).ofItems()).isEqualTo(Map.of(1, cause));
     }
 
     @Test
     void findsThemBehindOtherWrappersOnlyIfToldOfThem() {
         Throwable thrown = new InvocationTargetException(new CompletionException(items));
 
-        assertThat(HandlerFailure.of(thrown).ofItems(2)).isEmpty();
+        assertThat(HandlerFailure.of(thrown).ofItems()).isEmpty();
         assertThat(HandlerFailure.of(thrown, CompletionException.class::isInstance)
-                        .ofItems(2))
+                        .ofItems())
                 .isEqualTo(Map.of(1, cause));
     }
 
     @Test
     void fallsBackToAllIfAnItemIsNotThere() {
-        assertThat(HandlerFailure.of(items).ofItems(1)).isEmpty();
+        FailedItems beyond = named(new IllegalStateException(lost(SECOND)), 1);
+
+        assertThat(HandlerFailure.of(beyond).ofItems()).isEmpty();
+        assertThat(beyond)
+                .hasMessage(
+                        "The handler returned a BatchResult with the failed index 1, but its list had 1 items, at 0 to 0; all of them fail");
+        assertThat(HandlerFailure.of(beyond).wasStopped(List.of(SECOND))).isTrue();
     }
 
     static Stream<Throwable> isStopped() {
@@ -60,7 +67,7 @@ class HandlerFailureTests {
                 new IllegalStateException(new ClosedByInterruptException()),
                 lost,
                 new CompletionException(new IllegalStateException(lost)),
-                named(new IllegalStateException(lost)));
+                named(new IllegalStateException(lost), 2));
     }
 
     @ParameterizedTest
@@ -75,10 +82,8 @@ class HandlerFailureTests {
         assertThat(HandlerFailure.of(items).wasStopped(List.of(FIRST, SECOND))).isFalse();
     }
 
-    private static BatchItemFailures named(Throwable second) {
-        BatchItemFailures named = new BatchItemFailures();
-        named.add(1, second);
-        return named;
+    private static FailedItems named(Throwable second, int size) {
+        return Objects.requireNonNull(FailedItems.in(BatchResult.failed(1, second), "The handler", size));
     }
 
     private static ClaimLostException lost(ClaimId claim) {

@@ -3,7 +3,7 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
@@ -83,14 +83,14 @@ class AdviceIT {
         @Retryable(maxRetries = 2, delay = 1)
         @ConcurrencyLimit(1)
         @ExactlyOnceListener(id = "sales", queueNames = "${test.queue}", key = "#payload", effects = Effects.DATABASE)
-        public void handle(List<String> orders, List<Claim> claims) throws BatchItemFailures {
+        public BatchResult handle(List<String> orders, List<Claim> claims) {
             assertThat(claims).extracting(Claim::key).isEqualTo(orders);
             boolean isFirst = CALLS.isEmpty();
             orders.forEach(this::sell);
             CALLS.add(String.join(" ", orders));
-            if (isFirst) {
-                throw BatchItemFailures.of(0);
-            }
+            return isFirst
+                    ? BatchResult.failed(0, new IllegalStateException("the carrier does not answer"))
+                    : BatchResult.allSucceeded();
         }
     }
 

@@ -3,7 +3,7 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
@@ -100,16 +100,16 @@ class AtLeastOnceIT {
         }
 
         @ExactlyOnceListener(id = "batch", queueNames = "${test.batch}", key = "#payload")
-        void batch(List<String> orders, List<Claim> claims) throws InterruptedException, BatchItemFailures {
-            BatchItemFailures failures = new BatchItemFailures();
+        BatchResult batch(List<String> orders, List<Claim> claims) throws InterruptedException {
+            BatchResult result = BatchResult.allSucceeded();
             for (int index = 0; index < orders.size(); index++) {
                 try {
                     handle(orders.get(index), claims.get(index));
                 } catch (IllegalStateException failure) {
-                    failures.add(index, failure);
+                    result = result.andFailed(index, failure);
                 }
             }
-            failures.throwIfAny();
+            return result;
         }
 
         @ExactlyOnceListener(

@@ -3,7 +3,7 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimKey;
@@ -52,9 +52,9 @@ class BatchIT {
             return calls().stream().filter(call -> call.startsWith(prefix)).toList();
         }
 
-        void record(List<Order> orders, List<Claim> claims) throws BatchItemFailures {
+        BatchResult record(List<Order> orders, List<Claim> claims) {
             List<String> batch = new ArrayList<>();
-            BatchItemFailures failures = new BatchItemFailures();
+            BatchResult result = BatchResult.allSucceeded();
             for (int index = 0; index < orders.size(); index++) {
                 Order order = orders.get(index);
                 Claim claim = claims.get(index);
@@ -62,18 +62,18 @@ class BatchIT {
                 assertThat(claim.key()).isEqualTo(order.orderId());
                 batch.add(order.orderId());
                 if (claim.attempt() <= order.failures()) {
-                    failures.add(index, new IllegalStateException("attempt " + claim.attempt()));
+                    result = result.andFailed(index, new IllegalStateException("attempt " + claim.attempt()));
                 }
             }
             batches.add(batch);
-            failures.throwIfAny();
+            return result;
         }
     }
 
     static class Payloads extends Recorder {
         @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#payload.orderId")
-        void handle(List<Order> orders, List<Claim> claims) throws BatchItemFailures {
-            record(orders, claims);
+        BatchResult handle(List<Order> orders, List<Claim> claims) {
+            return record(orders, claims);
         }
     }
 

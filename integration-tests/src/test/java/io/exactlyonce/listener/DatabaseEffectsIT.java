@@ -2,7 +2,7 @@ package io.exactlyonce.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
@@ -153,16 +153,17 @@ class DatabaseEffectsIT {
         }
 
         @ExactlyOnceListener(id = "sales", queueNames = "${test.queue}", key = "#payload", effects = Effects.DATABASE)
-        void handle(List<String> orders, List<Claim> claims) throws BatchItemFailures {
+        BatchResult handle(List<String> orders, List<Claim> claims) {
             calls.add(List.copyOf(orders));
             claims.forEach(Claim::fence);
             orders.forEach(order -> jdbc.update("INSERT INTO sale (order_id) VALUES (?)", order));
-            BatchItemFailures failures = new BatchItemFailures();
+            BatchResult result = BatchResult.allSucceeded();
             if (orders.contains("o3") && attempts().isEmpty()) {
                 attempts().add(1);
-                failures.add(orders.indexOf("o3"), new IllegalStateException("the printer is out of paper"));
+                result = result.andFailed(
+                        orders.indexOf("o3"), new IllegalStateException("the printer is out of paper"));
             }
-            failures.throwIfAny();
+            return result;
         }
     }
 

@@ -3,7 +3,7 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.testing.DeviatesOn;
@@ -53,16 +53,16 @@ class ParkedMessageIT {
             }
         }
 
-        void shipAll(List<String> orders) throws BatchItemFailures {
-            BatchItemFailures failures = new BatchItemFailures();
+        BatchResult shipAll(List<String> orders) {
+            BatchResult result = BatchResult.allSucceeded();
             for (int index = 0; index < orders.size(); index++) {
                 try {
                     ship(orders.get(index));
                 } catch (CarrierRefused refused) {
-                    failures.add(index, refused);
+                    result = result.andFailed(index, refused);
                 }
             }
-            failures.throwIfAny();
+            return result;
         }
     }
 
@@ -83,8 +83,8 @@ class ParkedMessageIT {
                 queueNames = "${test.queue}",
                 key = "#payload",
                 parkFor = CarrierRefused.class)
-        void on(List<String> orders) throws BatchItemFailures {
-            shipAll(orders);
+        BatchResult on(List<String> orders) {
+            return shipAll(orders);
         }
     }
 
@@ -107,8 +107,8 @@ class ParkedMessageIT {
                 key = "#payload",
                 parkFor = CarrierRefused.class,
                 effects = Effects.DATABASE)
-        void on(List<String> orders) throws BatchItemFailures {
-            shipAll(orders);
+        BatchResult on(List<String> orders) {
+            return shipAll(orders);
         }
     }
 

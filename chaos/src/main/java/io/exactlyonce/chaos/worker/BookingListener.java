@@ -1,6 +1,6 @@
 package io.exactlyonce.chaos.worker;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
@@ -44,9 +44,12 @@ class BookingListener {
             key = "#payload.key",
             effects = Effects.DATABASE,
             parkFor = HopelessException.class)
-    void post(List<Job> jobs, List<Claim> claims) throws BatchItemFailures, InterruptedException {
-        runs.runAll(jobs, claims, (job, claim, call) -> insert(job, call)).throwIfAny();
-        announceCommit();
+    BatchResult post(List<Job> jobs, List<Claim> claims) throws InterruptedException {
+        BatchResult result = runs.runAll(jobs, claims, (job, claim, call) -> insert(job, call));
+        if (result.failures().isEmpty()) {
+            announceCommit();
+        }
+        return result;
     }
 
     private void insert(Job job, String call) {

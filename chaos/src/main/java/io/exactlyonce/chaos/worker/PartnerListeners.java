@@ -2,7 +2,7 @@ package io.exactlyonce.chaos.worker;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.awspring.cloud.sqs.listener.Visibility;
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ExactlyOnceListener;
@@ -87,8 +87,8 @@ class PartnerListeners {
             queueNames = "invoices",
             key = "#payload.key",
             parkFor = HopelessException.class)
-    void bill(List<Job> jobs, List<Claim> claims) throws BatchItemFailures, InterruptedException {
-        runs.runAll(jobs, claims, partner::ship).throwIfAny();
+    BatchResult bill(List<Job> jobs, List<Claim> claims) throws InterruptedException {
+        return runs.runAll(jobs, claims, partner::ship);
     }
 
     /** Returns a future, which another thread completes. Runs again after a crash, at a partner that acts each time. */

@@ -1,6 +1,6 @@
 package io.exactlyonce.chaos.worker;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.chaos.history.Kind;
@@ -70,17 +70,17 @@ class Runs {
     /**
      * Runs a batch handler, which takes as long as the longest of its jobs. Each job is a call of its own.
      *
-     * @return the jobs that failed
+     * @return names the jobs that failed
      * @throws ClaimLostException in every other batch, instead of naming the job whose claim is lost
      * @throws InterruptedException if the listener stops it: no job reports what became of it then
      */
-    BatchItemFailures runAll(List<Job> jobs, List<Claim> claims, BatchEffect effect) throws InterruptedException {
+    BatchResult runAll(List<Job> jobs, List<Claim> claims, BatchEffect effect) throws InterruptedException {
         List<HandlerRecorder> unfinished = new ArrayList<>();
         for (int index = 0; index < jobs.size(); index++) {
             String call = worker + "/" + calls.incrementAndGet();
             unfinished.add(HandlerRecorder.enter(recorder, call, jobs.get(index), claims.get(index)));
         }
-        BatchItemFailures failures = new BatchItemFailures();
+        BatchResult result = BatchResult.allSucceeded();
         try {
             reached(Point.AFTER_CLAIM);
             work(Collections.max(jobs, Comparator.comparingLong(Job::work)));
@@ -96,7 +96,7 @@ class Runs {
                     }
                     run.failed(failure);
                     unfinished.remove(run);
-                    failures.add(index, failure);
+                    result = result.andFailed(index, failure);
                 }
             }
         } catch (InterruptedException stopped) {
@@ -104,7 +104,7 @@ class Runs {
             throw stopped;
         }
         unfinished.forEach(run -> run.record(Kind.HANDLED));
-        return failures;
+        return result;
     }
 
     /** Every other batch ends at the first claim that is lost: what it has done for the others is in doubt, too. */

@@ -1,6 +1,6 @@
 package io.exactlyonce.chaos.worker;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.chaos.dynamodb.DynamoDbService;
@@ -45,20 +45,20 @@ class TransactedBookings {
             queueNames = "postings",
             key = "#payload.key",
             parkFor = HopelessException.class)
-    void post(List<Job> jobs, List<Claim> claims) throws BatchItemFailures, InterruptedException {
+    BatchResult post(List<Job> jobs, List<Claim> claims) throws InterruptedException {
         List<String> calls = new ArrayList<>(Collections.nCopies(jobs.size(), ""));
-        BatchItemFailures failures =
+        BatchResult result =
                 runs.runAll(jobs, claims, (job, claim, call) -> calls.set(claims.indexOf(claim), call));
         for (int index = 0; index < jobs.size(); index++) {
-            if (!failures.failures().containsKey(index)) {
+            if (!result.failures().containsKey(index)) {
                 try {
                     commit(jobs.get(index), claims.get(index), calls.get(index));
                 } catch (RuntimeException failure) {
-                    failures.add(index, failure);
+                    result = result.andFailed(index, failure);
                 }
             }
         }
-        failures.throwIfAny();
+        return result;
     }
 
     private void commit(Job job, Claim claim, String call) {

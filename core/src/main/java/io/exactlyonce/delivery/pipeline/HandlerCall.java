@@ -1,10 +1,12 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.FailedItems;
 import io.exactlyonce.delivery.HandlerFailure;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.UnfinishedWork;
@@ -102,6 +104,7 @@ final class HandlerCall {
         Throwable refused = thrown == null ? call.refusal() : thrown;
         Throwable unfinished = refused == null ? unfinished(called, result) : null;
         Throwable failure = refused == null ? unfinished : refused;
+        failure = failure == null ? failedItems(called, result) : failure;
         observed.end(failure);
         if (failure == null) {
             succeeded(result);
@@ -124,6 +127,17 @@ final class HandlerCall {
                 : new IllegalStateException(
                         "The handler of listener '%s' returned %s, whose work may not have ended; return a CompletableFuture of the work, or return when the work is done"
                                 .formatted(called.get(0).subscription().listener(), type.getName()));
+    }
+
+    /** Returns the failure of a handler whose result names items that failed; {@code null} for all other results. */
+    static @Nullable Throwable failedItems(List<Delivery> called, @Nullable Object result) {
+        return result instanceof BatchResult
+                ? FailedItems.in(
+                        result,
+                        "The handler of listener '%s'"
+                                .formatted(called.get(0).subscription().listener()),
+                        called.size())
+                : null;
     }
 
     private void succeeded(@Nullable Object result) {
@@ -149,7 +163,7 @@ final class HandlerCall {
     private void failed(Throwable thrown, boolean isUnfinished) {
         outcome.addHandlers(thrown);
         HandlerFailure whole = HandlerFailure.of(thrown);
-        Map<Integer, Throwable> named = whole.ofItems(called.size());
+        Map<Integer, Throwable> named = whole.ofItems();
         // A handler that learns of one lost claim stops half way: its effects for the others are in doubt, too.
         boolean wasStopped = isUnfinished
                 || call.wasStopped()

@@ -271,6 +271,9 @@ public final class TransactionalHandler implements AutoCloseable {
                 if (failed == null) {
                     failed = HandlerCall.unfinished(called, returned);
                 }
+                if (failed == null) {
+                    failed = HandlerCall.failedItems(called, returned);
+                }
                 if (failed != null) {
                     throw failed;
                 }
@@ -394,7 +397,7 @@ public final class TransactionalHandler implements AutoCloseable {
             boolean stopped = call.wasStopped();
             boolean mayPark = !stopped && !(failure instanceof ClaimStoreUnavailableException);
             Map<Integer, Throwable> named =
-                    stopped ? Map.of() : atFault(HandlerFailure.of(failure).ofItems(called.size()));
+                    stopped ? Map.of() : atFault(HandlerFailure.of(failure).ofItems());
             List<Delivery> rest = new ArrayList<>();
             for (int index = 0; index < called.size(); index++) {
                 Delivery delivery = called.get(index);

@@ -3,11 +3,11 @@ package io.exactlyonce.listener.container;
 import io.awspring.cloud.sqs.listener.MessageProcessingContext;
 import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
 import io.awspring.cloud.sqs.listener.sink.AbstractMessageProcessingPipelineSink;
-import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.FailedItems;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -105,8 +105,8 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
     private static @Nullable Void failed(List<ReceivedMessage> messages, Throwable failure) {
         // Thrown for some of a batch: of the others, those that were handled have noted their failure, if they have
         // one.
-        boolean isOfSome = Causes.of(failure)
-                .anyMatch(each -> each instanceof BatchItemFailures || each instanceof ClaimLostException);
+        boolean isOfSome =
+                Causes.of(failure).anyMatch(each -> each instanceof FailedItems || each instanceof ClaimLostException);
         messages.stream()
                 .map(ReceivedMessage::delivery)
                 .filter(delivery -> !isOfSome || !delivery.wasCalled())

@@ -3,6 +3,7 @@ package io.exactlyonce.listener.method;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.RedactedException;
 import io.exactlyonce.boundary.TypeAndPlace;
+import io.exactlyonce.delivery.FailedItems;
 import io.exactlyonce.delivery.UnfinishedWork;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.visibility.RepeatedLines;
@@ -117,7 +118,16 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
                     method,
                     unfinished.getName());
         }
+        RuntimeException failed = FailedItems.in(returned, method, size(message));
+        if (failed != null) {
+            // Spring Cloud AWS ignores results, and would delete all messages of the batch.
+            throw failed;
+        }
         return returned;
+    }
+
+    private static int size(Message<?> message) {
+        return message.getPayload() instanceof Collection<?> batch ? batch.size() : 1;
     }
 
     private List<Message<?>> messages(Message<?> message) {

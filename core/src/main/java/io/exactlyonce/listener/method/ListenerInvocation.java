@@ -1,9 +1,9 @@
 package io.exactlyonce.listener.method;
 
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
-import io.exactlyonce.delivery.pipeline.LeftItems;
 import io.exactlyonce.delivery.pipeline.TransactionalHandler;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.util.ArrayList;
@@ -76,7 +76,7 @@ final class ListenerInvocation implements Handler {
     private volatile boolean wasClaimed;
     private volatile @Nullable Thread transactionThread;
     private volatile @Nullable Exception latestFailure;
-    private volatile @Nullable LeftItems leftItems;
+    private volatile @Nullable BatchResult latestResult;
 
     /** The latest call on another thread; or the end, when the outermost advice had returned or failed, and nothing ran there. */
     private volatile @Nullable CompletableFuture<@Nullable Object> elsewhere;
@@ -346,30 +346,24 @@ final class ListenerInvocation implements Handler {
     }
 
     private @Nullable Object tryOnce(MethodInvocation call) throws Throwable {
-        LeftItems left = leftItems;
         try {
-            if (left != null) {
-                ((ProxyMethodInvocation) call)
-                        .setArguments(handler.arguments().of(call.getArguments(), messagesOf(held), left.of(held)));
+            BatchResult before = latestResult;
+            if (before != null) {
+                // A retry because of this result would repeat the effects of the items that succeeded.
+                return before;
             }
             Object returned = call.proceed();
             latestFailure = null;
+            if (transactions == null && returned instanceof BatchResult result) {
+                latestResult = result;
+            }
             return returned;
         } catch (Exception failure) {
-            Exception own = transactions == null && handler.method().isBatch() ? named(failure) : failure;
-            latestFailure = own;
-            throw own;
+            latestFailure = failure;
+            throw failure;
         } finally {
             held.get(0).call().endWork();
         }
-    }
-
-    /** A retry of a batch is given the messages that its latest call has named as failed; the others have had their effects. */
-    private Exception named(Exception failure) {
-        LeftItems before = leftItems;
-        LeftItems left = LeftItems.after(failure, before, held.size());
-        leftItems = left;
-        return before == null || left == null ? failure : left.failure();
     }
 
     private static void end(
@@ -381,16 +375,6 @@ final class ListenerInvocation implements Handler {
         } else {
             work.complete(returned);
         }
-    }
-
-    private List<Message<?>> messagesOf(List<Delivery> wanted) {
-        List<Message<?>> all = new ArrayList<>(wanted.size());
-        for (Message<?> message : messages) {
-            if (wanted.contains(ReceivedMessage.require(message).delivery())) {
-                all.add(message);
-            }
-        }
-        return all;
     }
 
     private boolean areHeld() {

@@ -4,6 +4,7 @@ import io.awspring.cloud.sqs.listener.BatchVisibility;
 import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.delivery.UnfinishedWork;
@@ -121,6 +122,10 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
             requireFitBatch();
         }
         refuseIf(
+                !isBatch(method()) && BatchResult.class.isAssignableFrom(result().toClass()),
+                "it returns a BatchResult, but takes one message at a time",
+                "throw an exception if the message fails, or take a List");
+        refuseIf(
                 isAsync() && declared.annotation().effects() == Effects.DATABASE,
                 "effects = DATABASE, but it returns before its work is done: a transaction is bound to one thread",
                 "do the work in the method itself, or set effects = EXTERNAL");
@@ -156,9 +161,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 type == Object.class,
                 "it returns %s, so that its claim could be completed before its work is done".formatted(returned),
                 "say in its return type what it returns");
-        // The value of a future counts, not the future itself.
-        Class<?> unfinished =
-                UnfinishedWork.in(isAsync() ? returned.as(CompletionStage.class).getGeneric(0) : returned);
+        Class<?> unfinished = UnfinishedWork.in(result());
         if (unfinished != null) {
             String within = unfinished == type ? "" : ", and in it %s".formatted(unfinished.getName());
             throw declared.refused(
@@ -166,6 +169,11 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                             .formatted(returned, within),
                     remedy(unfinished));
         }
+    }
+
+    /** The value of a future counts, not the future itself. */
+    private ResolvableType result() {
+        return isAsync() ? returned.as(CompletionStage.class).getGeneric(0) : returned;
     }
 
     private String remedy(Class<?> unfinished) {

@@ -1,6 +1,5 @@
 package io.exactlyonce.listener.method;
 
-import io.exactlyonce.BatchItemFailures;
 import java.lang.reflect.Method;
 import java.util.List;
 import java.util.Map;
@@ -114,14 +113,13 @@ record TransactionRules(ListenerDeclaration declared) {
         return attribute;
     }
 
-    /** Returns the exceptions for which its writes would be committed, though the handler throws. Items of a batch fail apart. */
+    /** Returns the exceptions for which its writes would be committed, though the handler throws. */
     private static String committing(TransactionAttribute attribute) {
         List<RollbackRuleAttribute> rules =
                 attribute instanceof RuleBasedTransactionAttribute ruled ? ruled.getRollbackRules() : List.of();
         return rules.stream()
                 .filter(NoRollbackRuleAttribute.class::isInstance)
                 .map(RollbackRuleAttribute::getExceptionName)
-                .filter(name -> !name.equals(BatchItemFailures.class.getName()))
                 .collect(Collectors.joining(", "));
     }
 

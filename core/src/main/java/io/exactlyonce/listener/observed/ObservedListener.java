@@ -159,7 +159,7 @@ record ObservedListener<T>(
     private void ended(List<@Nullable ObservedRun> runs, @Nullable Throwable failure) {
         Map<Integer, Throwable> named = failure == null
                 ? Map.of()
-                : HandlerFailure.of(failure, ObservedListener::isWrapper).ofItems(runs.size());
+                : HandlerFailure.of(failure, ObservedListener::isWrapper).ofItems();
         Throwable whole = failure == null && !signalsCompletion.getAsBoolean()
                 ? new IllegalStateException("The handler returned, and its work may be undone")
                 : failure;

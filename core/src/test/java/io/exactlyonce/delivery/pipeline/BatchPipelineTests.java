@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.COMPLETABLE_FUTURE;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -17,6 +17,7 @@ import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.FailedItems;
 import io.exactlyonce.delivery.InDoubtSettings;
 import java.io.IOException;
 import java.time.Duration;
@@ -180,10 +181,10 @@ class BatchPipelineTests {
     @Test
     void namedItemsComeAgainAndTheOthersAreCompleted() {
         rig.store.answer(new AlreadyCompleted(null), ACQUIRED, ACQUIRED, ACQUIRED);
-        BatchItemFailures failures = new BatchItemFailures();
-        failures.add(1, new IOException("no carrier"));
+        BatchResult result = BatchResult.failed(1, new IOException("no carrier"));
 
-        assertThat(rig.failureOf(items("a", "b", "c", "d"), failing(failures))).isSameAs(failures);
+        assertThat(rig.failureOf(items("a", "b", "c", "d"), claimed -> DeliveryRig.end(result, claimed)))
+                .isInstanceOf(FailedItems.class);
 
         ClaimId failed = rig.store.claimed().get(2);
         assertThat(rig.store.releases())
@@ -196,7 +197,10 @@ class BatchPipelineTests {
     }
 
     static Stream<Exception> exceptionThatNamesNoDeliveryOfTheBatchFailsAll() {
-        return Stream.of(new IOException("no network"), new BatchItemFailures(), BatchItemFailures.of(0, 2));
+        RuntimeException cause = new IllegalStateException("no carrier");
+        return Stream.of(
+                new IOException("no network"),
+                FailedItems.in(BatchResult.failed(0, cause).andFailed(2, cause), "The handler", 2));
     }
 
     @ParameterizedTest

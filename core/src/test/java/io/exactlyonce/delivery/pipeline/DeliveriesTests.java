@@ -3,7 +3,7 @@ package io.exactlyonce.delivery.pipeline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.boundary.Boundary;
@@ -75,12 +75,10 @@ class DeliveriesTests {
     @Test
     void itemsOfABatchThatFailedHaveALineEach(CapturedOutput output) {
         List<Delivery> batch = rig.receiveAll("a", "b", "c");
-        rig.failureOf(batch, claimed -> {
-            BatchItemFailures failures = new BatchItemFailures();
-            failures.add(0, new IllegalStateException());
-            failures.add(2, new IOException());
-            failures.throwIfAny();
-        });
+        rig.failureOf(
+                batch,
+                claimed -> DeliveryRig.end(
+                        BatchResult.failed(0, new IllegalStateException()).andFailed(2, new IOException()), claimed));
 
         assertThat(rig.settle(batch)).containsExactly(1);
 

@@ -2,7 +2,7 @@ package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.claim.ClaimId;
@@ -16,6 +16,7 @@ import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.FailedItems;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.visibility.Subscription;
 import java.io.IOException;
@@ -94,13 +95,13 @@ class TransactionalBatchTests {
     private DeliveryRig.BatchHandler failing(String key, Exception failure) {
         return claimed -> {
             called(claimed);
-            BatchItemFailures failures = new BatchItemFailures();
+            BatchResult result = BatchResult.allSucceeded();
             for (int index = 0; index < claimed.size(); index++) {
                 if (claimed.get(index).attempt().claim().key().equals(key)) {
-                    failures.add(index, failure);
+                    result = result.andFailed(index, failure);
                 }
             }
-            failures.throwIfAny();
+            DeliveryRig.end(result, claimed);
         };
     }
 
@@ -126,7 +127,7 @@ class TransactionalBatchTests {
     void nothingStaysOfAMessageThatFailedAndTheRestIsHandledWithoutIt() {
         IOException noStock = new IOException("no stock");
 
-        assertThat(rig.failureOf(receive("", "", ""), failing("1", noStock))).isInstanceOf(BatchItemFailures.class);
+        assertThat(rig.failureOf(receive("", "", ""), failing("1", noStock))).isInstanceOf(FailedItems.class);
 
         assertThat(calls).containsExactly(List.of("0", "1", "2"), List.of("0", "2"));
         assertThat(transaction.committed).containsExactly(List.of("0", "2"));
@@ -186,13 +187,13 @@ class TransactionalBatchTests {
 
         assertThat(rig.failureOf(receive("", "", "", ""), claimed -> {
                     called(claimed);
-                    BatchItemFailures failures = new BatchItemFailures();
+                    BatchResult result = BatchResult.allSucceeded();
                     for (int index = 1; claimed.size() == 4 && index < 4; index++) {
-                        failures.add(index, index == 1 ? new IOException("no stock") : aborted);
+                        result = result.andFailed(index, index == 1 ? new IOException("no stock") : aborted);
                     }
-                    failures.throwIfAny();
+                    DeliveryRig.end(result, claimed);
                 }))
-                .isInstanceOf(BatchItemFailures.class);
+                .isInstanceOf(FailedItems.class);
 
         assertThat(calls).containsExactly(List.of("0", "1", "2", "3"), List.of("0", "2", "3"));
         assertThat(transaction.committed).containsExactly(List.of("0", "2", "3"));
@@ -206,7 +207,7 @@ class TransactionalBatchTests {
         IllegalStateException aborted = new IllegalStateException("current transaction is aborted");
         transaction.aftermath = aborted;
 
-        assertThat(rig.failureOf(receive("", ""), failing("1", aborted))).isInstanceOf(BatchItemFailures.class);
+        assertThat(rig.failureOf(receive("", ""), failing("1", aborted))).isInstanceOf(FailedItems.class);
 
         assertThat(calls).containsExactly(List.of("0", "1"), List.of("0"));
         assertThat(settle()).containsExactly(true, false);
@@ -216,7 +217,7 @@ class TransactionalBatchTests {
     @Test
     void laterMessageOfAGroupDoesNotOvertakeOneThatFailed() {
         assertThat(rig.failureOf(receive("a", "a", "b"), failing("a0", new IOException("no stock"))))
-                .isInstanceOf(BatchItemFailures.class);
+                .isInstanceOf(FailedItems.class);
 
         assertThat(calls).containsExactly(List.of("a0", "a1", "b2"), List.of("b2"));
         assertThat(transaction.committed).containsExactly(List.of("b2"));
@@ -241,7 +242,7 @@ class TransactionalBatchTests {
         transaction.outcomes.put("0", new AlreadyCompleted(null));
 
         assertThat(rig.failureOf(receive("", ""), failing("1", new IOException("no stock"))))
-                .isInstanceOf(BatchItemFailures.class);
+                .isInstanceOf(FailedItems.class);
 
         assertThat(calls).containsExactly(List.of("1"));
         assertThat(settle()).containsExactly(true, false);
@@ -266,7 +267,7 @@ class TransactionalBatchTests {
         doubt = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(IOException.class));
 
         assertThat(rig.failureOf(receive("", ""), failing("0", new IOException("card expired"))))
-                .isInstanceOf(BatchItemFailures.class);
+                .isInstanceOf(FailedItems.class);
 
         assertThat(rig.store.parkings())
                 .singleElement()

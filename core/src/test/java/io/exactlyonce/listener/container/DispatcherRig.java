@@ -10,7 +10,7 @@ import io.awspring.cloud.sqs.listener.pipeline.MessageProcessingPipeline;
 import io.awspring.cloud.sqs.support.converter.SqsMessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
 import io.awspring.cloud.sqs.support.observation.SqsListenerObservation;
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObservers;
 import io.exactlyonce.delivery.pipeline.Deliveries;
@@ -182,11 +182,7 @@ final class DispatcherRig {
 
     /** A handler that names the first of its messages as failed. */
     CompletableFuture<?> failFirst(List<Message<Object>> messages) {
-        return call(messages, claimed -> {
-            BatchItemFailures failures = new BatchItemFailures();
-            failures.add(0, new IOException("the item's own"));
-            throw failures;
-        });
+        return call(messages, claimed -> BatchResult.failed(0, new IOException("the item's own")));
     }
 
     private CompletableFuture<?> call(List<Message<Object>> messages, Handler called) {

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
@@ -12,6 +12,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.delivery.FailedItems;
 import io.exactlyonce.visibility.ScriptedStore;
 import java.io.IOException;
 import java.time.Duration;
@@ -79,16 +80,16 @@ class ExactlyOnceInterceptorTests {
 
         /** Names the message of A-2 as failed, if it is there. */
         @ExactlyOnceListener(queueNames = "orders", key = "#payload", effects = Effects.DATABASE)
-        void batchInTransaction(List<Claim> claims, List<Message<String>> orders) throws BatchItemFailures {
-            BatchItemFailures failures = new BatchItemFailures();
+        BatchResult batchInTransaction(List<Claim> claims, List<Message<String>> orders) {
+            BatchResult result = BatchResult.allSucceeded();
             for (int index = 0; index < orders.size(); index++) {
                 String order = orders.get(index).getPayload();
                 handled.add(order + " " + claims.get(index).key());
                 if (order.equals("A-2")) {
-                    failures.add(index, new IllegalStateException("the carrier refuses"));
+                    result = result.andFailed(index, new IllegalStateException("the carrier refuses"));
                 }
             }
-            failures.throwIfAny();
+            return result;
         }
 
         @ExactlyOnceListener(queueNames = "orders", key = "#order")
@@ -223,7 +224,7 @@ class ExactlyOnceInterceptorTests {
         });
 
         assertThatThrownBy(() -> call("batchInTransaction", "A-1", "A-2", "A-3"))
-                .isInstanceOf(BatchItemFailures.class);
+                .isInstanceOf(FailedItems.class);
 
         assertThat(target.handled).containsExactly("A-1 A-1", "A-2 A-2", "A-3 A-3", "A-1 A-1", "A-3 A-3");
         assertThat(advised).hasSize(2);
@@ -246,7 +247,7 @@ class ExactlyOnceInterceptorTests {
             seen.addAll(Arrays.asList((Object[]) joinPoint));
         });
 
-        assertThatThrownBy(() -> call("batchInTransaction", "A-1", "A-2")).isInstanceOf(BatchItemFailures.class);
+        assertThatThrownBy(() -> call("batchInTransaction", "A-1", "A-2")).isInstanceOf(FailedItems.class);
 
         assertThat(seen).extracting(list -> ((List<?>) list).size()).containsExactly(2, 2, 1, 1);
     }

@@ -8,7 +8,7 @@ import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.spy;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.Effects;
@@ -18,6 +18,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.FailedItems;
 import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.method.ContainerCalls.Called;
 import java.io.IOException;
@@ -64,6 +65,10 @@ class ListenerInvocationTests {
             return call == null ? "shipped" : call.call();
         }
 
+        BatchResult nextResult() throws Exception {
+            return next() instanceof BatchResult result ? result : BatchResult.allSucceeded();
+        }
+
         @ExactlyOnceListener(queueNames = "orders", key = "#order")
         String single(String order, Claim claim) throws Exception {
             claim.ensureHeld();
@@ -82,10 +87,10 @@ class ListenerInvocationTests {
         }
 
         @ExactlyOnceListener(queueNames = "orders", key = "#payload")
-        void batch(List<String> orders, List<Claim> claims) throws Exception {
+        BatchResult batch(List<String> orders, List<Claim> claims) throws Exception {
             assertThat(claims).extracting(Claim::key).isEqualTo(orders);
             handled.addAll(orders);
-            next();
+            return nextResult();
         }
 
         @SuppressWarnings("unchecked")
@@ -108,10 +113,10 @@ class ListenerInvocationTests {
         }
 
         @ExactlyOnceListener(queueNames = "orders", key = "#payload", effects = Effects.DATABASE)
-        void transactionalBatch(List<String> orders, List<Claim> claims) throws Exception {
+        BatchResult transactionalBatch(List<String> orders, List<Claim> claims) throws Exception {
             assertThat(claims).extracting(Claim::key).isEqualTo(orders);
             handled.addAll(orders);
-            next();
+            return nextResult();
         }
     }
 
@@ -164,6 +169,15 @@ class ListenerInvocationTests {
                 throw failure;
             });
         }
+    }
+
+    private void failingItems(int... indexes) {
+        BatchResult result = BatchResult.allSucceeded();
+        for (int index : indexes) {
+            result = result.andFailed(index, new IllegalStateException("no carrier"));
+        }
+        BatchResult failed = result;
+        orders.calls.add(() -> failed);
     }
 
     private void assertCompletedOnce(String... keys) {
@@ -396,25 +410,34 @@ class ListenerInvocationTests {
 
     @ParameterizedTest
     @ValueSource(strings = {"outside", "inside"})
-    void retryOfABatchIsGivenTheMessagesThatFailed(String place) throws Exception {
-        advise(place, retry(2));
-        failing(BatchItemFailures.of(0, 2), BatchItemFailures.of(1));
+    void retryOfABatchIsGivenAllMessagesAfterAnException(String place) throws Exception {
+        advise(place, retry(1));
+        failing(new IllegalStateException("no carrier"));
 
-        container.call(method("batch"), "A-1", "A-2", "A-3");
+        container.call(method("batch"), "A-1", "A-2");
 
-        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-3", "A-1", "A-3", "A-3");
-        assertCompletedOnce("A-1", "A-2", "A-3");
+        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-1", "A-2");
+        assertCompletedOnce("A-1", "A-2");
     }
 
+    /** Like a retry of Resilience4j that looks at results: the effects of A-2 would happen once more. */
     @ParameterizedTest
     @ValueSource(strings = {"outside", "inside"})
-    void batchWhoseRetriesFailIsJudgedMessageByMessage(String place) {
-        advise(place, retry(1));
-        failing(BatchItemFailures.of(0, 2), new IllegalStateException("no carrier"));
+    void retryBecauseOfTheResultOfABatchRepeatsNothing(String place) {
+        advise(place, call -> {
+            Object result = null;
+            for (int attempt = 0; attempt < 3; attempt++) {
+                result = ((ProxyMethodInvocation) call).invocableClone().proceed();
+            }
+            return result;
+        });
+        failingItems(0, 2);
 
         assertThatThrownBy(() -> container.call(method("batch"), "A-1", "A-2", "A-3"))
-                .isInstanceOf(BatchItemFailures.class);
+                .isInstanceOf(FailedItems.class)
+                .hasMessage("Of the batch, 2 items failed, at [0, 2]");
 
+        assertThat(orders.handled).containsExactly("A-1", "A-2", "A-3");
         assertThat(container.store.completions())
                 .extracting(completed -> completed.claim().key().key())
                 .containsExactly("A-2");
@@ -630,10 +653,10 @@ class ListenerInvocationTests {
         List<String> advised = new ArrayList<>();
         outside.add(counting("outside", advised));
         inside.add(counting("inside", advised));
-        failing(BatchItemFailures.of(1));
+        failingItems(1);
 
         assertThatThrownBy(() -> container.call(method("transactionalBatch"), "A-1", "A-2", "A-3"))
-                .isInstanceOf(BatchItemFailures.class);
+                .isInstanceOf(FailedItems.class);
 
         assertThat(orders.handled).containsExactly("A-1", "A-2", "A-3", "A-1", "A-3");
         assertThat(advised).containsExactly("outside", "inside", "inside");
@@ -686,7 +709,7 @@ class ListenerInvocationTests {
     @Test
     void retriedTransactionHandlesOnlyTheMessagesThatAreNotCommitted() throws Exception {
         outside.add(retry(1));
-        failing(BatchItemFailures.of(1));
+        failingItems(1);
         orders.calls.add(() -> null);
 
         container.call(method("transactionalBatch"), "A-1", "A-2", "A-3");

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.Mockito.mock;
 
-import io.exactlyonce.BatchItemFailures;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
@@ -83,10 +82,6 @@ class TransactionAdviceTests {
         @Transactional(noRollbackForClassName = "NoStock")
         @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
         void noRollbackByName(String order) {}
-
-        @Transactional(rollbackFor = Exception.class, noRollbackFor = BatchItemFailures.class)
-        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE)
-        void noRollbackOfOtherItems(List<String> orders) {}
 
         @Transactional
         @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE, transactionManager = "second")
@@ -227,7 +222,7 @@ class TransactionAdviceTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"serializable, 7", "placeholder, 9", "meta, 5", "required, -1", "noRollbackOfOtherItems, -1"})
+    @CsvSource({"serializable, 7", "placeholder, 9", "meta, 5", "required, -1"})
     void transactionOfTheClaimBeginsAsTheHandlersOwnWould(String method, int timeout) {
         managers("first");
 

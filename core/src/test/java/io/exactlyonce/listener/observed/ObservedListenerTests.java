@@ -7,11 +7,12 @@ import io.awspring.cloud.sqs.listener.AsyncMessageListener;
 import io.awspring.cloud.sqs.listener.ListenerExecutionFailedException;
 import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.ClaimSettings;
+import io.exactlyonce.delivery.FailedItems;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.listener.method.ListenerRig;
@@ -27,6 +28,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
@@ -260,8 +262,8 @@ class ObservedListenerTests {
 
     @Test
     void messagesOfABatchThatItsHandlerNamesAreReleasedAndTheOthersCompleted() {
-        original.end = CompletableFuture.failedFuture(new CompletionException(
-                new ListenerExecutionFailedException("failed", BatchItemFailures.of(1), message("o1"))));
+        original.end = CompletableFuture.failedFuture(
+                new CompletionException(new ListenerExecutionFailedException("failed", failed(3, 1), message("o1"))));
 
         listener("batch").onMessage(List.of(message("o1"), message("o2"), message("o3")));
 
@@ -273,14 +275,22 @@ class ObservedListenerTests {
                 .containsExactly("o2");
     }
 
+    private static FailedItems failed(int size, int... indexes) {
+        BatchResult result = BatchResult.allSucceeded();
+        for (int index : indexes) {
+            result = result.andFailed(index, new IllegalStateException("no carrier"));
+        }
+        return Objects.requireNonNull(FailedItems.in(result, "The handler", size));
+    }
+
     /** A transaction is rolled back for it with the effects of all, and the engine would take it for a failure of all. */
     @Test
     void namesInAnExceptionOfTheHandlersOwnOrBeyondTheBatchFailAllOfIt() {
         original.end = CompletableFuture.failedFuture(new ListenerExecutionFailedException(
-                "failed", new IllegalStateException("undone", BatchItemFailures.of(1)), message("o1")));
+                "failed", new IllegalStateException("undone", failed(2, 1)), message("o1")));
 
         listener("batch").onMessage(List.of(message("o1"), message("o2")));
-        original.end = CompletableFuture.failedFuture(BatchItemFailures.of(0, 2));
+        original.end = CompletableFuture.failedFuture(failed(2, 0, 2));
         listener("batch").onMessage(List.of(message("o3"), message("o4")));
 
         assertThat(store.completions()).isEmpty();

@@ -13,7 +13,7 @@ import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 
 import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.test.kit.Till.Order;
@@ -116,16 +116,16 @@ class AdvisedListenerTests {
 
         @Retryable(maxRetries = 2, delay = 0)
         @ExactlyOnceListener(queueNames = "batch", key = "#payload.orderId")
-        void batch(List<Order> orders, List<Claim> claims) throws BatchItemFailures, InterruptedException {
-            BatchItemFailures failures = new BatchItemFailures();
+        BatchResult batch(List<Order> orders, List<Claim> claims) throws InterruptedException {
+            BatchResult result = BatchResult.allSucceeded();
             for (int index = 0; index < orders.size(); index++) {
                 try {
                     till.charge(orders.get(index).orderId(), claims.get(index));
                 } catch (IllegalStateException failure) {
-                    failures.add(index, failure);
+                    result = result.andFailed(index, failure);
                 }
             }
-            failures.throwIfAny();
+            return result;
         }
     }
 
@@ -240,12 +240,14 @@ class AdvisedListenerTests {
     }
 
     @Test
-    void retryOfABatchIsGivenTheMessagesThatFailed() throws InterruptedException {
+    void messageThatABatchNamesComesAgainAloneAndIsNotRetriedInPlace() throws InterruptedException {
         doThrow(new IllegalStateException("closed")).doNothing().when(till).charge(eq("B-2"), any());
 
         List<Delivered> batch = driver.deliverTogether(order("B-1", "batch"), order("B-2", "batch"));
 
-        assertThat(batch).allSatisfy(each -> assertThat(each).wasHandled().wasAttempt(1));
+        assertThat(batch.get(0)).wasHandled().wasAttempt(1);
+        assertThat(batch.get(1)).wasReturned();
+        assertThat(driver.redeliver(batch.get(1))).wasHandled().wasAttempt(2);
         verify(till, times(1)).charge(eq("B-1"), any());
         verify(till, times(2)).charge(eq("B-2"), any());
     }

@@ -8,7 +8,7 @@ import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 
-import io.exactlyonce.BatchItemFailures;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.test.kit.Till.Order;
@@ -58,16 +58,16 @@ class ListenerKindsTests {
                 queueNames = "batches",
                 key = "#payload.orderId",
                 fingerprint = "{#payload.orderId, #payload.cents}")
-        void sellAll(List<Message<Order>> orders, List<Claim> claims) throws InterruptedException, BatchItemFailures {
-            BatchItemFailures failures = new BatchItemFailures();
+        BatchResult sellAll(List<Message<Order>> orders, List<Claim> claims) throws InterruptedException {
+            BatchResult result = BatchResult.allSucceeded();
             for (int index = 0; index < orders.size(); index++) {
                 try {
                     till.charge(orders.get(index).getPayload().orderId(), claims.get(index));
                 } catch (IllegalStateException failure) {
-                    failures.add(index, failure);
+                    result = result.andFailed(index, failure);
                 }
             }
-            failures.throwIfAny();
+            return result;
         }
 
         @ExactlyOnceListener(queueNames = "promises", key = "#order.orderId")
