@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.awspring.cloud.sqs.listener.BatchVisibility;
 import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
@@ -106,6 +107,11 @@ class ListenerMethodReaderTests {
         void untypedMessages(List<Message<?>> orders) {}
 
         @ExactlyOnceListener("orders")
+        BatchResult resultOfABatch(String order) {
+            return BatchResult.allSucceeded();
+        }
+
+        @ExactlyOnceListener(queueNames = "orders")
         CompletableFuture<Void> asynchronousBatch(List<String> orders) {
             return CompletableFuture.completedFuture(null);
         }
@@ -258,6 +264,7 @@ class ListenerMethodReaderTests {
         "untypedBatch, does not name the type of the payloads",
         "untypedMessages, does not name the type of the payloads",
         "asynchronousBatch, asynchronous",
+        "resultOfABatch, it returns a BatchResult",
         "asynchronousInOneTransaction, bound to one thread",
         "futureOfItsOwn, return a CompletableFuture of the work",
         "acknowledging, it takes an Acknowledgement",

@@ -10,6 +10,7 @@ import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
@@ -17,6 +18,7 @@ import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.Mode;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.delivery.FailedItems;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -79,6 +81,11 @@ class ObservedMethodsTests {
         @ExactlyOnceListener(queueNames = "orders")
         void claimsBatch(List<String> orders, List<Claim> claims) {
             given.addAll(claims);
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#payload")
+        BatchResult failsSecond(List<String> orders) {
+            return BatchResult.failed(1, new IllegalStateException("no carrier"));
         }
 
         @ExactlyOnceListener(queueNames = "orders", key = "#oder")
@@ -181,6 +188,16 @@ class ObservedMethodsTests {
         call(listeners, "claimsBatch", new GenericMessage<>(List.of(message("o1", "1"), message("o2", "2"))));
 
         assertThat(listeners.given).extracting(Claim::key).containsExactly("id-of-o1", "id-of-o2");
+    }
+
+    /** Spring Cloud AWS ignores results: it would delete the message that failed. */
+    @Test
+    void batchThatNamesAFailedMessageFailsAsAWhole() {
+        Message<?> batch = new GenericMessage<>(List.of(message("o1", "1"), message("o2", "1")));
+
+        assertThatThrownBy(() -> call(new Listeners(), "failsSecond", batch))
+                .isInstanceOf(FailedItems.class)
+                .hasMessage("Of the batch, 1 items failed, at [1]");
     }
 
     /** Its handler runs as it would without this library; so do those of the other messages of its batch. */
