@@ -199,10 +199,8 @@ public final class TransactionalHandler implements AutoCloseable {
         private final Cancellation call = new Cancellation();
         private final ClaimScope scope;
         private List<Delivery> called = List.of();
-        private @Nullable Object result;
         private boolean answered;
-        private @Nullable List<Delivery> leftOver;
-        private @Nullable Throwable thrown;
+        private @Nullable End end;
 
         Work(List<Delivery> open, Handler handler) {
             this.open = open;
@@ -214,6 +212,23 @@ public final class TransactionalHandler implements AutoCloseable {
 
         /** Returns the deliveries that go through another transaction. */
         List<Delivery> execute() {
+            Exception failure = executeOnce();
+            if (failure == null) {
+                committed();
+                return List.of();
+            }
+            if (!answered) {
+                return failure instanceof ClaimStoreUnavailableException why ? unanswered(why) : refused(failure);
+            }
+            if (end instanceof LeftOver) {
+                return called;
+            }
+            Throwable thrown = end instanceof HandlerFailed handlers ? handlers.thrown() : failure;
+            return failure instanceof ClaimStoreUnavailableException why ? lost(thrown, why) : failed(thrown);
+        }
+
+        /** Returns why the transaction was rolled back; {@code null} if it was committed. */
+        private @Nullable Exception executeOnce() {
             try {
                 List<ClaimRequest> requests = new ArrayList<>(open.size());
                 open.forEach(delivery -> requests.add(claiming.makeRequest(delivery)));
@@ -221,22 +236,28 @@ public final class TransactionalHandler implements AutoCloseable {
                 if (!answered) {
                     acquired(outcomes);
                 }
-                for (Delivery delivery : called) {
-                    delivery.transition(DeliveryState.HANDLING, DeliveryState.HANDLED);
-                    delivery.transition(DeliveryState.HANDLED, DeliveryState.RECORDED);
-                    outcome.result(delivery.attempt().keepsResult() ? result : null);
-                }
-                return List.of();
-            } catch (ClaimStoreUnavailableException failure) {
-                return answered ? lost(failure) : unanswered(failure);
+                return null;
             } catch (Exception failure) {
-                if (!answered) {
-                    endRepeats();
-                    scope.end(List.of(), failure);
-                    open.forEach(delivery -> delivery.attempt().failed(failure));
-                }
-                return leftOver != null ? leftOver : failed(thrown != null ? thrown : failure);
+                return failure;
             }
+        }
+
+        private void committed() {
+            Object result = end instanceof Succeeded succeeded ? succeeded.result() : null;
+            for (Delivery delivery : called) {
+                delivery.transition(DeliveryState.HANDLING, DeliveryState.HANDLED);
+                delivery.transition(DeliveryState.HANDLED, DeliveryState.RECORDED);
+                outcome.result(delivery.attempt().keepsResult() ? result : null);
+            }
+        }
+
+        /** The database answered that it cannot claim the keys. */
+        private List<Delivery> refused(Exception why) {
+            endRepeats();
+            scope.end(List.of(), why);
+            open.forEach(delivery -> delivery.attempt().failed(why));
+            outcome.addHandlers(why);
+            return List.of();
         }
 
         @Override
@@ -250,20 +271,22 @@ public final class TransactionalHandler implements AutoCloseable {
             }
             if (called.size() < acquired.size()) {
                 called.forEach(delivery -> delivery.transition(DeliveryState.HANDLING, DeliveryState.CLAIMING));
-                leftOver = called;
+                end = new LeftOver();
                 throw new RolledBack("Some deliveries must not be handled now");
             }
             called.forEach(delivery -> {
                 delivery.window().startTimeout(delivery.attempt().key(), delivery::stopHandler);
                 delivery.beginCall(call);
             });
-            result = call();
+            Object result = call();
+            end = new Succeeded(result);
             String json = called.size() == 1 ? recording.json(called.get(0), result) : null;
             return json == null ? Map.of() : Map.of(called.get(0).attempt().id(), json);
         }
 
         private @Nullable Object call() throws RolledBack {
             ObservedCall observed = ObservedCall.begin(called, observer, clock);
+            Throwable thrown = null;
             try (call) {
                 Object returned = handler.handle(called);
                 // A transaction is bound to this thread, so no future of work on another is awaited.
@@ -280,6 +303,7 @@ public final class TransactionalHandler implements AutoCloseable {
                 return returned;
             } catch (Throwable failure) {
                 thrown = failure;
+                end = new HandlerFailed(failure);
                 throw new RolledBack("The handler failed");
             } finally {
                 observed.leave();
@@ -370,11 +394,7 @@ public final class TransactionalHandler implements AutoCloseable {
          * The transaction lost its connection and its writes, unless its commit got through, which the next claim
          * shows.
          */
-        private List<Delivery> lost(ClaimStoreUnavailableException why) {
-            if (leftOver != null) {
-                return leftOver;
-            }
-            Throwable failure = thrown != null ? thrown : why;
+        private List<Delivery> lost(Throwable failure, ClaimStoreUnavailableException why) {
             if (call.wasStopped() || !mayRepeat) {
                 return failed(failure);
             }
@@ -420,7 +440,17 @@ public final class TransactionalHandler implements AutoCloseable {
         }
     }
 
-    /** Rolls the transaction back; {@link Work} knows why. */
+    /** How the work ended within its transaction, whose commit may still fail. */
+    private sealed interface End {}
+
+    private record Succeeded(@Nullable Object result) implements End {}
+
+    private record HandlerFailed(Throwable thrown) implements End {}
+
+    /** The handler was not called: some deliveries are left out, and the others go through another transaction. */
+    private record LeftOver() implements End {}
+
+    /** Rolls the transaction back; {@link End} says why. */
     private static final class RolledBack extends Exception {
         RolledBack(String why) {
             super(why, null, false, false);
