@@ -6,7 +6,7 @@ import io.exactlyonce.boundary.TypeAndPlace;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.message.MessageConversion;
-import io.exactlyonce.listener.message.PolledMessage;
+import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.visibility.RepeatedLines;
 import java.util.ArrayList;
@@ -88,7 +88,7 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries, Consum
     }
 
     private ReceivedMessage readable(Arrival arrival, Delivery delivery) {
-        PolledMessage polled = new PolledMessage(arrival.subscription().queue(), arrival.message());
+        SqsMessage polled = new SqsMessage(arrival.subscription().queue(), arrival.message());
         ReceivedMessage received = new ReceivedMessage(delivery, polled, arrival.group());
         read(received, arrival);
         return received;

@@ -29,13 +29,13 @@ public final class ReceivedMessage implements Attempt.SentContent {
 
     private final Delivery delivery;
     private final String group;
-    private volatile @Nullable PolledMessage polled;
+    private volatile @Nullable SqsMessage polled;
     private volatile @Nullable MessageHeaders sent;
     private volatile @Nullable Message<Object> message;
     private volatile @Nullable Supplier<Message<Object>> reading;
 
     /** @param group the message's group on a FIFO queue, empty on a standard one */
-    public ReceivedMessage(Delivery delivery, PolledMessage polled, String group) {
+    public ReceivedMessage(Delivery delivery, SqsMessage polled, String group) {
         this.delivery = delivery;
         this.polled = polled;
         this.group = group;
@@ -50,7 +50,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
     }
 
     /** Returns the message's data from SQS itself. */
-    public PolledMessage polled() {
+    public SqsMessage polled() {
         return Objects.requireNonNull(polled);
     }
 

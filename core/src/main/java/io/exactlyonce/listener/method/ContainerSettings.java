@@ -9,7 +9,7 @@ import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.PayloadType;
-import io.exactlyonce.listener.message.PolledMessage;
+import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.observed.ObservedRun;
@@ -104,7 +104,7 @@ public final class ContainerSettings {
      * @param lease of its claim, unless leases are configured
      * @throws InvalidKeyException if the message has no usable key, or no method of the listener's class takes it
      */
-    public ObservedRun observed(ObservedQueue queue, Message<?> message, PolledMessage polled, VisibilityWindow lease) {
+    public ObservedRun observed(ObservedQueue queue, Message<?> message, SqsMessage polled, VisibilityWindow lease) {
         ListenerMethod method = of(message);
         return new ObservedRun(
                 queue, method.key(message, polled), polled.body().length(), method.compared(message, polled), lease);

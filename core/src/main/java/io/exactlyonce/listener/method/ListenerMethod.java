@@ -12,7 +12,7 @@ import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.fingerprint.Content;
 import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.listener.message.PayloadType;
-import io.exactlyonce.listener.message.PolledMessage;
+import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.lang.reflect.Method;
 import java.time.Duration;
@@ -55,7 +55,7 @@ public record ListenerMethod(
      * @throws InvalidKeyException if the message has no usable key
      */
     ClaimSpec spec(ReceivedMessage received) {
-        PolledMessage polled = received.polled();
+        SqsMessage polled = received.polled();
         return new ClaimSpec(key(received.message(), polled), compared(received.message(), polled), doubt, transaction);
     }
 
@@ -64,7 +64,7 @@ public record ListenerMethod(
      *
      * @throws InvalidKeyException if the message has no usable one
      */
-    ClaimKey key(Message<?> message, PolledMessage polled) {
+    ClaimKey key(Message<?> message, SqsMessage polled) {
         return new ClaimKey(scope == null ? polled.queue() : scope, text(message, polled));
     }
 
@@ -73,7 +73,7 @@ public record ListenerMethod(
      * is asked for the key: no handler runs the less.
      */
     Claim observedClaim(Message<?> message) {
-        PolledMessage polled = PolledMessage.fromAwspring(message).orElse(null);
+        SqsMessage polled = SqsMessage.fromAwspring(message).orElse(null);
         int attempt = polled == null ? 1 : polled.receiveCount();
         try {
             if (polled == null) {
@@ -92,7 +92,7 @@ public record ListenerMethod(
         }
     }
 
-    private String text(Message<?> message, PolledMessage polled) {
+    private String text(Message<?> message, SqsMessage polled) {
         if (key != null) {
             return KeyRules.toKey("The " + key, key.evaluate(message));
         }
@@ -115,7 +115,7 @@ public record ListenerMethod(
      *
      * @throws InvalidKeyException if the expression has no usable value
      */
-    Content compared(Message<?> message, PolledMessage polled) {
+    Content compared(Message<?> message, SqsMessage polled) {
         if (fingerprint == null) {
             return Content.ofBody(polled.body());
         }

@@ -7,7 +7,7 @@ import io.awspring.cloud.sqs.listener.TaskExecutorAware;
 import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.HandlerFailure;
-import io.exactlyonce.listener.message.PolledMessage;
+import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.observed.NotObserved;
 import io.exactlyonce.observed.ObservedClaims;
@@ -72,17 +72,17 @@ record ObservedListener<T>(
     private void polled(Collection<Message<T>> messages) {
         Map<String, Supplier<@Nullable ObservedRun>> read = new HashMap<>();
         for (Message<T> message : messages) {
-            PolledMessage.fromAwspring(message)
+            SqsMessage.fromAwspring(message)
                     .ifPresent(known -> read.put(known.source().receiptHandle(), read(message, known)));
         }
         POLLED.set(read);
     }
 
     /** Key expressions and converters are the application's. A queue whose keys are not recorded has no usable ones. */
-    private Supplier<@Nullable ObservedRun> read(Message<T> message, PolledMessage polled) {
+    private Supplier<@Nullable ObservedRun> read(Message<T> message, SqsMessage polled) {
         ObservedQueue queue = new ObservedQueue(unknownQueue.listener(), polled.queue());
         try {
-            ownKeys.accept(PolledMessage.queueUrl(message));
+            ownKeys.accept(SqsMessage.queueUrl(message));
             ObservedRun run = settings.observed(queue, message, polled, lease);
             return () -> {
                 claims.begin(run);
@@ -143,7 +143,7 @@ record ObservedListener<T>(
 
     /** Reads a key late where an interceptor has changed the thread. */
     private @Nullable ObservedRun begin(Message<T> message, Map<String, Supplier<@Nullable ObservedRun>> known) {
-        PolledMessage polled = PolledMessage.fromAwspring(message).orElse(null);
+        SqsMessage polled = SqsMessage.fromAwspring(message).orElse(null);
         if (polled == null) {
             claims.notObserved(unknownQueue, NotObserved.MESSAGE, null);
             return null;

@@ -17,7 +17,7 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
  * @param queue the queue's name
  * @param source as SQS delivered it
  */
-public record PolledMessage(String queue, software.amazon.awssdk.services.sqs.model.Message source) {
+public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model.Message source) {
 
     /**
      * Reads Spring Cloud AWS's headers by their types, because senders can set headers, but only texts, numbers and
@@ -25,12 +25,12 @@ public record PolledMessage(String queue, software.amazon.awssdk.services.sqs.mo
      *
      * @return empty if such a header is missing or replaced
      */
-    public static Optional<PolledMessage> fromAwspring(Message<?> message) {
+    public static Optional<SqsMessage> fromAwspring(Message<?> message) {
         return message.getHeaders().get(SqsHeaders.SQS_SOURCE_DATA_HEADER)
                                 instanceof software.amazon.awssdk.services.sqs.model.Message source
                         && message.getHeaders().get(SqsHeaders.SQS_QUEUE_ATTRIBUTES_HEADER)
                                 instanceof QueueAttributes queue
-                ? Optional.of(new PolledMessage(QueueAddress.name(queue.getQueueUrl()), source))
+                ? Optional.of(new SqsMessage(QueueAddress.name(queue.getQueueUrl()), source))
                 : Optional.empty();
     }
 
