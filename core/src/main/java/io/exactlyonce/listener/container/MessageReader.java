@@ -6,7 +6,6 @@ import io.exactlyonce.boundary.TypeAndPlace;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.message.MessageConversion;
-import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.visibility.RepeatedLines;
 import java.util.ArrayList;
@@ -16,6 +15,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.messaging.Message;
 
 /**
  * Reads the messages of a poll in their order, converted as Spring Cloud AWS does, with the application's converter. If
@@ -41,36 +41,36 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries, Consum
     private static final Logger log = LoggerFactory.getLogger(MessageReader.class);
 
     /** Returns the readable messages, each with its delivery attached. */
-    List<ReceivedMessage> read(List<Arrival> polled) {
+    List<ReceivedMessage> read(List<ReceivedMessage> polled) {
         List<ReceivedMessage> readable = new ArrayList<>(polled.size());
         Set<String> stoppedGroups = new HashSet<>();
-        for (Arrival arrival : polled) {
-            Delivery delivery = arrival.delivery();
-            if (stoppedGroups.contains(arrival.group())) {
-                returnUnhandled(delivery, deliveries::settleWhileStopping);
-            } else if (!read(arrival, delivery, readable)
-                    && !arrival.group().isEmpty()
-                    && !delivery.isOnItsLastReceive()) {
-                stoppedGroups.add(arrival.group());
+        for (ReceivedMessage received : polled) {
+            String group = received.group();
+            if (stoppedGroups.contains(group)) {
+                returnUnhandled(received.delivery(), deliveries::settleWhileStopping);
+            } else if (read(received)) {
+                readable.add(received);
+            } else if (!group.isEmpty() && !received.delivery().isOnItsLastReceive()) {
+                stoppedGroups.add(group);
             }
         }
         return readable;
     }
 
     /** Makes all visible again at once. */
-    void returnAll(List<Arrival> polled) {
-        polled.forEach(arrival -> returnUnhandled(arrival.delivery(), deliveries::settleWhileStopping));
+    void returnAll(List<ReceivedMessage> polled) {
+        polled.forEach(received -> returnUnhandled(received.delivery(), deliveries::settleWhileStopping));
     }
 
     /** A message whose reading crashes costs no other of its poll its receive. Returns whether it was read. */
-    private boolean read(Arrival arrival, Delivery delivery, List<ReceivedMessage> readable) {
-        int before = readable.size();
+    private boolean read(ReceivedMessage received) {
+        Delivery delivery = received.delivery();
+        boolean[] isRead = {false};
         Boundary.guard(
                 "Reading message " + delivery.messageId(),
                 () -> {
-                    ReceivedMessage received;
                     try {
-                        received = readable(arrival, delivery);
+                        convert(received);
                     } catch (Exception unreadable) {
                         logUnreadable(delivery, unreadable);
                         returnUnhandled(delivery, deliveries::settle);
@@ -78,24 +78,17 @@ record MessageReader(MessageConversion conversion, Deliveries deliveries, Consum
                     }
                     specify.accept(received);
                     if (received.polled().body().length() > LARGE) {
-                        received.readAgain(() -> read(received, arrival));
+                        received.readAgain(() -> convert(received));
                     }
-                    readable.add(received);
+                    isRead[0] = true;
                 },
                 // Begun, so that observers are notified.
                 crash -> returnUnhandled(delivery, this::abandon));
-        return readable.size() > before;
+        return isRead[0];
     }
 
-    private ReceivedMessage readable(Arrival arrival, Delivery delivery) {
-        SqsMessage polled = new SqsMessage(arrival.subscription().queue(), arrival.message());
-        ReceivedMessage received = new ReceivedMessage(delivery, polled, arrival.group());
-        read(received, arrival);
-        return received;
-    }
-
-    private org.springframework.messaging.Message<Object> read(ReceivedMessage received, Arrival arrival) {
-        return received.attachTo(conversion.convert(arrival.message()), conversion.context());
+    private Message<Object> convert(ReceivedMessage received) {
+        return received.attachTo(conversion.convert(received.polled().source()), conversion.context());
     }
 
     private void returnUnhandled(Delivery delivery, Consumer<Delivery> settling) {

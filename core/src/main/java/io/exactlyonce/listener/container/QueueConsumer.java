@@ -283,11 +283,11 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         boolean isSent = false;
         try {
             long sent = engine.clock().nanoTime();
-            CompletableFuture<List<Arrival>> received = CompletableFuture.completedFuture(granted)
+            CompletableFuture<List<ReceivedMessage>> received = CompletableFuture.completedFuture(granted)
                     .thenCompose(receiver::receive)
                     .orTimeout(mostSeconds, TimeUnit.SECONDS);
-            Boundary.detach("The answer to a poll", received.handle((arrivals, failure) -> {
-                arrived(subscription, granted, sent, arrivals, failure);
+            Boundary.detach("The answer to a poll", received.handle((messages, failure) -> {
+                arrived(subscription, granted, sent, messages, failure);
                 return null;
             }));
             isSent = true;
@@ -308,11 +308,11 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
             Subscription subscription,
             int granted,
             long sent,
-            @Nullable List<Arrival> arrivals,
+            @Nullable List<ReceivedMessage> polled,
             @Nullable Throwable failure) {
         List<ReceivedMessage> messages = NONE;
         try {
-            messages = read(subscription, sent, arrivals, failure);
+            messages = read(subscription, sent, polled, failure);
         } finally {
             ended(
                     Math.max(0, granted - messages.size()),
@@ -322,10 +322,10 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     }
 
     private List<ReceivedMessage> read(
-            Subscription subscription, long sent, @Nullable List<Arrival> arrivals, @Nullable Throwable failure) {
+            Subscription subscription, long sent, @Nullable List<ReceivedMessage> polled, @Nullable Throwable failure) {
         List<ReceivedMessage> messages = new ArrayList<>();
         Boundary.guard("Reading messages", () -> {
-            if (arrivals == null) {
+            if (polled == null) {
                 failures.log(
                         subscription,
                         Objects.requireNonNull(failure),
@@ -335,10 +335,10 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                             options.getPollBackOffPolicy().start(null), STATELESS);
                 }
             } else if (dispatcher.isOver()) {
-                reader.returnAll(arrivals);
+                reader.returnAll(polled);
             } else {
                 backOff = null;
-                messages.addAll(reader.read(arrivals));
+                messages.addAll(reader.read(polled));
             }
         });
         return messages;

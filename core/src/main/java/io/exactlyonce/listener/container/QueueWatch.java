@@ -4,6 +4,7 @@ import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.QueueAttributes;
@@ -12,11 +13,13 @@ import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.http.SdkHttpResponse;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
@@ -40,6 +43,7 @@ final class QueueWatch {
     private final @Nullable Duration configuredWindow;
     private final DeliveryObserver observer;
     private final NanoClock clock;
+    private final AnswerDates dates = new AnswerDates();
 
     private volatile long readAt;
 
@@ -78,9 +82,15 @@ final class QueueWatch {
         return subscription;
     }
 
-    /** Reports a received message to the observer. */
-    void received(Arrival arrival) {
-        observer.on(new DeliveryEvent.Received(arrival.subscription(), arrival.receiveCount(), arrival.age()));
+    /** Reports the received messages of an answer to the observer. */
+    void received(List<ReceivedMessage> messages, @Nullable SdkHttpResponse answer) {
+        Instant answeredAt = dates.of(answer);
+        for (ReceivedMessage received : messages) {
+            observer.on(new DeliveryEvent.Received(
+                    subscription,
+                    received.delivery().receiveCount(),
+                    received.polled().age(answeredAt)));
+        }
     }
 
     /** Reads the attributes again if neither the listener nor the audit has for a minute; a failure changes nothing. */
@@ -96,21 +106,20 @@ final class QueueWatch {
      * On a FIFO queue, reads the redrive policy again for messages that seem to be on their last receive: later ones
      * may continue only if those are not redelivered. If the policy cannot be read, no receive counts as the last.
      */
-    CompletableFuture<List<Arrival>> confirmLastReceives(List<Arrival> arrivals) {
-        if (!subscription.isFifo() || arrivals.stream().noneMatch(QueueWatch::isLastReceive)) {
-            return CompletableFuture.completedFuture(arrivals);
+    CompletableFuture<List<ReceivedMessage>> confirmLastReceives(List<ReceivedMessage> messages) {
+        if (!subscription.isFifo()
+                || messages.stream().noneMatch(received -> received.delivery().isOnItsLastReceive())) {
+            return CompletableFuture.completedFuture(messages);
         }
         return read().thenApply(read -> {
             Integer most = read ? subscription.settings().maxReceiveCount() : null;
-            return arrivals.stream()
-                    .map(arrival ->
-                            arrival.with(new QueueSettings(arrival.settings().window(), most)))
-                    .toList();
+            return messages.stream().map(received -> confirmed(received, most)).toList();
         });
     }
 
-    private static boolean isLastReceive(Arrival arrival) {
-        return arrival.settings().isLastReceive(arrival.receiveCount());
+    private static ReceivedMessage confirmed(ReceivedMessage received, @Nullable Integer maxReceiveCount) {
+        return received.requestedWith(
+                new QueueSettings(received.delivery().settings().window(), maxReceiveCount));
     }
 
     /**

@@ -4,9 +4,12 @@ import io.awspring.cloud.sqs.FifoUtils;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.PrintableException;
+import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.ClientAbilities;
 import io.exactlyonce.visibility.QueueSettings;
+import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
@@ -27,6 +30,7 @@ import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.SqsServiceClientConfiguration;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
  * Receives messages, and records for each request when the visibility timeouts of its messages began at the latest. The
@@ -49,7 +53,7 @@ record Receiver(
         @Nullable AwsRequestOverrideConfiguration limits,
         NanoClock clock,
         BooleanSupplier goesOn,
-        Consumer<List<Arrival>> late) {
+        Consumer<List<ReceivedMessage>> late) {
 
     private static final Logger log = LoggerFactory.getLogger(Receiver.class);
 
@@ -92,7 +96,7 @@ record Receiver(
     }
 
     /** Returns the messages of one poll; fails only if there is none to lose. */
-    CompletableFuture<List<Arrival>> receive(int most) {
+    CompletableFuture<List<ReceivedMessage>> receive(int most) {
         queue.readAgainIfDue();
         return send(Math.min(most, MOST), pollTimeout(options))
                 .thenCompose(first -> first.size() == MOST && most > MOST && goesOn.getAsBoolean()
@@ -106,8 +110,8 @@ record Receiver(
         return Duration.ofSeconds(options.getPollTimeout().toSeconds());
     }
 
-    private CompletableFuture<List<Arrival>> more(List<Arrival> first, int most) {
-        CompletableFuture<List<Arrival>> all = CompletableFuture.completedFuture(first);
+    private CompletableFuture<List<ReceivedMessage>> more(List<ReceivedMessage> first, int most) {
+        CompletableFuture<List<ReceivedMessage>> all = CompletableFuture.completedFuture(first);
         for (int left = most; left > 0; left -= MOST) {
             var other = send(Math.min(left, MOST), Duration.ZERO).exceptionally(this::nothing);
             all = all.thenCombine(
@@ -121,11 +125,11 @@ record Receiver(
      * Ignores an answer that takes longer than a third of the visibility timeout: nothing renews the first one's
      * messages before the poll is done. Later messages are returned.
      */
-    private CompletableFuture<List<Arrival>> inTime(CompletableFuture<List<Arrival>> sent) {
-        CompletableFuture<List<Arrival>> answered = new CompletableFuture<>();
-        Boundary.detach("A late answer to a receive", sent.thenAccept(arrivals -> {
-            if (!answered.complete(arrivals)) {
-                late.accept(arrivals);
+    private CompletableFuture<List<ReceivedMessage>> inTime(CompletableFuture<List<ReceivedMessage>> sent) {
+        CompletableFuture<List<ReceivedMessage>> answered = new CompletableFuture<>();
+        Boundary.detach("A late answer to a receive", sent.thenAccept(received -> {
+            if (!answered.complete(received)) {
+                late.accept(received);
             }
         }));
         Duration timeout = queue.subscription().settings().window().length().dividedBy(3);
@@ -133,7 +137,7 @@ record Receiver(
     }
 
     /** The next poll meets the problem again, and has nothing to lose. */
-    private List<Arrival> nothing(Throwable failure) {
+    private List<ReceivedMessage> nothing(Throwable failure) {
         log.warn(
                 "One of several receives of {} failed; the others' messages are handled",
                 queue.subscription(),
@@ -141,31 +145,39 @@ record Receiver(
         return List.of();
     }
 
-    private CompletableFuture<List<Arrival>> send(int most, Duration wait) {
+    private CompletableFuture<List<ReceivedMessage>> send(int most, Duration wait) {
         QueueSettings requested = queue.subscription().settings();
         long sent = clock.nanoTime();
         return CompletableFuture.completedFuture(request(requested, most, wait))
                 .thenCompose(client::receiveMessage)
                 .thenApply(response -> {
                     long receivedAt = receivedAt(sent, wait, clock.nanoTime());
-                    var arrivals = once(usable(Arrival.of(response, queue.subscription(), requested, receivedAt)));
-                    arrivals.forEach(queue::received);
-                    return atMost(most, arrivals);
+                    List<ReceivedMessage> received = once(usable(received(response, requested, receivedAt)));
+                    queue.received(received, response.sdkHttpResponse());
+                    return atMost(most, received);
                 });
+    }
+
+    private List<ReceivedMessage> received(ReceiveMessageResponse response, QueueSettings requested, long receivedAt) {
+        Subscription subscription = queue.subscription();
+        return response.messages().stream()
+                .map(message -> ReceivedMessage.received(
+                        new SqsMessage(subscription.queue(), message), subscription, requested, receivedAt))
+                .toList();
     }
 
     /**
      * Ignores messages that no request can name, and which would have SQS reject the requests of others. On a FIFO queue it returns
      * those of the same answer, which must not overtake them.
      */
-    private List<Arrival> usable(List<Arrival> arrivals) {
-        List<Arrival> usable =
-                arrivals.stream().filter(arrival -> arrival.flaw() == null).toList();
-        if (usable.size() == arrivals.size()) {
-            return arrivals;
+    private List<ReceivedMessage> usable(List<ReceivedMessage> received) {
+        List<ReceivedMessage> usable =
+                received.stream().filter(each -> each.polled().flaw() == null).toList();
+        if (usable.size() == received.size()) {
+            return received;
         }
-        arrivals.stream()
-                .map(Arrival::flaw)
+        received.stream()
+                .map(each -> each.polled().flaw())
                 .filter(Objects::nonNull)
                 .forEach(flaw -> log.error(
                         "A message of {} has {}: it is ignored, and redelivered when its visibility timeout ends. Check what "
@@ -180,33 +192,33 @@ record Receiver(
     }
 
     /** Ignores repetitions of a receipt handle: a return or a delete of one would be a return or a delete of all. */
-    private List<Arrival> once(List<Arrival> arrivals) {
+    private List<ReceivedMessage> once(List<ReceivedMessage> received) {
         Set<String> handles = new HashSet<>();
-        List<Arrival> once = arrivals.stream()
-                .filter(arrival -> handles.add(arrival.message().receiptHandle()))
+        List<ReceivedMessage> once = received.stream()
+                .filter(each -> handles.add(each.delivery().receiptHandle()))
                 .toList();
-        if (once.size() < arrivals.size()) {
+        if (once.size() < received.size()) {
             log.warn(
                     "An answer has {} of its {} messages of {} again, with the same receipt handle; the repetitions are ignored",
-                    arrivals.size() - once.size(),
-                    arrivals.size(),
+                    received.size() - once.size(),
+                    received.size(),
                     queue.subscription());
         }
         return once;
     }
 
     /** Returns the surplus to the queue: there are permits, and memory, for what was requested. */
-    private List<Arrival> atMost(int most, List<Arrival> arrivals) {
-        if (arrivals.size() <= most) {
-            return arrivals;
+    private List<ReceivedMessage> atMost(int most, List<ReceivedMessage> received) {
+        if (received.size() <= most) {
+            return received;
         }
         log.warn(
                 "An answer has {} messages of {}, of which {} were requested; the others are returned",
-                arrivals.size(),
+                received.size(),
                 queue.subscription(),
                 most);
-        late.accept(arrivals.subList(most, arrivals.size()));
-        return arrivals.subList(0, most);
+        late.accept(received.subList(most, received.size()));
+        return received.subList(0, most);
     }
 
     @SuppressWarnings("deprecation") // As awspring does: servers other than AWS may not know the new name of it.

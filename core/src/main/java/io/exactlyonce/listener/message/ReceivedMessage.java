@@ -4,6 +4,8 @@ import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.MessagingMessageHeaders;
 import io.exactlyonce.delivery.Attempt;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.visibility.QueueSettings;
+import io.exactlyonce.visibility.Subscription;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,25 +30,47 @@ public final class ReceivedMessage implements Attempt.SentContent {
     public static final String HEADER = "ExactlyOnce_ReceivedMessage";
 
     private final Delivery delivery;
-    private final String group;
     private volatile @Nullable SqsMessage polled;
     private volatile @Nullable MessageHeaders sent;
     private volatile @Nullable Message<Object> message;
     private volatile @Nullable Supplier<Message<Object>> reading;
 
-    /** @param group the message's group on a FIFO queue, empty on a standard one */
-    public ReceivedMessage(Delivery delivery, SqsMessage polled, String group) {
+    public ReceivedMessage(Delivery delivery, SqsMessage polled) {
         this.delivery = delivery;
         this.polled = polled;
-        this.group = group;
+    }
+
+    /**
+     * Makes the delivery of a message.
+     *
+     * @param requested the queue's settings when the message was requested
+     * @param receivedAt when the message's visibility timeout began, or earlier, by the monotonic clock
+     */
+    public static ReceivedMessage received(
+            SqsMessage polled, Subscription subscription, QueueSettings requested, long receivedAt) {
+        return new ReceivedMessage(
+                new Delivery(
+                        subscription,
+                        requested,
+                        polled.messageId(),
+                        polled.receiptHandle(),
+                        polled.receiveCount(),
+                        receivedAt),
+                polled);
+    }
+
+    /** Returns the message of a delivery that has not begun, as if it was requested with other settings of its queue. */
+    public ReceivedMessage requestedWith(QueueSettings settings) {
+        return received(polled(), delivery.subscription(), settings, delivery.receivedAt());
     }
 
     public Delivery delivery() {
         return delivery;
     }
 
+    /** Returns the message's group on a FIFO queue, empty on a standard one. Not once it is forgotten. */
     public String group() {
-        return group;
+        return polled().group();
     }
 
     /** Returns the message's data from SQS itself. */

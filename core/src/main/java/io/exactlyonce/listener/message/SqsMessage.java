@@ -1,8 +1,11 @@
 package io.exactlyonce.listener.message;
 
+import io.awspring.cloud.sqs.FifoUtils;
 import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.exactlyonce.visibility.QueueAddress;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -18,6 +21,14 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
  * @param source as SQS delivered it
  */
 public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model.Message source) {
+
+    /** Far beyond what any queue keeps: one of the two times is wrong. */
+    private static final Duration LONGEST_AGE = Duration.ofDays(365);
+
+    /** Twice what SQS documents. Ids are kept while a message is in flight, and each request of ten has their handles. */
+    private static final int LONGEST_ID = 200;
+
+    private static final int LONGEST_HANDLE = 2_048;
 
     /**
      * Reads Spring Cloud AWS's headers by their types, because senders can set headers, but only texts, numbers and
@@ -45,15 +56,75 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
         return source.messageId();
     }
 
+    public String receiptHandle() {
+        return source.receiptHandle();
+    }
+
     public String body() {
         return source.body();
     }
 
-    /** Returns how often SQS has delivered the message; 1 where a server other than AWS does not give a number. */
+    /** Returns what the message lacks without which it can be neither handled nor returned; {@code null} if it is complete. */
+    public @Nullable String flaw() {
+        String flaw = flaw("message ID", messageId(), LONGEST_ID);
+        return flaw == null ? flaw("receipt handle", receiptHandle(), LONGEST_HANDLE) : flaw;
+    }
+
+    private static @Nullable String flaw(String what, @Nullable String text, int longest) {
+        if (text == null || text.isBlank()) {
+            return "no " + what;
+        }
+        for (int at = 0; at < Math.min(text.length(), longest); at++) {
+            if (text.charAt(at) <= ' ' || text.charAt(at) > '~') {
+                return "a %s with other characters than printable ASCII".formatted(what);
+            }
+        }
+        return text.length() > longest
+                ? "a %s of %d characters, of which %d are permitted".formatted(what, text.length(), longest)
+                : null;
+    }
+
+    /** Returns its group on a FIFO queue. On a standard queue groups are for fairness only, and keep no order. */
+    public String group() {
+        return FifoUtils.isFifo(queue) ? attribute(MessageSystemAttributeName.MESSAGE_GROUP_ID, "") : "";
+    }
+
+    /** Returns how often SQS has delivered the message. A missing count, or text from a server other than AWS, counts as 1. */
     public int receiveCount() {
-        String count = source.attributesAsStrings()
-                .getOrDefault(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT.toString(), "");
-        return count.matches("\\d{1,9}") ? Integer.parseInt(count) : 1;
+        long count = number(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, 1);
+        return (int) Math.max(1, Math.min(count, Integer.MAX_VALUE));
+    }
+
+    /**
+     * Returns how old the message was when SQS answered; {@code null} if that is not known. An answer's date has whole
+     * seconds, so a message that was sent in this one would be younger than nothing.
+     *
+     * @param answeredAt the answer's own date, so that no clock of this machine is held against the queue's; {@code null}
+     *     if it is not known
+     */
+    public @Nullable Duration age(@Nullable Instant answeredAt) {
+        long sent = number(MessageSystemAttributeName.SENT_TIMESTAMP, -1);
+        if (answeredAt == null || sent < 0) {
+            return null;
+        }
+        Duration age = Duration.between(Instant.ofEpochMilli(sent), answeredAt);
+        if (age.compareTo(LONGEST_AGE) > 0) {
+            return null;
+        }
+        return age.isNegative() ? Duration.ZERO : age;
+    }
+
+    private long number(MessageSystemAttributeName name, long unknown) {
+        try {
+            return Long.parseLong(attribute(name, ""));
+        } catch (NumberFormatException absent) {
+            return unknown;
+        }
+    }
+
+    /** By text: to answer by enum constant, the message copies all of its attributes each time. */
+    private String attribute(MessageSystemAttributeName name, String absent) {
+        return source.attributesAsStrings().getOrDefault(name.toString(), absent);
     }
 
     /**

@@ -18,6 +18,7 @@ import io.exactlyonce.delivery.pipeline.Handler;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.Renewer;
@@ -242,7 +243,11 @@ final class DispatcherRig {
     void arrive(List<software.amazon.awssdk.services.sqs.model.Message> messages) {
         permits.taken.add(messages.size());
         List<ReceivedMessage> read = reader.read(messages.stream()
-                .map(message -> new Arrival(message, subscription, subscription.settings(), clock.nanoTime(), null))
+                .map(message -> ReceivedMessage.received(
+                        new SqsMessage(subscription.queue(), message),
+                        subscription,
+                        subscription.settings(),
+                        clock.nanoTime()))
                 .toList());
         read.forEach(message -> received.add(message.delivery()));
         dispatcher.arrived(read);

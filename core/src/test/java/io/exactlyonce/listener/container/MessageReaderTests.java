@@ -14,6 +14,7 @@ import io.exactlyonce.listener.HostileMessages;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.PayloadType;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.visibility.FakeClock;
@@ -70,7 +71,11 @@ class MessageReaderTests {
 
     private Optional<org.springframework.messaging.Message<Object>> read(
             MessageConversion conversion, Message message) {
-        var polled = List.of(new Arrival(message, subscription, subscription.settings(), clock.nanoTime(), null));
+        var polled = List.of(ReceivedMessage.received(
+                new SqsMessage(subscription.queue(), message),
+                subscription,
+                subscription.settings(),
+                clock.nanoTime()));
         return new MessageReader(conversion, deliveries, specified::add)
                 .read(polled).stream().findFirst().map(read -> read.message());
     }
@@ -130,8 +135,11 @@ class MessageReaderTests {
                     payloads.add(new WeakReference<>(received.message().getPayload()));
                     specified.add(received);
                 })
-                .read(List.of(new Arrival(
-                        message(body, Map.of()), subscription, subscription.settings(), clock.nanoTime(), null)));
+                .read(List.of(ReceivedMessage.received(
+                        new SqsMessage(subscription.queue(), message(body, Map.of())),
+                        subscription,
+                        subscription.settings(),
+                        clock.nanoTime())));
         return payloads.get(0);
     }
 

@@ -81,7 +81,7 @@ class ReceiverTests {
     /** A queue that is polled, and whose messages are read. */
     private record Source(Subscription begun, Receiver receiver, MessageReader reader) {
 
-        CompletableFuture<List<Arrival>> poll(int most) {
+        CompletableFuture<List<ReceivedMessage>> poll(int most) {
             return receiver.receive(most);
         }
     }
@@ -125,7 +125,7 @@ class ReceiverTests {
     }
 
     /** Does what a consumer does with the answer to a poll. */
-    private List<String> begin(Source source, CompletableFuture<List<Arrival>> poll) {
+    private List<String> begin(Source source, CompletableFuture<List<ReceivedMessage>> poll) {
         assertThat(poll).isCompleted();
         List<ReceivedMessage> messages = source.reader().read(poll.join());
         deliveries.begin(ReceivedMessage.deliveries(messages));
@@ -305,7 +305,7 @@ class ReceiverTests {
         sqs.answer(0, good[0], good[0], good[0].toBuilder().build(), good[1]);
 
         assertThat(poll.join())
-                .extracting(arrival -> arrival.message().messageId())
+                .extracting(received -> received.delivery().messageId())
                 .doesNotHaveDuplicates()
                 .hasSize(2);
         assertThat(sqs.takeChanges()).isEmpty();

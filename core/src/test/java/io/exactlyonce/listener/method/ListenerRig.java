@@ -24,8 +24,8 @@ import io.exactlyonce.listener.expression.Handler;
 import io.exactlyonce.listener.expression.HandlerArguments;
 import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.listener.expression.Purpose;
-import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.startup.ListenerSummary;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
@@ -297,7 +297,7 @@ public final class ListenerRig {
                 .messageAttributes(keyAttribute == null ? Map.of() : Map.of(ReceivedMessage.KEY_ATTRIBUTE, key))
                 .build();
         return new ReceivedMessage(
-                delivery, new SqsMessage(delivery.subscription().queue(), source), "");
+                delivery, new SqsMessage(delivery.subscription().queue(), source));
     }
 
     /** A message as it goes on with what is known of it. */

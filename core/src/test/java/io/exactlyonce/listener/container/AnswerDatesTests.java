@@ -2,9 +2,8 @@ package io.exactlyonce.listener.container;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.visibility.ScriptedQueue;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.listener.message.SqsMessage;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,15 +14,14 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
-class ArrivalTests {
+class AnswerDatesTests {
 
     /** 1 October 2026, 12:00:00 UTC. */
     private static final long NOON = 1_790_856_000_000L;
 
     private static final String DATE = "Thu, 01 Oct 2026 12:00:10 GMT";
 
-    private final Subscription orders =
-            new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+    private final AnswerDates dates = new AnswerDates();
     private final List<String> told = new ArrayList<>();
 
     @Test
@@ -68,8 +66,10 @@ class ArrivalTests {
     }
 
     private void tell(ReceiveMessageResponse response) {
-        Arrival.of(response, orders, orders.settings(), 0)
-                .forEach(arrival -> told.add(arrival.receiveCount() + " " + arrival.age()));
+        Instant answeredAt = dates.of(response.sdkHttpResponse());
+        response.messages().stream()
+                .map(message -> new SqsMessage("orders", message))
+                .forEach(message -> told.add(message.receiveCount() + " " + message.age(answeredAt)));
     }
 
     private static Message message(String receives, @Nullable String sent) {

@@ -1,0 +1,41 @@
+package io.exactlyonce.listener.container;
+
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.time.format.DateTimeFormatter;
+import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.http.SdkHttpResponse;
+
+/**
+ * Reads the dates of SQS's answers. Remembers the last one: parsing a date is slow compared with other work for a
+ * message, and answers of one second have the same date.
+ */
+final class AnswerDates {
+
+    private volatile Answered last = new Answered("", null);
+
+    private record Answered(String header, @Nullable Instant date) {}
+
+    /** Returns the date of an answer, by the queue's clock; {@code null} if the answer has none. */
+    @Nullable Instant of(@Nullable SdkHttpResponse answer) {
+        String header =
+                answer == null ? null : answer.firstMatchingHeader("Date").orElse(null);
+        if (header == null) {
+            return null;
+        }
+        Answered known = last;
+        if (!known.header.equals(header)) {
+            known = new Answered(header, parse(header));
+            last = known;
+        }
+        return known.date;
+    }
+
+    private static @Nullable Instant parse(String date) {
+        try {
+            return Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(date));
+        } catch (DateTimeException unknown) {
+            return null;
+        }
+    }
+}
