@@ -25,7 +25,7 @@ import org.springframework.context.support.AbstractApplicationContext;
 /**
  * Processes a queue's messages from their arrival: renewed, claimed, handed to handlers, recorded, and then deleted, in
  * this order. If keys are claimed ahead, all of a poll are claimed in one call, before there are threads; only messages
- * that acquire their keys take threads. A message releases its slot and permit when its handler has ended; only the
+ * that acquire their keys take threads. A message leaves, and releases its permit, when its handler has ended; only the
  * next message of its group waits until the outcome is recorded and applied.
  *
  * <p>Of a group, the first message that stays in the queue, whatever the reason, stops the rest: they are made visible
@@ -54,7 +54,7 @@ final class Dispatcher {
     private final HandlerSink sink;
     private final MessageDeleter deleter;
     private final Executor threads;
-    private final PrefetchLimiter prefetch;
+    private final PrefetchLimiter<ReceivedMessage> prefetch;
     private final Counter records;
     private final boolean isBatch;
     private final boolean groupsApart;
@@ -92,7 +92,7 @@ final class Dispatcher {
                                 == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES);
         int most = options.getMaxConcurrentMessages();
         int ahead = claimsAhead ? options.getMaxMessagesPerPoll() : 0;
-        prefetch = new PrefetchLimiter(most, Permits.isAwsprings(options) ? ahead : 0, engine.clock());
+        prefetch = new PrefetchLimiter<>(most, Permits.isAwsprings(options) ? ahead : 0, engine.clock());
         records = new Counter(queue.subscription().levels().recording());
         mostRecords = most + ahead;
     }
@@ -102,7 +102,7 @@ final class Dispatcher {
      * messages in flight. A crash would repeat the effects of all of them.
      */
     boolean awaitCapacity(Duration longest) throws InterruptedException {
-        // A crash may have kept a thread from this call after it had freed a slot.
+        // A crash may have kept a thread from this call after a message had left.
         prefetch.proceed();
         return records.awaitAtMost(mostRecords - 1, longest) && deleter.awaitRoom(longest);
     }
@@ -194,7 +194,7 @@ final class Dispatcher {
     }
 
     /**
-     * Calls the handler when there is a slot for it, and a thread.
+     * Calls the handler when its messages may be handled, and there is a thread.
      *
      * @return completes, and never fails, when the messages' outcomes are recorded and applied, or they were abandoned
      */
@@ -209,8 +209,8 @@ final class Dispatcher {
                 sink.run(messages, isBatch).thenCompose(ended -> settle(messages, this::isToBeDeleted)),
                 (done, none) -> settled.complete(null),
                 abandon);
-        Runnable withSlot = () -> threads.execute(() -> Boundary.guard(ENTRY, handing, abandon));
-        prefetch.execute(messages, () -> Boundary.guard(ENTRY, withSlot, abandon));
+        Runnable onThread = () -> threads.execute(() -> Boundary.guard(ENTRY, handing, abandon));
+        prefetch.execute(messages, () -> Boundary.guard(ENTRY, onThread, abandon));
         return settled;
     }
 
@@ -274,7 +274,7 @@ final class Dispatcher {
                         .toArray(CompletableFuture[]::new));
     }
 
-    /** Releases a message's permit and slot, once. */
+    /** Lets a message leave, and releases its permit, once. */
     private void free(ReceivedMessage message) {
         if (prefetch.onFinished(message)) {
             permits.release(1, ReleaseReason.PROCESSED);
@@ -305,8 +305,8 @@ final class Dispatcher {
 
     /** Their outcomes are recorded and settled when they end by themselves. */
     private void leaveCallersOfTheStop() {
-        for (Object each : prefetch.inFlight()) {
-            if (each instanceof ReceivedMessage message && isStopping(message.delivery())) {
+        for (ReceivedMessage message : prefetch.inFlight()) {
+            if (isStopping(message.delivery())) {
                 log.info("{} is not awaited by the stop of its listener, which its own handler has called", message);
                 message.delivery().outliveStop();
                 sink.keepThreads();

@@ -7,137 +7,144 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps handlers at work while the next poll and its claims are under way. A permit lets a message be polled, a slot
- * lets its handler run. While handlers are quick, one poll's worth of permits is lent: released before its messages
- * have ended, so that the next messages are received and claimed meanwhile. Those wait here for a slot.
+ * Limits how many messages are handled at a time, and prefetches others meanwhile. A permit lets a message be polled.
+ * While handlers are quick, the permits of one poll's worth of messages are released before these messages have ended, so
+ * that the next messages are received and claimed while the earlier ones are handled. They wait here for their turn.
  *
- * <p>Guaranteed: never more handlers at a time than the listener's number, and never more messages in flight than that
- * and one poll. Slots are assigned in the order of requests.
+ * <p>Guaranteed: never more messages handled at a time than the listener's number, and never more messages in flight than
+ * that and one poll. Handlers start in the order of requests.
  *
- * <p>Nothing is lent while a message would wait for long: another consumer could have received it. If all handlers
+ * <p>Nothing is prefetched while a message would wait for long: another consumer could have received it. If all handlers
  * suddenly become slow, the messages of one poll wait once; they are renewed like the others.
+ *
+ * @param <M> a message, equal only to itself
  */
-final class PrefetchLimiter {
+final class PrefetchLimiter<M> {
 
-    /** Longest time that a message received ahead is expected to wait for its slot. */
+    /** Longest time that a prefetched message is expected to wait for its handler. */
     private static final long LONGEST_WAIT_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** The weight of the latest handler in the average, as one in this number. */
     private static final int SMOOTHING = 8;
 
-    private final int most;
-    private final int ahead;
+    private final int mostHandled;
+    private final int mostPrefetched;
     private final NanoClock clock;
-    private final Counter inHand = new Counter(new AtomicInteger());
-
-    /** The messages in flight, with the time when each got its slot, if it has one. */
-    private final Map<Object, @Nullable Long> messages = new HashMap<>();
-
-    private final Deque<Waiting> waiting = new ArrayDeque<>();
-    private int taken;
+    private final Map<M, Handling> messages = new HashMap<>();
+    private final Counter inFlight = new Counter(new AtomicInteger());
+    private final Deque<Waiting<M>> waiting = new ArrayDeque<>();
+    private int handled;
     private int prefetched;
     private long typicalNanos = Long.MAX_VALUE;
     private boolean isClosed;
 
-    /** True if this thread already begins handlers, further out on its stack. */
-    private final ThreadLocal<@Nullable Boolean> beginning = new ThreadLocal<>();
+    /** Set while this thread starts handlers, further out on its stack. */
+    private final ThreadLocal<@Nullable Boolean> starting = new ThreadLocal<>();
 
-    private record Waiting(List<?> messages, Runnable task) {}
+    /** The handling of a message in flight, which counts from the time when its handler may start. */
+    private static final class Handling {
+        private boolean hasStarted;
+        private long startedAt;
+
+        void start(long now) {
+            hasStarted = true;
+            startedAt = now;
+        }
+    }
+
+    private record Waiting<M>(List<M> messages, Runnable handler) {}
 
     /**
-     * Makes slots.
+     * Makes a limiter.
      *
-     * @param most how many messages may be handled at a time
-     * @param ahead how many more may be received
+     * @param mostHandled how many messages may be handled at a time
+     * @param mostPrefetched how many more may be received
      * @param clock monotonic, in nanoseconds
      */
-    PrefetchLimiter(int most, int ahead, NanoClock clock) {
-        this.most = most;
-        this.ahead = ahead;
+    PrefetchLimiter(int mostHandled, int mostPrefetched, NanoClock clock) {
+        this.mostHandled = mostHandled;
+        this.mostPrefetched = mostPrefetched;
         this.clock = clock;
     }
 
     /**
-     * Messages were polled, which hold a permit each.
+     * Adds polled messages, which hold a permit each.
      *
      * @return how many permits to release now
      */
-    synchronized int onReceived(List<?> arrived) {
-        for (Object message : arrived) {
-            messages.put(message, null);
-            inHand.add(1);
+    synchronized int onReceived(List<M> arrived) {
+        for (M message : arrived) {
+            messages.put(message, new Handling());
+            inFlight.add(1);
         }
-        int lending = Math.max(0, Math.min(arrived.size(), limit() - prefetched));
-        prefetched += lending;
-        return lending;
+        int released = Math.max(0, Math.min(arrived.size(), prefetchLimit() - prefetched));
+        prefetched += released;
+        return released;
     }
 
     /**
-     * Runs a task when there is a slot for each of some messages, all at once.
+     * Runs the handler of some messages as soon as all of them may be handled.
      *
-     * @param all if they are more than there are slots, they take all: an application's own back pressure may allow more
+     * @param all if they are more than the limit, they are handled alone: an application's own back pressure may allow more
      */
-    void execute(List<?> all, Runnable task) {
+    void execute(List<M> all, Runnable handler) {
         synchronized (this) {
-            waiting.add(new Waiting(all, task));
+            waiting.add(new Waiting<>(all, handler));
         }
         proceed();
     }
 
     /**
-     * A message leaves, with its slot if it has had one; {@link #proceed} gives the slot to another one. Does nothing to a message
-     * that has left.
+     * Removes a message; {@link #proceed} then starts the handlers that wait for it. Does nothing to a message that has
+     * left.
      *
-     * @return whether to release its permit
+     * @return whether to release its permit, which was released already if it was prefetched
      */
-    synchronized boolean onFinished(Object message) {
-        return remove(message);
-    }
-
-    /** Messages that leave first repay excess lent permits. */
-    private boolean remove(Object message) {
-        if (!messages.containsKey(message)) {
+    synchronized boolean onFinished(M message) {
+        Handling ended = messages.remove(message);
+        if (ended == null) {
             return false;
         }
-        Long begunAt = messages.remove(message);
-        if (begunAt != null) {
-            taken--;
-            long took = Math.max(0, clock.nanoTime() - begunAt);
+        if (ended.hasStarted) {
+            handled--;
+            long took = Math.max(0, clock.nanoTime() - ended.startedAt);
             typicalNanos = typicalNanos == Long.MAX_VALUE ? took : typicalNanos + (took - typicalNanos) / SMOOTHING;
         }
-        inHand.add(-1);
-        if (prefetched > Math.min(limit(), inHand.get())) {
+        inFlight.add(-1);
+        // Whichever message leaves first makes up for a permit that was released early.
+        if (prefetched > Math.min(prefetchLimit(), inFlight.get())) {
             prefetched--;
             return false;
         }
         return true;
     }
 
-    private int limit() {
-        boolean isQuick = typicalNanos <= LONGEST_WAIT_NANOS * most / Math.max(1, ahead);
-        return isQuick && !isClosed ? ahead : 0;
+    private int prefetchLimit() {
+        boolean isQuick = typicalNanos <= LONGEST_WAIT_NANOS * mostHandled / Math.max(1, mostPrefetched);
+        return isQuick && !isClosed ? mostPrefetched : 0;
     }
 
     /**
-     * Runs the tasks for which there are slots. One after the other also where one ends at once, and lets the next begin: no stack is
-     * deep enough for as many as may wait.
+     * Starts the handlers whose messages may be handled. Runs them in a loop, because a handler that ends at once lets the
+     * next one start, and recursion could overflow the stack.
      */
     void proceed() {
-        if (beginning.get() != null || isNothingWaiting()) {
+        if (starting.get() != null || isNothingWaiting()) {
             return;
         }
-        beginning.set(true);
+        starting.set(true);
         try {
-            for (Runnable next = following(); next != null; next = following()) {
+            for (Runnable next = next(); next != null; next = next()) {
                 next.run();
             }
         } finally {
-            beginning.remove();
+            starting.remove();
         }
     }
 
@@ -145,36 +152,38 @@ final class PrefetchLimiter {
         return waiting.isEmpty();
     }
 
-    /** Makes what it needs before it changes anything: a slot that is given to no task would be lost. */
-    private synchronized @Nullable Runnable following() {
+    /** Allocates before it changes anything: otherwise a crash would count messages as handled that have no handler. */
+    private synchronized @Nullable Runnable next() {
         while (!waiting.isEmpty()) {
-            Waiting first = waiting.element();
-            List<?> asking =
-                    first.messages().stream().filter(messages::containsKey).toList();
-            if (taken > 0 && taken + asking.size() > most) {
+            Waiting<M> first = waiting.element();
+            List<Handling> ready = first.messages().stream()
+                    .map(messages::get)
+                    .filter(Objects::nonNull)
+                    .toList();
+            if (handled > 0 && handled + ready.size() > mostHandled) {
                 return null;
             }
-            Long now = clock.nanoTime();
             waiting.remove();
-            if (!asking.isEmpty()) {
-                asking.forEach(message -> messages.put(message, now));
-                taken += asking.size();
-                return first.task();
+            if (!ready.isEmpty()) {
+                long now = clock.nanoTime();
+                ready.forEach(each -> each.start(now));
+                handled += ready.size();
+                return first.handler();
             }
         }
         return null;
     }
 
-    /** Stops lending, and waits until no message is in flight; returns whether none is. */
+    /** Prefetches nothing more, and waits until no message is in flight; returns whether none is. */
     boolean drain(Duration timeout) throws InterruptedException {
         synchronized (this) {
             isClosed = true;
         }
-        return inHand.awaitAtMost(0, timeout);
+        return inFlight.awaitAtMost(0, timeout);
     }
 
     /** Returns the messages in flight. */
-    synchronized List<Object> inFlight() {
+    synchronized List<M> inFlight() {
         return List.copyOf(messages.keySet());
     }
 }

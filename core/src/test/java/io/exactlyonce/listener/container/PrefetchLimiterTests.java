@@ -21,7 +21,7 @@ class PrefetchLimiterTests {
     private static final int POLL = 10;
 
     private long now;
-    private final PrefetchLimiter limiter = new PrefetchLimiter(MOST, POLL, () -> now);
+    private final PrefetchLimiter<Object> limiter = new PrefetchLimiter<>(MOST, POLL, () -> now);
     private final List<Object> begun = new ArrayList<>();
 
     /** Those of which nothing has become yet. */
@@ -116,7 +116,7 @@ class PrefetchLimiterTests {
     }
 
     @Test
-    void nothingIsLentWhereMessagesWouldWaitForLong() {
+    void nothingIsPrefetchedWhereMessagesWouldWaitForLong() {
         handle(Duration.ofMillis(101));
 
         poll(POLL);
@@ -125,7 +125,7 @@ class PrefetchLimiterTests {
     }
 
     @Test
-    void loansEndWhenHandlersGrowSlowAndBeginAgainWhenTheyAreQuick() {
+    void prefetchingEndsWhenHandlersGrowSlowAndBeginsAgainWhenTheyAreQuick() {
         handle(Duration.ofMillis(1));
         handle(Duration.ofSeconds(1));
         assertThat(permits).isEqualTo(MOST);
@@ -208,8 +208,8 @@ class PrefetchLimiterTests {
     }
 
     @Test
-    void stopWaitsForMessagesWhosePermitsAreLentAndLendsNoMore() throws Exception {
-        PrefetchLimiter real = new PrefetchLimiter(MOST, POLL, System::nanoTime);
+    void stopWaitsForPrefetchedMessagesAndPrefetchesNoMore() throws Exception {
+        PrefetchLimiter<Object> real = new PrefetchLimiter<>(MOST, POLL, System::nanoTime);
         Object quick = new Object();
         real.onReceived(List.of(quick));
         real.execute(List.of(quick), () -> real.onFinished(quick));
@@ -230,7 +230,7 @@ class PrefetchLimiterTests {
         assertThat(stop.get(10, TimeUnit.SECONDS)).isTrue();
     }
 
-    private static boolean drain(PrefetchLimiter limiter) {
+    private static boolean drain(PrefetchLimiter<Object> limiter) {
         try {
             return limiter.drain(Duration.ofSeconds(20));
         } catch (InterruptedException stopping) {
