@@ -23,18 +23,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.messaging.Message;
 
-/**
- * Settings of a container's listener method, or of the methods of its listener's class.
- *
- * <p>Spring Cloud AWS does not pass the methods to the container factory. It makes their handlers while it sets a container
- * up, on the same thread, so they are collected then: whichever factory calls it, on whichever thread, for each container anew.
- */
+/** Settings of a container's listener method, or of the methods of its listener's class. */
 public final class ContainerSettings {
 
     private static final Logger log = LoggerFactory.getLogger(ContainerSettings.class);
-
-    /** The handlers that are made while a container is set up on this thread. */
-    private static final ThreadLocal<@Nullable List<DeliveryHandlerMethod>> MADE = new ThreadLocal<>();
 
     private final List<DeliveryHandlerMethod> handlers;
     private final HandlerChoice choice;
@@ -47,34 +39,48 @@ public final class ContainerSettings {
     }
 
     /**
+     * Collects the handlers of a container while it is set up. Spring Cloud AWS does not pass the methods to the container
+     * factory, but makes their handlers on the thread that sets the container up, whichever factory calls it.
+     */
+    static final class Builder {
+
+        private static final ThreadLocal<@Nullable Builder> BOUND = new ThreadLocal<>();
+
+        private final List<DeliveryHandlerMethod> handlers = new ArrayList<>();
+
+        /** Returns the builder of the container that this thread sets up; {@code null} if it sets none up. */
+        static @Nullable Builder bound() {
+            return BOUND.get();
+        }
+
+        void add(DeliveryHandlerMethod handler) {
+            handlers.add(handler);
+        }
+
+        /** Binds this builder to the thread during a container's setup, which may set another container up. */
+        ContainerSettings build(Runnable setUp) {
+            Builder outer = BOUND.get();
+            BOUND.set(this);
+            try {
+                setUp.run();
+            } finally {
+                if (outer == null) {
+                    BOUND.remove();
+                } else {
+                    BOUND.set(outer);
+                }
+            }
+            return new ContainerSettings(List.copyOf(handlers), false);
+        }
+    }
+
+    /**
      * Sets a container up, and returns the settings of the listener that it calls from then on.
      *
      * @throws InvalidListenerException if it is a class's listener that cannot choose among its methods
      */
     public static ContainerSettings of(Runnable setUp) {
-        List<DeliveryHandlerMethod> outer = MADE.get();
-        List<DeliveryHandlerMethod> made = new ArrayList<>();
-        MADE.set(made);
-        try {
-            setUp.run();
-        } finally {
-            if (outer == null) {
-                MADE.remove();
-            } else {
-                MADE.set(outer);
-            }
-        }
-        return new ContainerSettings(List.copyOf(made), false);
-    }
-
-    /**
-     * Adds a method of the container that is being set up.
-     *
-     * @return whether one is: no other container claims keys
-     */
-    static boolean add(DeliveryHandlerMethod handler) {
-        List<DeliveryHandlerMethod> made = MADE.get();
-        return made != null && made.add(handler);
+        return new Builder().build(setUp);
     }
 
     /** Returns whether the container calls a listener of ours. */
@@ -105,7 +111,7 @@ public final class ContainerSettings {
      * @throws InvalidKeyException if the message has no usable key, or no method of the listener's class takes it
      */
     public ObservedRun observed(ObservedQueue queue, Message<?> message, SqsMessage polled, VisibilityWindow lease) {
-        ListenerMethod method = of(message);
+        ListenerMethod method = choice.of(message);
         return new ObservedRun(
                 queue, method.key(message, polled), polled.body().length(), method.compared(message, polled), lease);
     }
@@ -131,11 +137,7 @@ public final class ContainerSettings {
 
     /** Single messages and those of batches are treated alike. */
     ClaimSpec spec(ReceivedMessage received) {
-        return of(received.message()).spec(received);
-    }
-
-    private ListenerMethod of(Message<?> message) {
-        return choice.of(message);
+        return choice.of(received.message()).spec(received);
     }
 
     /** Returns these settings for handlers on an executor of the application's, which may have fewer threads than messages. */

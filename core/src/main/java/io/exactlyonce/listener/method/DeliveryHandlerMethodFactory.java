@@ -79,10 +79,13 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
         if (isClaimed) {
             enclose(bean);
         }
-        DeliveryHandlerMethod read = new DeliveryHandlerMethod(handler, listener);
-        if (!ContainerSettings.add(read)) {
+        ContainerSettings.Builder container = ContainerSettings.Builder.bound();
+        if (container == null) {
+            // No other container claims keys.
             throw methods.unprepared(declared);
         }
+        DeliveryHandlerMethod read = new DeliveryHandlerMethod(handler, listener);
+        container.add(read);
         return read;
     }
 
