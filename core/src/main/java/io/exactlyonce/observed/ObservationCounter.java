@@ -1,6 +1,7 @@
 package io.exactlyonce.observed;
 
 import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.visibility.ListenerQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,17 +11,17 @@ import org.jspecify.annotations.Nullable;
 public interface ObservationCounter {
 
     /** A listener is observed from its next start on. */
-    default void observing(ObservedQueue queue) {}
+    default void observing(ListenerQueue queue) {}
 
     /** A delivery was observed. */
-    default void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {}
+    default void observed(ListenerQueue queue, ClaimKey key, ObservedOutcome outcome) {}
 
     /**
      * A delivery was not observed, or its end was not.
      *
      * @param failure why, if something failed
      */
-    default void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {}
+    default void notObserved(ListenerQueue queue, NotObserved reason, @Nullable Throwable failure) {}
 
     /** Claims cannot be stored now. */
     default void unavailable(RuntimeException failure) {}

@@ -7,6 +7,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.visibility.ListenerQueue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -89,7 +90,7 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /** A listener is observed from its next start on, which does not wait for the store. */
-    public void observing(ObservedQueue queue) {
+    public void observing(ListenerQueue queue) {
         Boundary.notifySafely(counters, counter -> counter.observing(queue));
         thread.execute(() -> ask(() -> {
             readiness.run();
@@ -121,7 +122,7 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /** A handler is about to be called of which nothing can be observed, or its outcome is not known. */
-    public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
+    public void notObserved(ListenerQueue queue, NotObserved reason, @Nullable Throwable failure) {
         Boundary.notifySafely(counters, counter -> counter.notObserved(queue, reason, failure));
     }
 

@@ -3,6 +3,7 @@ package io.exactlyonce.observed;
 import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.visibility.ListenerQueue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -34,8 +35,8 @@ public final class ObservedCounts implements ObservationCounter {
     private final NanoClock clock;
 
     /** By listener and queue. */
-    private final Map<ObservedQueue, Counts> listeners =
-            new TreeMap<>(Comparator.comparing(ObservedQueue::listener).thenComparing(ObservedQueue::queue));
+    private final Map<ListenerQueue, Counts> listeners =
+            new TreeMap<>(Comparator.comparing(ListenerQueue::listener).thenComparing(ListenerQueue::queue));
 
     /** When each kind of line was logged last. */
     private final Map<List<?>, Long> logged = new HashMap<>();
@@ -85,7 +86,7 @@ public final class ObservedCounts implements ObservationCounter {
     }
 
     @Override
-    public void observing(ObservedQueue queue) {
+    public void observing(ListenerQueue queue) {
         counts(queue);
         log.info(
                 "Only observed: {}. Its handlers run as they would without claims, and claims are "
@@ -95,7 +96,7 @@ public final class ObservedCounts implements ObservationCounter {
     }
 
     @Override
-    public void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {
+    public void observed(ListenerQueue queue, ClaimKey key, ObservedOutcome outcome) {
         count(queue, outcome);
         if (outcome != ObservedOutcome.ALONE) {
             remember(queue, key.shortHash(), outcome);
@@ -111,7 +112,7 @@ public final class ObservedCounts implements ObservationCounter {
     }
 
     @Override
-    public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
+    public void notObserved(ListenerQueue queue, NotObserved reason, @Nullable Throwable failure) {
         count(queue, reason);
         boolean isOfTheStore = reason == NotObserved.STORE || reason == NotObserved.OUTCOME;
         if (!isOfTheStore && isDue(List.of(queue, reason))) {
@@ -144,15 +145,15 @@ public final class ObservedCounts implements ObservationCounter {
         return true;
     }
 
-    private synchronized Counts counts(ObservedQueue queue) {
+    private synchronized Counts counts(ListenerQueue queue) {
         return listeners.computeIfAbsent(queue, added -> new Counts());
     }
 
-    private synchronized void count(ObservedQueue queue, Enum<?> kind) {
+    private synchronized void count(ListenerQueue queue, Enum<?> kind) {
         counts(queue).kinds.merge(kind, 1L, Long::sum);
     }
 
-    private synchronized void remember(ObservedQueue queue, String hash, ObservedOutcome outcome) {
+    private synchronized void remember(ListenerQueue queue, String hash, ObservedOutcome outcome) {
         Map<String, KeyCount> keys = counts(queue).keys;
         KeyCount before = keys.remove(hash);
         keys.put(hash, new KeyCount(outcome, before == null ? 1 : before.times() + 1, clock.nanoTime()));
@@ -168,7 +169,7 @@ public final class ObservedCounts implements ObservationCounter {
                 .toList();
     }
 
-    private Seen seen(ObservedQueue queue, Counts counts) {
+    private Seen seen(ListenerQueue queue, Counts counts) {
         long prevented = counts.of(ObservedOutcome.DUPLICATE) + counts.of(ObservedOutcome.OVERLAP);
         return new Seen(
                 queue.listener(),

@@ -9,6 +9,7 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.fingerprint.Content;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +20,7 @@ public final class ObservedRun {
     /** A body may have 1 MiB: a waiting one counts as one more run per this number of characters. */
     private static final int CHARACTERS_OF_A_RUN = 8_192;
 
-    final ObservedQueue queue;
+    final ListenerQueue queue;
     final ClaimKey key;
     final int room;
     private final VisibilityWindow lease;
@@ -49,7 +50,7 @@ public final class ObservedRun {
      * @param content its fingerprint is made of this, on another thread, since it may be long
      * @param lease of its claim, unless leases are configured
      */
-    public ObservedRun(ObservedQueue queue, ClaimKey key, int characters, Content content, VisibilityWindow lease) {
+    public ObservedRun(ListenerQueue queue, ClaimKey key, int characters, Content content, VisibilityWindow lease) {
         this.queue = queue;
         this.key = key;
         this.room = 1 + characters / CHARACTERS_OF_A_RUN;

@@ -20,6 +20,7 @@ import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.fingerprint.Content;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
@@ -43,7 +44,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @ExtendWith(OutputCaptureExtension.class)
 class ObservedClaimsTests {
 
-    private static final ObservedQueue ORDERS = new ObservedQueue("fulfilment", "orders");
+    private static final ListenerQueue ORDERS = new ListenerQueue("fulfilment", "orders");
     private static final Acquired FIRST = new Acquired(1, 1, false);
     private static final Acquired IN_DOUBT = new Acquired(2, 2, true);
     private static final HeldElsewhere HELD = new HeldElsewhere(Duration.ofSeconds(20));
@@ -74,12 +75,12 @@ class ObservedClaimsTests {
     private ObservedClaims claims(Executor thread, Runnable readiness, int most) {
         ObservationCounter counter = new ObservationCounter() {
             @Override
-            public void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {
+            public void observed(ListenerQueue queue, ClaimKey key, ObservedOutcome outcome) {
                 seen.add(key.key() + " " + outcome.tag());
             }
 
             @Override
-            public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
+            public void notObserved(ListenerQueue queue, NotObserved reason, @Nullable Throwable failure) {
                 seen.add("unobserved " + reason.tag());
             }
 

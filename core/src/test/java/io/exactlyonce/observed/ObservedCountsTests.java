@@ -9,6 +9,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.observed.ObservedCounts.Seen;
 import io.exactlyonce.observed.ObservedCounts.SeenKey;
 import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.ListenerQueue;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -17,7 +18,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(OutputCaptureExtension.class)
 class ObservedCountsTests {
 
-    private static final ObservedQueue ORDERS = new ObservedQueue("fulfilment", "orders");
+    private static final ListenerQueue ORDERS = new ListenerQueue("fulfilment", "orders");
     private static final ClaimKey KEY = new ClaimKey("orders", "card-4711");
 
     private final FakeClock clock = new FakeClock();
@@ -43,7 +44,7 @@ class ObservedCountsTests {
             counts.observed(ORDERS, KEY, ObservedOutcome.ALONE);
             counts.observed(ORDERS, KEY, ObservedOutcome.DUPLICATE);
             counts.observed(ORDERS, KEY, ObservedOutcome.OVERLAP);
-            counts.observed(new ObservedQueue("fulfilment", "returns"), KEY, ObservedOutcome.OVERLAP);
+            counts.observed(new ListenerQueue("fulfilment", "returns"), KEY, ObservedOutcome.OVERLAP);
             clock.advance(Duration.ofSeconds(35));
         }
         assertThat(lines(output)).isEqualTo(3);
@@ -65,7 +66,7 @@ class ObservedCountsTests {
         counts.unavailable(new IllegalStateException("connection refused"));
         for (NotObserved reason : List.of(NotObserved.STORE, NotObserved.OUTCOME)) {
             counts.notObserved(ORDERS, reason, null);
-            counts.notObserved(new ObservedQueue("shipping", "parcels"), reason, null);
+            counts.notObserved(new ListenerQueue("shipping", "parcels"), reason, null);
         }
 
         assertThat(lines(output)).isOne();
@@ -132,9 +133,9 @@ class ObservedCountsTests {
 
     @Test
     void listenersAreInOrderAndShownBeforeTheirFirstMessage() {
-        counts.observing(new ObservedQueue("shipping", "parcels"));
+        counts.observing(new ListenerQueue("shipping", "parcels"));
         counts.observing(ORDERS);
-        counts.observing(new ObservedQueue("shipping", "letters"));
+        counts.observing(new ListenerQueue("shipping", "letters"));
 
         assertThat(counts.all())
                 .extracting(seen -> seen.listener() + " " + seen.queue())

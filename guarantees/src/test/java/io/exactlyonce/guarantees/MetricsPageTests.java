@@ -11,9 +11,9 @@ import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.ObservedMetrics;
 import io.exactlyonce.metrics.QueueMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
-import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.primary.ReplicaLag;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -59,7 +59,7 @@ class MetricsPageTests {
         new RetentionMetrics(registry).surveyed(null, 0);
         new ClaimDatabaseMetrics(registry, ClaimPool.around(new HikariDataSource(), 1))
                 .observed(List.of(new ReplicaLag("replica@10.0.0.6", Duration.ZERO, 0)));
-        new ObservedMetrics(registry).observing(new ObservedQueue("fulfilment", "orders"));
+        new ObservedMetrics(registry).observing(new ListenerQueue("fulfilment", "orders"));
         DynamoDbMeters.bindTo(registry);
         return MetersTable.of(registry.scrape());
     }

@@ -4,7 +4,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.observed.NotObserved;
 import io.exactlyonce.observed.ObservationCounter;
 import io.exactlyonce.observed.ObservedOutcome;
-import io.exactlyonce.observed.ObservedQueue;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.HashMap;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class ObservedMetrics implements ObservationCounter {
 
     private final MeterRegistry registry;
-    private final Map<ObservedQueue, Map<Enum<?>, Counter>> counters = new ConcurrentHashMap<>();
+    private final Map<ListenerQueue, Map<Enum<?>, Counter>> counters = new ConcurrentHashMap<>();
 
     /** @param registry where the meters are registered */
     public ObservedMetrics(MeterRegistry registry) {
@@ -25,21 +25,21 @@ public final class ObservedMetrics implements ObservationCounter {
     }
 
     @Override
-    public void observing(ObservedQueue queue) {
+    public void observing(ListenerQueue queue) {
         of(queue);
     }
 
     @Override
-    public void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {
+    public void observed(ListenerQueue queue, ClaimKey key, ObservedOutcome outcome) {
         Meters.increment(of(queue), outcome);
     }
 
     @Override
-    public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
+    public void notObserved(ListenerQueue queue, NotObserved reason, @Nullable Throwable failure) {
         Meters.increment(of(queue), reason);
     }
 
-    private Map<Enum<?>, Counter> of(ObservedQueue observed) {
+    private Map<Enum<?>, Counter> of(ListenerQueue observed) {
         return counters.computeIfAbsent(observed, queue -> {
             Meters meters = new Meters(registry, "listener", queue.listener(), "queue", queue.queue());
             Map<Enum<?>, Counter> all = new HashMap<>(meters.counters(

@@ -20,9 +20,9 @@ import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.observe.Prevented;
 import io.exactlyonce.observed.ObservedCounts;
-import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.ScriptedGate;
 import io.exactlyonce.visibility.ScriptedQueue;
@@ -171,7 +171,7 @@ class ExactlyOnceEndpointTests {
 
     @Test
     void observedListenerIsShownAmongThoseOnly() {
-        counts.observing(new ObservedQueue("fulfilment", "orders"));
+        counts.observing(new ListenerQueue("fulfilment", "orders"));
 
         assertThat(endpoint.listeners().listeners()).isNull();
         assertThat(endpoint.listeners().observed())

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.observed.NotObserved;
 import io.exactlyonce.observed.ObservedOutcome;
-import io.exactlyonce.observed.ObservedQueue;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 
 class ObservedMetricsTests {
 
-    private static final ObservedQueue ORDERS = new ObservedQueue("fulfilment", "orders");
+    private static final ListenerQueue ORDERS = new ListenerQueue("fulfilment", "orders");
 
     private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
     private final ObservedMetrics metrics = new ObservedMetrics(registry);

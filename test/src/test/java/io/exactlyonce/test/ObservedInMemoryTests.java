@@ -13,8 +13,8 @@ import io.exactlyonce.fingerprint.Content;
 import io.exactlyonce.observed.ObservationCounter;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.observed.ObservedOutcome;
-import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.observed.ObservedRun;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,7 +36,7 @@ class ObservedInMemoryTests {
     private ObservedClaims instance(String name) {
         ObservationCounter counter = new ObservationCounter() {
             @Override
-            public void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {
+            public void observed(ListenerQueue queue, ClaimKey key, ObservedOutcome outcome) {
                 seen.add(name + " " + outcome.tag());
             }
         };
@@ -60,7 +60,7 @@ class ObservedInMemoryTests {
 
     private static Handler begin(ObservedClaims instance, String body) {
         ObservedRun run = new ObservedRun(
-                new ObservedQueue("fulfilment", "orders"),
+                new ListenerQueue("fulfilment", "orders"),
                 new ClaimKey("orders", "o1"),
                 body.length(),
                 Content.ofBody(body),

@@ -11,8 +11,8 @@ import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.PayloadType;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.SqsMessage;
-import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.observed.ObservedRun;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.RepeatedLines;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.util.ArrayList;
@@ -110,7 +110,7 @@ public final class ContainerSettings {
      * @param lease of its claim, unless leases are configured
      * @throws InvalidKeyException if the message has no usable key, or no method of the listener's class takes it
      */
-    public ObservedRun observed(ObservedQueue queue, Message<?> message, SqsMessage polled, VisibilityWindow lease) {
+    public ObservedRun observed(ListenerQueue queue, Message<?> message, SqsMessage polled, VisibilityWindow lease) {
         ListenerMethod method = choice.of(message);
         return new ObservedRun(
                 queue, method.key(message, polled), polled.body().length(), method.compared(message, polled), lease);

@@ -11,8 +11,8 @@ import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.observed.NotObserved;
 import io.exactlyonce.observed.ObservedClaims;
-import io.exactlyonce.observed.ObservedQueue;
 import io.exactlyonce.observed.ObservedRun;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -47,7 +47,7 @@ record ObservedListener<T>(
         AsyncMessageListener<T> original,
         ContainerSettings settings,
         ObservedClaims claims,
-        ObservedQueue unknownQueue,
+        ListenerQueue unknownQueue,
         VisibilityWindow lease,
         Consumer<String> ownKeys,
         BooleanSupplier signalsCompletion)
@@ -80,7 +80,7 @@ record ObservedListener<T>(
 
     /** Key expressions and converters are the application's. A queue whose keys are not recorded has no usable ones. */
     private Supplier<@Nullable ObservedRun> read(Message<T> message, SqsMessage polled) {
-        ObservedQueue queue = new ObservedQueue(unknownQueue.listener(), polled.queue());
+        ListenerQueue queue = new ListenerQueue(unknownQueue.listener(), polled.queue());
         try {
             ownKeys.accept(SqsMessage.queueUrl(message));
             ObservedRun run = settings.observed(queue, message, polled, lease);

@@ -8,7 +8,7 @@ import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMod
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.startup.SharedQueues;
 import io.exactlyonce.observed.ObservedClaims;
-import io.exactlyonce.observed.ObservedQueue;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.QueueAddress;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
@@ -66,8 +66,8 @@ public final class ObservedListeners {
             ContainerSettings settings,
             SharedQueues shared) {
         String id = Objects.requireNonNull(endpoint.getId());
-        List<ObservedQueue> queues = endpoint.getLogicalNames().stream()
-                .map(name -> new ObservedQueue(id, QueueAddress.name(name)))
+        List<ListenerQueue> queues = endpoint.getLogicalNames().stream()
+                .map(name -> new ListenerQueue(id, QueueAddress.name(name)))
                 .toList();
         ObservedClaims observing = claims.getObject();
         queues.forEach(observing::observing);

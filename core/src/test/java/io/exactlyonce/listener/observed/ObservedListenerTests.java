@@ -20,7 +20,7 @@ import io.exactlyonce.observed.NotObserved;
 import io.exactlyonce.observed.ObservationCounter;
 import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.observed.ObservedOutcome;
-import io.exactlyonce.observed.ObservedQueue;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.ScriptedStore;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
@@ -85,12 +85,12 @@ class ObservedListenerTests {
     private ObservedListener<String> listener(String method) {
         return listener(method, 10, new ObservationCounter() {
             @Override
-            public void observed(ObservedQueue queue, ClaimKey key, ObservedOutcome outcome) {
+            public void observed(ListenerQueue queue, ClaimKey key, ObservedOutcome outcome) {
                 seen.add(queue.queue() + " " + key.scope() + "/" + key.key() + " " + outcome.tag());
             }
 
             @Override
-            public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
+            public void notObserved(ListenerQueue queue, NotObserved reason, @Nullable Throwable failure) {
                 seen.add(queue.queue() + " unobserved " + reason.tag());
             }
         });
@@ -110,7 +110,7 @@ class ObservedListenerTests {
                 original,
                 ListenerRig.observed(new Orders(), method),
                 claims,
-                new ObservedQueue("fulfilment", "orders"),
+                new ListenerQueue("fulfilment", "orders"),
                 VisibilityWindow.ofSeconds(30),
                 url -> {},
                 () -> true);
@@ -301,7 +301,7 @@ class ObservedListenerTests {
     void handlerIsCalledWhateverObserversThrow() {
         ObservedListener<String> observed = listener("handle", 0, new ObservationCounter() {
             @Override
-            public void notObserved(ObservedQueue queue, NotObserved reason, @Nullable Throwable failure) {
+            public void notObserved(ListenerQueue queue, NotObserved reason, @Nullable Throwable failure) {
                 throw new IllegalStateException("an observer's");
             }
         });

@@ -1,12 +1,12 @@
-package io.exactlyonce.observed;
+package io.exactlyonce.visibility;
 
 /**
- * An observed listener, on one of its queues.
+ * A listener on one of its queues: the key of all that is counted, measured or shown per listener and queue.
  *
  * @param listener the listener's id
  * @param queue the queue's name
  */
-public record ObservedQueue(String listener, String queue) {
+public record ListenerQueue(String listener, String queue) {
 
     @Override
     public String toString() {
