@@ -7,7 +7,6 @@ import io.exactlyonce.visibility.ListenerQueue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -35,8 +34,7 @@ public final class ObservedCounts implements ObservationCounter {
     private final NanoClock clock;
 
     /** By listener and queue. */
-    private final Map<ListenerQueue, Counts> listeners =
-            new TreeMap<>(Comparator.comparing(ListenerQueue::listener).thenComparing(ListenerQueue::queue));
+    private final Map<ListenerQueue, Counts> listeners = new TreeMap<>();
 
     /** When each kind of line was logged last. */
     private final Map<List<?>, Long> logged = new HashMap<>();

@@ -1,12 +1,22 @@
 package io.exactlyonce.visibility;
 
+import java.util.Comparator;
+
 /**
  * A listener on one of its queues: the key of all that is counted, measured or shown per listener and queue.
  *
  * @param listener the listener's id
  * @param queue the queue's name
  */
-public record ListenerQueue(String listener, String queue) {
+public record ListenerQueue(String listener, String queue) implements Comparable<ListenerQueue> {
+
+    private static final Comparator<ListenerQueue> ORDER =
+            Comparator.comparing(ListenerQueue::listener).thenComparing(ListenerQueue::queue);
+
+    @Override
+    public int compareTo(ListenerQueue other) {
+        return ORDER.compare(this, other);
+    }
 
     @Override
     public String toString() {

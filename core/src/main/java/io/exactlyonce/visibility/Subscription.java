@@ -12,8 +12,7 @@ public final class Subscription {
 
     private static final String FIFO = ".fifo";
 
-    private final String listener;
-    private final String queue;
+    private final ListenerQueue listenerQueue;
     private final @Nullable Duration timeout;
     private final QueueVisibility visibility;
     private final PollGate gate;
@@ -57,22 +56,26 @@ public final class Subscription {
             @Nullable Duration timeout,
             QueueVisibility visibility,
             PollGate gate) {
-        this.listener = listener;
-        this.queue = queue;
+        this.listenerQueue = new ListenerQueue(listener, queue);
         this.settings = settings;
         this.timeout = timeout;
         this.visibility = visibility;
         this.gate = gate;
     }
 
+    /** Returns the names of the listener and the queue. */
+    public ListenerQueue listenerQueue() {
+        return listenerQueue;
+    }
+
     /** Returns the listener's id. */
     public String listener() {
-        return listener;
+        return listenerQueue.listener();
     }
 
     /** Returns the queue's name. */
     public String queue() {
-        return queue;
+        return listenerQueue.queue();
     }
 
     /** Returns the queue's settings that were read last. */
@@ -113,11 +116,11 @@ public final class Subscription {
 
     /** Returns whether the queue keeps the order of its groups, by its name. */
     public boolean isFifo() {
-        return queue.endsWith(FIFO);
+        return queue().endsWith(FIFO);
     }
 
     @Override
     public String toString() {
-        return "listener '%s' on queue '%s'".formatted(listener, queue);
+        return listenerQueue.toString();
     }
 }

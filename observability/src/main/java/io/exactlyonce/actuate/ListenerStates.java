@@ -25,7 +25,7 @@ public final class ListenerStates implements DeliveryObserver {
     /** Returns the subscriptions of all that run, by listener and queue. */
     public List<Subscription> all() {
         return running.stream()
-                .sorted(Comparator.comparing(Subscription::listener).thenComparing(Subscription::queue))
+                .sorted(Comparator.comparing(Subscription::listenerQueue))
                 .toList();
     }
 }

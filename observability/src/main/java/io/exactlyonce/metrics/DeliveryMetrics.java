@@ -3,6 +3,7 @@ package io.exactlyonce.metrics;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.renewal.RenewalEvent;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -17,8 +18,7 @@ public final class DeliveryMetrics implements DeliveryObserver {
     private final WindowWatch watch;
     private final Timer pauses;
 
-    /** By listener, and by queue. */
-    private final Map<String, Map<String, ListenerMeters>> meters = new ConcurrentHashMap<>();
+    private final Map<ListenerQueue, ListenerMeters> meters = new ConcurrentHashMap<>();
 
     /**
      * @param registry where the meters are registered
@@ -78,7 +78,7 @@ public final class DeliveryMetrics implements DeliveryObserver {
     }
 
     private ListenerMeters of(Subscription subscription) {
-        return meters.computeIfAbsent(subscription.listener(), listener -> new ConcurrentHashMap<>())
-                .computeIfAbsent(subscription.queue(), queue -> new ListenerMeters(registry, subscription, watch));
+        return meters.computeIfAbsent(
+                subscription.listenerQueue(), key -> new ListenerMeters(registry, subscription, watch));
     }
 }

@@ -6,6 +6,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Map;
@@ -26,7 +27,7 @@ public final class Prevented implements DeliveryObserver {
     private static final long INTERVAL_NANOS = Duration.ofHours(1).toNanos();
 
     private final NanoClock clock;
-    private final Map<Key, Listener> listeners = new ConcurrentHashMap<>();
+    private final Map<ListenerQueue, Listener> listeners = new ConcurrentHashMap<>();
     private long loggedAt;
 
     /**
@@ -48,14 +49,6 @@ public final class Prevented implements DeliveryObserver {
         }
     }
 
-    private record Key(String listener, String queue) {
-
-        @Override
-        public String toString() {
-            return "listener '%s' on queue '%s'".formatted(listener, queue);
-        }
-    }
-
     /** A count that logs its first event at once, and later ones once an hour. */
     private static final class Total {
         private final AtomicLong count = new AtomicLong();
@@ -65,7 +58,7 @@ public final class Prevented implements DeliveryObserver {
             return count.incrementAndGet() == 1;
         }
 
-        void log(String line, Key listener) {
+        void log(String line, ListenerQueue listener) {
             long all = count.get();
             if (all > logged) {
                 log.info(line, listener, all - logged, all);
@@ -165,6 +158,6 @@ public final class Prevented implements DeliveryObserver {
     }
 
     private Listener of(Subscription subscription) {
-        return listeners.computeIfAbsent(new Key(subscription.listener(), subscription.queue()), key -> new Listener());
+        return listeners.computeIfAbsent(subscription.listenerQueue(), key -> new Listener());
     }
 }

@@ -4,6 +4,7 @@ import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.time.NanoClock;
+import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
@@ -32,7 +33,7 @@ public final class WindowWatch implements DeliveryObserver {
     private final boolean isRenewed;
     private final List<WindowObserver> observers;
     private final NanoClock clock;
-    private final ConcurrentMap<Key, WatchedLatency> watched = new ConcurrentHashMap<>();
+    private final ConcurrentMap<ListenerQueue, WatchedLatency> watched = new ConcurrentHashMap<>();
 
     /**
      * The state of one listener's visibility timeout on one queue.
@@ -62,8 +63,6 @@ public final class WindowWatch implements DeliveryObserver {
             return recent.utilization(length());
         }
     }
-
-    private record Key(String listener, String queue) {}
 
     /**
      * Watches nothing until a listener subscribes.
@@ -127,9 +126,7 @@ public final class WindowWatch implements DeliveryObserver {
     public List<ListenerWindow> windows() {
         return watched.values().stream()
                 .map(this::window)
-                .sorted(Comparator.comparing(
-                                (ListenerWindow each) -> each.subscription().listener())
-                        .thenComparing(each -> each.subscription().queue()))
+                .sorted(Comparator.comparing(each -> each.subscription().listenerQueue()))
                 .toList();
     }
 
@@ -160,7 +157,6 @@ public final class WindowWatch implements DeliveryObserver {
 
     private WatchedLatency of(Subscription subscription) {
         return watched.computeIfAbsent(
-                new Key(subscription.listener(), subscription.queue()),
-                key -> new WatchedLatency(subscription, clock.nanoTime()));
+                subscription.listenerQueue(), key -> new WatchedLatency(subscription, clock.nanoTime()));
     }
 }
