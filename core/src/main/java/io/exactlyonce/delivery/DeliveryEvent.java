@@ -14,6 +14,87 @@ import org.jspecify.annotations.Nullable;
  */
 public sealed interface DeliveryEvent {
 
+    /** Calls the observer's method for this event. */
+    void passTo(Observer observer);
+
+    /**
+     * Observes each event of deliveries and renewals. A new event is a new method here, so no observer compiles before
+     * it decides.
+     */
+    interface Observer extends DeliveryObserver, RenewalEvent.Observer {
+
+        @Override
+        default void on(DeliveryEvent event) {
+            event.passTo(this);
+        }
+
+        @Override
+        default void on(RenewalEvent event) {
+            event.passTo(this);
+        }
+
+        void received(Received event);
+
+        void claimed(Claimed event);
+
+        void handled(Handled event);
+
+        void completionLost(CompletionLost event);
+
+        void parked(Parked event);
+
+        void settled(Settled event);
+
+        void acknowledged(Acknowledged event);
+
+        void delivered(Delivered event);
+
+        void finalReceive(FinalReceive event);
+    }
+
+    /** Observes the events whose methods it overrides. All others, and new ones, do not concern it. */
+    interface SelectiveObserver extends Observer {
+
+        @Override
+        default void received(Received event) {}
+
+        @Override
+        default void claimed(Claimed event) {}
+
+        @Override
+        default void handled(Handled event) {}
+
+        @Override
+        default void completionLost(CompletionLost event) {}
+
+        @Override
+        default void parked(Parked event) {}
+
+        @Override
+        default void settled(Settled event) {}
+
+        @Override
+        default void acknowledged(Acknowledged event) {}
+
+        @Override
+        default void delivered(Delivered event) {}
+
+        @Override
+        default void finalReceive(FinalReceive event) {}
+
+        @Override
+        default void renewed(RenewalEvent.Renewed event) {}
+
+        @Override
+        default void claimLost(RenewalEvent.ClaimLost event) {}
+
+        @Override
+        default void timedOut(RenewalEvent.TimedOut event) {}
+
+        @Override
+        default void paused(RenewalEvent.Paused event) {}
+    }
+
     /**
      * A message was received.
      *
@@ -23,29 +104,71 @@ public sealed interface DeliveryEvent {
     record Received(
             Subscription subscription,
             int receiveCount,
-            @Nullable Duration age) implements DeliveryEvent {}
+            @Nullable Duration age) implements DeliveryEvent {
+
+        @Override
+        public void passTo(Observer observer) {
+            observer.received(this);
+        }
+    }
 
     /** The store answered a claim. */
-    record Claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) implements DeliveryEvent {}
+    record Claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) implements DeliveryEvent {
+
+        @Override
+        public void passTo(Observer observer) {
+            observer.claimed(this);
+        }
+    }
 
     /** A handler ended, well or not; {@code elapsed} is its own time. */
-    record Handled(Subscription subscription, Duration elapsed) implements DeliveryEvent {}
+    record Handled(Subscription subscription, Duration elapsed) implements DeliveryEvent {
+
+        @Override
+        public void passTo(Observer observer) {
+            observer.handled(this);
+        }
+    }
 
     /** A handler succeeded, but another worker had taken its key over before that could be recorded. */
-    record CompletionLost(Subscription subscription) implements DeliveryEvent {}
+    record CompletionLost(Subscription subscription) implements DeliveryEvent {
+
+        @Override
+        public void passTo(Observer observer) {
+            observer.completionLost(this);
+        }
+    }
 
     /** A key was parked: its handler failed for good, or its reconciler left it to an operator. */
-    record Parked(Subscription subscription, ClaimKey key) implements DeliveryEvent {}
+    record Parked(Subscription subscription, ClaimKey key) implements DeliveryEvent {
+
+        @Override
+        public void passTo(Observer observer) {
+            observer.parked(this);
+        }
+    }
 
     /**
      * A delivery has left its listener, and it is decided what becomes of it.
      *
      * @param state {@code DELETING}, {@code WAITING}, {@code RETURNED} or {@code ABANDONED}
      */
-    record Settled(Delivery delivery, DeliveryState state) implements DeliveryEvent {}
+    record Settled(Delivery delivery, DeliveryState state) implements DeliveryEvent {
+
+        @Override
+        public void passTo(Observer observer) {
+            observer.settled(this);
+        }
+    }
 
     /** The queue has confirmed the delete of a delivery's message. */
-    record Acknowledged(Delivery delivery) implements DeliveryEvent {}
+    record Acknowledged(Delivery delivery) implements DeliveryEvent {
+
+        @Override
+        public void passTo(Observer observer) {
+            observer.acknowledged(this);
+        }
+    }
 
     /**
      * A delivery whose handler was called came to its end; {@code elapsed} runs from its receive until its delete was
@@ -54,8 +177,20 @@ public sealed interface DeliveryEvent {
      *
      * @param window the visibility timeout of the receive
      */
-    record Delivered(Subscription subscription, VisibilityWindow window, Duration elapsed) implements DeliveryEvent {}
+    record Delivered(Subscription subscription, VisibilityWindow window, Duration elapsed) implements DeliveryEvent {
+
+        @Override
+        public void passTo(Observer observer) {
+            observer.delivered(this);
+        }
+    }
 
     /** A delivery that was not tried has one receive left, or none, before the dead-letter queue. */
-    record FinalReceive(Subscription subscription) implements DeliveryEvent {}
+    record FinalReceive(Subscription subscription) implements DeliveryEvent {
+
+        @Override
+        public void passTo(Observer observer) {
+            observer.finalReceive(this);
+        }
+    }
 }

@@ -58,7 +58,7 @@ public interface DeliveryObserver {
     /** A listener has stopped receiving from a queue. */
     default void unsubscribed(Subscription subscription) {}
 
-    /** Something has happened to a delivery. */
+    /** Something has happened to a delivery. {@link DeliveryEvent.Observer} has a method for each event. */
     default void on(DeliveryEvent event) {}
 
     /** Something has happened to a visibility timeout, a lease or a handler's timeout. */

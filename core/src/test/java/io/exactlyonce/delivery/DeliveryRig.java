@@ -50,7 +50,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** An engine on a clock, a queue and a store that do as they are told. Backoff starts at 8 s; chance gives its half. */
-public final class DeliveryRig implements DeliveryObserver {
+public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
 
     /** A handler of single deliveries: returns its result, or a future of that. */
     @FunctionalInterface
@@ -433,35 +433,57 @@ public final class DeliveryRig implements DeliveryObserver {
     }
 
     @Override
-    public void on(DeliveryEvent event) {
-        if (event instanceof DeliveryEvent.Claimed claimed) {
-            outcomes.add(claimed.outcome());
-            whenClaimed.run();
-        } else if (event instanceof DeliveryEvent.Parked keyParked) {
-            parked.add(keyParked.key());
-        } else if (event instanceof DeliveryEvent.Handled ended) {
-            handled.add(ended.elapsed());
-            whenHandled.run();
-        } else if (event instanceof DeliveryEvent.Delivered ended) {
-            delivered.add(ended.elapsed());
-        } else if (event instanceof DeliveryEvent.Settled end) {
-            settled.add(end.state());
-        } else if (event instanceof DeliveryEvent.CompletionLost completion) {
-            lost.add(completion.subscription());
-        } else if (event instanceof DeliveryEvent.FinalReceive out) {
-            finalReceives.add(out.subscription());
-            onFinalReceive.run();
-        }
+    public void claimed(DeliveryEvent.Claimed event) {
+        outcomes.add(event.outcome());
+        whenClaimed.run();
     }
 
     @Override
-    public void on(RenewalEvent event) {
-        if (event instanceof RenewalEvent.TimedOut handler) {
-            timedOut.add(handler.subscription());
-        } else if (event instanceof RenewalEvent.ClaimLost claim) {
-            claimsLost.add(claim.key());
-        } else if (event instanceof RenewalEvent.Renewed renewed && renewed.target() == Target.LEASE) {
-            renewalsOfLeases.add(renewed.result());
+    public void parked(DeliveryEvent.Parked event) {
+        parked.add(event.key());
+    }
+
+    @Override
+    public void handled(DeliveryEvent.Handled event) {
+        handled.add(event.elapsed());
+        whenHandled.run();
+    }
+
+    @Override
+    public void delivered(DeliveryEvent.Delivered event) {
+        delivered.add(event.elapsed());
+    }
+
+    @Override
+    public void settled(DeliveryEvent.Settled event) {
+        settled.add(event.state());
+    }
+
+    @Override
+    public void completionLost(DeliveryEvent.CompletionLost event) {
+        lost.add(event.subscription());
+    }
+
+    @Override
+    public void finalReceive(DeliveryEvent.FinalReceive event) {
+        finalReceives.add(event.subscription());
+        onFinalReceive.run();
+    }
+
+    @Override
+    public void timedOut(RenewalEvent.TimedOut event) {
+        timedOut.add(event.subscription());
+    }
+
+    @Override
+    public void claimLost(RenewalEvent.ClaimLost event) {
+        claimsLost.add(event.key());
+    }
+
+    @Override
+    public void renewed(RenewalEvent.Renewed event) {
+        if (event.target() == Target.LEASE) {
+            renewalsOfLeases.add(event.result());
         }
     }
 

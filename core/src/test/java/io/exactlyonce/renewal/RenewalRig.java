@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** A renewer on a clock, a queue and a store that do as they are told, and what it tells. */
-final class RenewalRig {
+final class RenewalRig implements RenewalEvent.Observer {
 
     static final ClaimKey KEY = new ClaimKey("orders", "A-1");
 
@@ -48,7 +48,8 @@ final class RenewalRig {
     private @Nullable Duration timeout;
 
     RenewalRig(RenewalSchedule schedule) {
-        renewer = new Renewer(store, schedule, this::on, this::renewLeases, clock, () -> random.next());
+        renewer = new Renewer(
+                store, schedule, event -> event.passTo(this), this::renewLeases, clock, () -> random.next());
     }
 
     static RenewalRig renewing() {
@@ -182,15 +183,23 @@ final class RenewalRig {
         return sentAt;
     }
 
-    private void on(RenewalEvent event) {
-        if (event instanceof RenewalEvent.Renewed renewed) {
-            (renewed.target() == Target.WINDOW ? windowResults : leaseResults).add(renewed.result());
-        } else if (event instanceof RenewalEvent.ClaimLost lost) {
-            lostKeys.add(lost.key());
-        } else if (event instanceof RenewalEvent.TimedOut handler) {
-            timedOut.add(handler);
-        } else if (event instanceof RenewalEvent.Paused paused) {
-            pauses.add(paused.length());
-        }
+    @Override
+    public void renewed(RenewalEvent.Renewed event) {
+        (event.target() == Target.WINDOW ? windowResults : leaseResults).add(event.result());
+    }
+
+    @Override
+    public void claimLost(RenewalEvent.ClaimLost event) {
+        lostKeys.add(event.key());
+    }
+
+    @Override
+    public void timedOut(RenewalEvent.TimedOut event) {
+        timedOut.add(event);
+    }
+
+    @Override
+    public void paused(RenewalEvent.Paused event) {
+        pauses.add(event.length());
     }
 }

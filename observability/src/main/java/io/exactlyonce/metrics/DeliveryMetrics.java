@@ -1,7 +1,6 @@
 package io.exactlyonce.metrics;
 
 import io.exactlyonce.delivery.DeliveryEvent;
-import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.renewal.RenewalEvent;
 import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -12,7 +11,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Measures deliveries, listener by listener and queue by queue. */
-public final class DeliveryMetrics implements DeliveryObserver {
+public final class DeliveryMetrics implements DeliveryEvent.Observer {
 
     private final MeterRegistry registry;
     private final WindowWatch watch;
@@ -46,35 +45,66 @@ public final class DeliveryMetrics implements DeliveryObserver {
     }
 
     @Override
-    public void on(DeliveryEvent event) {
-        if (event instanceof DeliveryEvent.Received received) {
-            of(received.subscription()).received(received.receiveCount(), received.age());
-        } else if (event instanceof DeliveryEvent.Claimed claimed) {
-            of(claimed.subscription()).claimed(claimed.outcome());
-        } else if (event instanceof DeliveryEvent.Handled handled) {
-            of(handled.subscription()).handler.record(handled.elapsed());
-        } else if (event instanceof DeliveryEvent.Settled settled) {
-            of(settled.delivery().subscription()).settled(settled.delivery(), settled.state());
-        } else if (event instanceof DeliveryEvent.Acknowledged acknowledged) {
-            of(acknowledged.delivery().subscription()).acknowledgements.increment();
-        } else if (event instanceof DeliveryEvent.Delivered delivered) {
-            of(delivered.subscription()).delivered(delivered.elapsed(), delivered.window());
-        } else if (event instanceof DeliveryEvent.CompletionLost lost) {
-            of(lost.subscription()).completionsLost.increment();
-        } else if (event instanceof DeliveryEvent.FinalReceive last) {
-            of(last.subscription()).finalReceives.increment();
-        }
+    public void received(DeliveryEvent.Received event) {
+        of(event.subscription()).received(event.receiveCount(), event.age());
     }
 
     @Override
-    public void on(RenewalEvent event) {
-        if (event instanceof RenewalEvent.Renewed renewed) {
-            of(renewed.subscription()).renewed(renewed.target(), renewed.result());
-        } else if (event instanceof RenewalEvent.TimedOut timedOut) {
-            of(timedOut.subscription()).timeouts.increment();
-        } else if (event instanceof RenewalEvent.Paused paused) {
-            pauses.record(paused.length());
-        }
+    public void claimed(DeliveryEvent.Claimed event) {
+        of(event.subscription()).claimed(event.outcome());
+    }
+
+    @Override
+    public void handled(DeliveryEvent.Handled event) {
+        of(event.subscription()).handler.record(event.elapsed());
+    }
+
+    @Override
+    public void completionLost(DeliveryEvent.CompletionLost event) {
+        of(event.subscription()).completionsLost.increment();
+    }
+
+    /** The store counts parked keys: {@link RetentionMetrics}. */
+    @Override
+    public void parked(DeliveryEvent.Parked event) {}
+
+    @Override
+    public void settled(DeliveryEvent.Settled event) {
+        of(event.delivery().subscription()).settled(event.delivery(), event.state());
+    }
+
+    @Override
+    public void acknowledged(DeliveryEvent.Acknowledged event) {
+        of(event.delivery().subscription()).acknowledgements.increment();
+    }
+
+    @Override
+    public void delivered(DeliveryEvent.Delivered event) {
+        of(event.subscription()).delivered(event.elapsed(), event.window());
+    }
+
+    @Override
+    public void finalReceive(DeliveryEvent.FinalReceive event) {
+        of(event.subscription()).finalReceives.increment();
+    }
+
+    @Override
+    public void renewed(RenewalEvent.Renewed event) {
+        of(event.subscription()).renewed(event.target(), event.result());
+    }
+
+    /** The loss of its lease is counted before. */
+    @Override
+    public void claimLost(RenewalEvent.ClaimLost event) {}
+
+    @Override
+    public void timedOut(RenewalEvent.TimedOut event) {
+        of(event.subscription()).timeouts.increment();
+    }
+
+    @Override
+    public void paused(RenewalEvent.Paused event) {
+        pauses.record(event.length());
     }
 
     private ListenerMeters of(Subscription subscription) {

@@ -4,7 +4,6 @@ import io.exactlyonce.ExactlyOnceEvent;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.DeliveryEvent;
-import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.renewal.RenewalEvent;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
@@ -19,7 +18,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationEventPublisher;
 
 /** Publishes application events, on a thread of their own: an application's listeners must not hold claims up. */
-public final class EventPublisher implements DeliveryObserver, WindowObserver {
+public final class EventPublisher implements DeliveryEvent.Observer, WindowObserver {
 
     private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
 
@@ -48,33 +47,61 @@ public final class EventPublisher implements DeliveryObserver, WindowObserver {
     }
 
     @Override
-    public void on(DeliveryEvent event) {
-        if (event instanceof DeliveryEvent.Claimed claimed) {
-            claimed(claimed.subscription(), claimed.key(), claimed.outcome());
-        } else if (event instanceof DeliveryEvent.Parked parked) {
-            publish(parked.subscription(), parked.key(), ExactlyOnceEvent.KeyParked::new);
+    public void claimed(DeliveryEvent.Claimed event) {
+        ClaimOutcome outcome = event.outcome();
+        if (outcome instanceof ClaimOutcome.Acquired acquired && acquired.inDoubt()) {
+            publish(
+                    event.subscription(),
+                    event.key(),
+                    (listener, queue, key) -> new ExactlyOnceEvent.TakenOver(listener, queue, key, acquired.attempt()));
+        } else if (outcome instanceof ClaimOutcome.AlreadyCompleted) {
+            publish(event.subscription(), event.key(), ExactlyOnceEvent.DuplicateSuppressed::new);
+        } else if (outcome instanceof ClaimOutcome.Parked) {
+            publish(event.subscription(), event.key(), ExactlyOnceEvent.KeyParked::new);
         }
     }
 
     @Override
-    public void on(RenewalEvent event) {
-        if (event instanceof RenewalEvent.ClaimLost lost) {
-            publish(lost.subscription(), lost.key(), ExactlyOnceEvent.ClaimLost::new);
-        }
+    public void parked(DeliveryEvent.Parked event) {
+        publish(event.subscription(), event.key(), ExactlyOnceEvent.KeyParked::new);
     }
 
-    private void claimed(Subscription subscription, ClaimKey claimed, ClaimOutcome outcome) {
-        if (outcome instanceof ClaimOutcome.Acquired acquired && acquired.inDoubt()) {
-            publish(
-                    subscription,
-                    claimed,
-                    (listener, queue, key) -> new ExactlyOnceEvent.TakenOver(listener, queue, key, acquired.attempt()));
-        } else if (outcome instanceof ClaimOutcome.AlreadyCompleted) {
-            publish(subscription, claimed, ExactlyOnceEvent.DuplicateSuppressed::new);
-        } else if (outcome instanceof ClaimOutcome.Parked) {
-            publish(subscription, claimed, ExactlyOnceEvent.KeyParked::new);
-        }
+    @Override
+    public void claimLost(RenewalEvent.ClaimLost event) {
+        publish(event.subscription(), event.key(), ExactlyOnceEvent.ClaimLost::new);
     }
+
+    // Meters and log lines report the others; no application needs to react to them.
+
+    @Override
+    public void received(DeliveryEvent.Received event) {}
+
+    @Override
+    public void handled(DeliveryEvent.Handled event) {}
+
+    @Override
+    public void completionLost(DeliveryEvent.CompletionLost event) {}
+
+    @Override
+    public void settled(DeliveryEvent.Settled event) {}
+
+    @Override
+    public void acknowledged(DeliveryEvent.Acknowledged event) {}
+
+    @Override
+    public void delivered(DeliveryEvent.Delivered event) {}
+
+    @Override
+    public void finalReceive(DeliveryEvent.FinalReceive event) {}
+
+    @Override
+    public void renewed(RenewalEvent.Renewed event) {}
+
+    @Override
+    public void timedOut(RenewalEvent.TimedOut event) {}
+
+    @Override
+    public void paused(RenewalEvent.Paused event) {}
 
     private void publish(Subscription subscription, ClaimKey key, KeyEvent event) {
         publish(event.of(subscription.listener(), subscription.queue(), key.shortHash()));

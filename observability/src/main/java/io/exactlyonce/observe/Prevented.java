@@ -1,10 +1,8 @@
 package io.exactlyonce.observe;
 
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
-import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -20,7 +18,7 @@ import org.slf4j.LoggerFactory;
  * suppressed duplicate of a listener and its first delivery beyond the visibility timeout; then their numbers, once an
  * hour.
  */
-public final class Prevented implements DeliveryObserver {
+public final class Prevented implements DeliveryEvent.SelectiveObserver {
 
     private static final Logger log = LoggerFactory.getLogger(Prevented.class);
 
@@ -86,23 +84,23 @@ public final class Prevented implements DeliveryObserver {
     }
 
     @Override
-    public void on(DeliveryEvent event) {
-        if (event instanceof DeliveryEvent.Claimed claimed) {
-            claimed(claimed.subscription(), claimed.key(), claimed.outcome());
-        } else if (event instanceof DeliveryEvent.Settled settled
-                && settled.delivery().wasCalled()) {
-            handled(settled.delivery());
+    public void settled(DeliveryEvent.Settled event) {
+        if (event.delivery().wasCalled()) {
+            handled(event.delivery());
         }
     }
 
-    private void claimed(Subscription subscription, ClaimKey key, ClaimOutcome outcome) {
+    @Override
+    public void claimed(DeliveryEvent.Claimed event) {
+        Subscription subscription = event.subscription();
+        ClaimOutcome outcome = event.outcome();
         if (outcome instanceof ClaimOutcome.Acquired acquired && acquired.inDoubt()) {
             of(subscription).takeovers.incrementAndGet();
             log.info(
                     "{} takes {} over at attempt {}: an earlier attempt reported no outcome, because its process died, its timeout"
                             + " expired, or it was stopped. Its effect may have happened",
                     subscription,
-                    key,
+                    event.key(),
                     acquired.attempt());
         } else if (outcome instanceof ClaimOutcome.AlreadyCompleted) {
             if (of(subscription).duplicates.begins()) {
@@ -110,7 +108,7 @@ public final class Prevented implements DeliveryObserver {
                         "{} suppressed its first duplicate: {} is completed, so the message is deleted without a handler call."
                                 + " From now on the number is logged once an hour",
                         subscription,
-                        key);
+                        event.key());
             }
         } else if (outcome instanceof ClaimOutcome.HeldElsewhere) {
             of(subscription).overlaps.incrementAndGet();

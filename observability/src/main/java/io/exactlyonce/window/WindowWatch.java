@@ -2,7 +2,6 @@ package io.exactlyonce.window;
 
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.DeliveryEvent;
-import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.ListenerQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -23,7 +22,7 @@ import org.slf4j.LoggerFactory;
  * <p>Measures the time from a message's receive to its confirmed delete, or until it was abandoned, because the
  * visibility timeout must cover it. Deliveries that were returned because their handler failed are left out.
  */
-public final class WindowWatch implements DeliveryObserver {
+public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
 
     private static final Logger log = LoggerFactory.getLogger(WindowWatch.class);
 
@@ -82,16 +81,17 @@ public final class WindowWatch implements DeliveryObserver {
     }
 
     @Override
-    public void on(DeliveryEvent event) {
-        if (event instanceof DeliveryEvent.Handled handled) {
-            of(handled.subscription()).handled(clock.nanoTime(), handled.elapsed());
-        } else if (event instanceof DeliveryEvent.Delivered delivered) {
-            WatchedLatency its = of(delivered.subscription());
-            WindowWarning warning = its.delivered(clock.nanoTime(), delivered.elapsed());
-            if (warning != null) {
-                warn(its.subscription(), warning);
-                Boundary.notifySafely(observers, observer -> observer.warned(its.subscription(), warning));
-            }
+    public void handled(DeliveryEvent.Handled event) {
+        of(event.subscription()).handled(clock.nanoTime(), event.elapsed());
+    }
+
+    @Override
+    public void delivered(DeliveryEvent.Delivered event) {
+        WatchedLatency its = of(event.subscription());
+        WindowWarning warning = its.delivered(clock.nanoTime(), event.elapsed());
+        if (warning != null) {
+            warn(its.subscription(), warning);
+            Boundary.notifySafely(observers, observer -> observer.warned(its.subscription(), warning));
         }
     }
 

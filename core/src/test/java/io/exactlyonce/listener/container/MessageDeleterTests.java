@@ -52,12 +52,10 @@ class MessageDeleterTests {
     private final FakeClock clock = new FakeClock();
     private final List<String> acknowledged = new CopyOnWriteArrayList<>();
 
-    private final DeliveryObserver observer = new DeliveryObserver() {
+    private final DeliveryObserver observer = new DeliveryEvent.SelectiveObserver() {
         @Override
-        public void on(DeliveryEvent event) {
-            if (event instanceof DeliveryEvent.Acknowledged confirmed) {
-                acknowledged.add(confirmed.delivery().receiptHandle());
-            }
+        public void acknowledged(DeliveryEvent.Acknowledged event) {
+            acknowledged.add(event.delivery().receiptHandle());
         }
     };
     private final ScriptedStore store = new ScriptedStore();

@@ -2,11 +2,9 @@ package io.exactlyonce.test.kit;
 
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimId;
-import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
-import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -23,7 +21,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Records the engine's reports about deliveries, and lets a test wait for them. */
-final class Journal implements DeliveryObserver {
+final class Journal implements DeliveryEvent.SelectiveObserver {
 
     private static final ThreadLocal<@Nullable List<Delivered>> CURRENT = new ThreadLocal<>();
 
@@ -179,18 +177,13 @@ final class Journal implements DeliveryObserver {
     }
 
     @Override
-    public void on(DeliveryEvent event) {
-        if (event instanceof DeliveryEvent.Parked parked) {
-            parked(parked.key());
-        } else if (event instanceof DeliveryEvent.Settled settled) {
-            settled(settled.delivery());
-        }
-    }
-
-    private void parked(ClaimKey key) {
+    public void parked(DeliveryEvent.Parked event) {
         receipts.values().stream()
-                .filter(delivered ->
-                        delivered.claim().map(ClaimId::key).filter(key::equals).isPresent())
+                .filter(delivered -> delivered
+                        .claim()
+                        .map(ClaimId::key)
+                        .filter(event.key()::equals)
+                        .isPresent())
                 .filter(delivered -> delivered
                         .delivery()
                         .filter(delivery -> delivery.state() == DeliveryState.FAILED)
@@ -198,7 +191,9 @@ final class Journal implements DeliveryObserver {
                 .forEach(Delivered::park);
     }
 
-    private void settled(Delivery delivery) {
+    @Override
+    public void settled(DeliveryEvent.Settled event) {
+        Delivery delivery = event.delivery();
         meet(delivery).ifPresent(delivered -> {
             Boundary.detach("A test's journal", delivery.ended().thenRun(() -> {
                 delivered.gone();
