@@ -7,10 +7,12 @@ import java.time.Duration;
  * a listener that blocks delays other events, but no delivery. If a thousand events wait, further ones are dropped. Run
  * longer work on your own thread.
  *
+ * <p>New kinds of events may follow, so code that distinguishes events ignores those it does not know.
+ *
  * <p>Keys may be personal data, so events contain the first 16 digits of the SHA-256 of scope and key, like log lines
  * and the MDC.
  */
-public sealed interface ExactlyOnceEvent {
+public interface ExactlyOnceEvent {
 
     /** Returns the listener's id. */
     String listener();
@@ -39,6 +41,15 @@ public sealed interface ExactlyOnceEvent {
      * @param key hashed
      */
     record ClaimLost(String listener, String queue, String key) implements ExactlyOnceEvent {}
+
+    /**
+     * A handler ran longer than its listener's timeout and was interrupted. Message and claim are no longer renewed, and
+     * the next attempt is in doubt unless this handler still completes. A batch has one event for each message.
+     *
+     * @param key hashed
+     * @param timeout of the listener
+     */
+    record HandlerTimedOut(String listener, String queue, String key, Duration timeout) implements ExactlyOnceEvent {}
 
     /**
      * A key waits for an operator's decision: it was just parked, or another of its messages arrived.

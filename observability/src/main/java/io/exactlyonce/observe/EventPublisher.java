@@ -9,6 +9,8 @@ import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.WindowObserver;
 import io.exactlyonce.window.WindowWarning;
+import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -71,6 +73,15 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
         publish(event.subscription(), event.key(), ExactlyOnceEvent.ClaimLost::new);
     }
 
+    @Override
+    public void timedOut(RenewalEvent.TimedOut event) {
+        Duration timeout = Objects.requireNonNull(event.subscription().timeout());
+        publish(
+                event.subscription(),
+                event.key(),
+                (listener, queue, key) -> new ExactlyOnceEvent.HandlerTimedOut(listener, queue, key, timeout));
+    }
+
     // Meters and log lines report the others; no application needs to react to them.
 
     @Override
@@ -96,9 +107,6 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
 
     @Override
     public void renewed(RenewalEvent.Renewed event) {}
-
-    @Override
-    public void timedOut(RenewalEvent.TimedOut event) {}
 
     @Override
     public void paused(RenewalEvent.Paused event) {}

@@ -10,6 +10,8 @@ import io.exactlyonce.renewal.RenewalEvent;
 import io.exactlyonce.renewal.RenewalEvent.Result;
 import io.exactlyonce.renewal.RenewalEvent.Target;
 import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.visibility.PollGate;
+import io.exactlyonce.visibility.QueueSettings;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -32,8 +34,13 @@ class EventPublisherTests {
     private final List<Object> published = new ArrayList<>();
     private final FakeClock clock = new FakeClock();
     private final EventPublisher publisher = new EventPublisher(published::add, Runnable::run, clock);
-    private final Subscription orders =
-            new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+    private final Subscription orders = new Subscription(
+            "fulfilment",
+            "orders",
+            new QueueSettings(VisibilityWindow.ofSeconds(30), null),
+            Duration.ofSeconds(20),
+            new ScriptedQueue(),
+            PollGate.OPEN);
 
     @Test
     void whatNeedsAReactionIsPublishedAndNothingElse() {
@@ -47,6 +54,7 @@ class EventPublisherTests {
         publisher.on(new RenewalEvent.Renewed(orders, Target.WINDOW, Result.LOST));
         publisher.on(new DeliveryEvent.Parked(orders, KEY));
         publisher.on(new RenewalEvent.ClaimLost(orders, KEY));
+        publisher.on(new RenewalEvent.TimedOut(orders, KEY));
         publisher.warned(orders, warning(WindowWarning.Kind.NEAR));
         publisher.warned(orders, warning(WindowWarning.Kind.BREACHED));
         publisher.warned(orders, warning(WindowWarning.Kind.RECOVERED));
@@ -58,6 +66,8 @@ class EventPublisherTests {
                         new ExactlyOnceEvent.KeyParked("fulfilment", "orders", KEY.shortHash()),
                         new ExactlyOnceEvent.KeyParked("fulfilment", "orders", KEY.shortHash()),
                         new ExactlyOnceEvent.ClaimLost("fulfilment", "orders", KEY.shortHash()),
+                        new ExactlyOnceEvent.HandlerTimedOut(
+                                "fulfilment", "orders", KEY.shortHash(), Duration.ofSeconds(20)),
                         new ExactlyOnceEvent.WindowNear(
                                 "fulfilment", "orders", Duration.ofSeconds(31), Duration.ofSeconds(30)),
                         new ExactlyOnceEvent.WindowBreached(

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.Claim;
+import io.exactlyonce.ExactlyOnceEvent.HandlerTimedOut;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.testing.SqsRequests;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.event.EventListener;
 
 /** Handlers that run longer than their listener's timeout. */
 @UsesSqs
@@ -37,6 +40,16 @@ class HandlerTimeoutIT {
 
     static class Obedient extends Recorder {
         private final CountDownLatch never = new CountDownLatch(1);
+        private final List<HandlerTimedOut> published = new CopyOnWriteArrayList<>();
+
+        List<HandlerTimedOut> published() {
+            return published;
+        }
+
+        @EventListener
+        void timedOut(HandlerTimedOut event) {
+            published.add(event);
+        }
 
         @ExactlyOnceListener(id = "orders", queueNames = "${test.queue}", key = "#order", timeout = "${test.timeout}")
         void handle(String order, Claim claim) throws InterruptedException {
@@ -95,6 +108,10 @@ class HandlerTimeoutIT {
                             "stopped, still holding its claim",
                             "attempt 2, in doubt true");
             assertThat(timeouts(application)).isEqualTo(1);
+            await().untilAsserted(() -> assertThat(
+                            application.bean(Obedient.class).published())
+                    .containsExactly(new HandlerTimedOut(
+                            "orders", queue, new ClaimKey(queue, "o1").shortHash(), Duration.ofSeconds(1))));
             assertThat(output).contains("listener 'orders' on queue '" + queue + "' runs longer than its timeout");
         }
     }
