@@ -15,7 +15,10 @@ import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.visibility.ScriptedQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
+import io.micrometer.context.ContextRegistry;
+import io.micrometer.context.ContextSnapshot;
 import io.micrometer.context.ContextSnapshotFactory;
+import io.micrometer.context.integration.Slf4jThreadLocalAccessor;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -86,6 +89,27 @@ class DeliveryLogContextTests {
 
         assertThat(MDC.get("key")).isEqualTo("the application's");
         assertThat(MDC.get("claim")).isNull();
+    }
+
+    /** An application may propagate names of its own by Micrometer's accessor: two accessors of one key replace each other. */
+    @Test
+    void applicationsOwnAccessorOfTheLogContextStaysBesideOurs() {
+        ContextRegistry registry = new ContextRegistry()
+                .loadThreadLocalAccessors()
+                .registerThreadLocalAccessor(new Slf4jThreadLocalAccessor("tenant"));
+        MDC.put("tenant", "t1");
+        context.handling(List.of(delivery));
+        ContextSnapshot captured = ContextSnapshotFactory.builder()
+                .contextRegistry(registry)
+                .build()
+                .captureAll();
+        MDC.clear();
+
+        captured.wrap(() -> {
+                    assertThat(MDC.get("tenant")).isEqualTo("t1");
+                    assertThat(MDC.get("attempt")).isEqualTo("2");
+                })
+                .run();
     }
 
     @Test
