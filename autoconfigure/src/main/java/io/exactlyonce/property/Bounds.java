@@ -1,10 +1,9 @@
 package io.exactlyonce.property;
 
 import java.time.Duration;
-import java.util.Locale;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.format.annotation.DurationFormat.Unit;
 
 /** Checks values against their bounds. Exceptions name value, bound and remedy. */
 public final class Bounds {
@@ -49,20 +48,16 @@ public final class Bounds {
         }
     }
 
+    /** Writes a length of time as Spring Boot reads it: a number and one unit, the longest that fits. */
     private static String text(Object value) {
-        if (value instanceof Duration duration) {
-            if (duration.toNanosPart() != 0) {
-                return duration.toMillis() + "ms";
-            }
-            // The longest unit that fits: Spring reads a number with one unit.
-            long seconds = duration.toSeconds();
-            return Stream.of(TimeUnit.DAYS, TimeUnit.HOURS, TimeUnit.MINUTES)
-                    .filter(unit -> seconds != 0 && seconds % unit.toSeconds(1) == 0)
-                    .findFirst()
-                    .map(unit -> seconds / unit.toSeconds(1)
-                            + unit.name().substring(0, 1).toLowerCase(Locale.ROOT))
-                    .orElse(seconds + "s");
+        if (!(value instanceof Duration duration)) {
+            return String.valueOf(value);
         }
-        return String.valueOf(value);
+        return Stream.of(Unit.DAYS, Unit.HOURS, Unit.MINUTES)
+                .filter(unit -> !duration.isZero()
+                        && duration.equals(Duration.of(unit.longValue(duration), unit.asChronoUnit())))
+                .findFirst()
+                .orElse(duration.toNanosPart() == 0 ? Unit.SECONDS : Unit.MILLIS)
+                .print(duration);
     }
 }
