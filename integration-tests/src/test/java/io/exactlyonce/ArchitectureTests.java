@@ -35,6 +35,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
+import org.springframework.core.NestedExceptionUtils;
 
 /** A rule that matches no class at all fails, which is ArchUnit's default. */
 @AnalyzeClasses(
@@ -327,6 +328,11 @@ class ArchitectureTests {
     @ArchTest
     static final ArchRule engineTakesItsClockFromOutside =
             noClasses().that().resideInAnyPackage(ENGINE).should().callMethod(System.class, "nanoTime");
+
+    /** Spring's look for the last cause does not end if the causes form a circle: {@code Causes} is bounded. */
+    @ArchTest
+    static final ArchRule causesAreBounded =
+            noClasses().should().dependOnClassesThat(assignableTo(NestedExceptionUtils.class));
 
     private static String room(String name) {
         return name.isEmpty() ? BASE : BASE + "." + name;

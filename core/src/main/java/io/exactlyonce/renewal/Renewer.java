@@ -1,6 +1,7 @@
 package io.exactlyonce.renewal;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimId;
@@ -30,7 +31,6 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.NestedExceptionUtils;
 
 /**
  * Renews the visibility timeouts and leases of all deliveries of an application, and ends the time of handlers. Due and nearly due
@@ -286,8 +286,7 @@ public final class Renewer {
             log.warn(
                     "Renewing {} leases failed; renewals are retried until they expire: {}",
                     unanswered.size(),
-                    OneLine.of(
-                            NestedExceptionUtils.getMostSpecificCause(failure).toString(), LONGEST_REASON),
+                    OneLine.of(Causes.root(failure).toString(), LONGEST_REASON),
                     isTold ? null : PrintableException.of(failure));
         }
         isTold = failure != null;

@@ -3,11 +3,13 @@ package io.exactlyonce.primary;
 import com.zaxxer.hikari.HikariConfigMXBean;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.SQLExceptionOverride;
+import io.exactlyonce.boundary.Causes;
 import java.net.SocketTimeoutException;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -15,7 +17,6 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.jdbc.DataSourceUnwrapper;
-import org.springframework.core.NestedExceptionUtils;
 
 /**
  * A small connection pool for claims alone. Slow handlers cannot exhaust it, so leases are renewed in time.
@@ -335,17 +336,16 @@ public final class ClaimPool implements AutoCloseable {
     public static boolean isStale(Throwable failure) {
         String state = sqlState(failure);
         return (state.startsWith("08") || SERVER_GONE.contains(state))
-                && !(NestedExceptionUtils.getMostSpecificCause(failure) instanceof SocketTimeoutException);
+                && !(Causes.root(failure) instanceof SocketTimeoutException);
     }
 
     /** Returns the outermost SQLSTATE of a failure and its causes; empty if there is none. */
     public static String sqlState(Throwable failure) {
-        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SQLException sql && sql.getSQLState() != null) {
-                return sql.getSQLState();
-            }
-        }
-        return "";
+        return Causes.of(failure)
+                .map(cause -> cause instanceof SQLException sql ? sql.getSQLState() : null)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse("");
     }
 
     /**

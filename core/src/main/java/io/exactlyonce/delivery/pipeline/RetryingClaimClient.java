@@ -34,7 +34,6 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.util.backoff.BackOffExecution;
 import org.springframework.util.backoff.ExponentialBackOff;
 
@@ -252,7 +251,7 @@ public final class RetryingClaimClient {
     static String why(@Nullable Throwable failure) {
         return failure == null
                 ? ""
-                : NestedExceptionUtils.getMostSpecificCause(failure)
+                : Causes.root(failure)
                         .toString()
                         .lines()
                         .findFirst()

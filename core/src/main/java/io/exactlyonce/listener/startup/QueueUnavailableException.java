@@ -15,7 +15,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.NestedExceptionUtils;
 import software.amazon.awssdk.awscore.AwsServiceClientConfiguration;
 import software.amazon.awssdk.core.exception.ApiCallAttemptTimeoutException;
 import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
@@ -161,7 +160,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                                 problem.description,
                                 region,
                                 endpoint == null ? "of AWS for that region, as none is set" : endpoint,
-                                text(NestedExceptionUtils.getMostSpecificCause(cause))),
+                                text(Causes.root(cause))),
                 (endpoint == null ? problem.remedy : problem.remedyWithEndpoint)
                         .replace("%endpoint%", String.valueOf(endpoint))
                         .replace("%region%", region)

@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.primary.PgCatalog;
@@ -204,7 +205,7 @@ public final class ClaimTable {
 
     /** Returns whether a statement has failed because of this table's indexes, or those of one of its partitions. */
     public boolean isCauseOf(Exception failure) {
-        for (@Nullable Throwable cause = failure; cause != null; cause = cause.getCause()) {
+        for (Throwable cause : Causes.of(failure).toList()) {
             if (cause instanceof PSQLException refusal && refusal.getServerErrorMessage() != null) {
                 ServerErrorMessage error = refusal.getServerErrorMessage();
                 return error.getTable() != null

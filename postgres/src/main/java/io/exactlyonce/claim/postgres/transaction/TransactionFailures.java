@@ -7,7 +7,6 @@ import io.exactlyonce.primary.ClaimPool;
 import java.sql.SQLException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.NestedExceptionUtils;
 import org.springframework.dao.DataAccessException;
 import org.springframework.dao.NonTransientDataAccessResourceException;
 import org.springframework.dao.RecoverableDataAccessException;
@@ -140,9 +139,7 @@ final class TransactionFailures {
                             .formatted(transaction, swallowed(failure)),
                     failure);
         }
-        boolean isOfClaims = String.valueOf(
-                        NestedExceptionUtils.getMostSpecificCause(failure).getMessage())
-                .contains(database.tableName());
+        boolean isOfClaims = String.valueOf(Causes.root(failure).getMessage()).contains(database.tableName());
         return isOfClaims && failure instanceof BadSqlGrammarException ? session(transaction, state, failure) : null;
     }
 
