@@ -27,6 +27,7 @@ import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.beans.factory.config.EmbeddedValueResolver;
 import org.springframework.core.ResolvableType;
+import org.springframework.format.annotation.DurationFormat;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.messaging.handler.invocation.HandlerMethodArgumentResolver;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
@@ -48,8 +49,6 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
                     + "options, in a second bean, and name that one in factory: @Bean ExactlyOnceContainerFactory "
                     + "prepared(ExactlyOnceContainerFactoryConfigurer configurer, @Qualifier(\"%1$s\") "
                     + "SqsMessageListenerContainerFactory<?> original) { return configurer.prepare(original); }";
-
-    private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(1);
 
     /**
      * Reads a method.
@@ -180,28 +179,23 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
             timeout = Duration.ZERO;
         }
         declared.refuseIf(
-                timeout.compareTo(SHORTEST_TIMEOUT) < 0 || timeout.compareTo(VisibilityWindow.CEILING) > 0,
-                "its timeout '%s' is not a duration from 1s to 12h".formatted(text),
+                timeout.compareTo(VisibilityWindow.SHORTEST) < 0 || timeout.compareTo(VisibilityWindow.CEILING) > 0,
+                "its timeout '%s' is not a duration from %s to %s"
+                        .formatted(text, print(VisibilityWindow.SHORTEST), print(VisibilityWindow.CEILING)),
                 "write a number with a unit, such as 90s or 5m, or leave the timeout out");
         return timeout;
+    }
+
+    private static String print(Duration bound) {
+        return DurationFormatterUtils.print(bound, DurationFormat.Style.COMPOSITE);
     }
 
     private InDoubtSettings doubt(ListenerDeclaration declared) {
         ExactlyOnceListener says = declared.annotation();
         String name = resolve(says.reconciler());
-        boolean reconciles = says.whenInDoubt() == InDoubtPolicy.RECONCILE;
-        declared.refuseIf(
-                reconciles && says.effects() == Effects.DATABASE,
-                "whenInDoubt = RECONCILE has no meaning with effects = DATABASE, which leaves no key in doubt",
-                "leave whenInDoubt out");
-        declared.refuseIf(
-                !reconciles && !name.isBlank(),
-                "it names the reconciler '%s', which is never called with whenInDoubt = %s"
-                        .formatted(name, says.whenInDoubt()),
-                "set whenInDoubt = RECONCILE, or leave reconciler out");
         return new InDoubtSettings(
                 says.whenInDoubt(),
-                reconciles
+                says.whenInDoubt() == InDoubtPolicy.RECONCILE
                         ? bean(
                                 declared,
                                 "whenInDoubt = RECONCILE",
@@ -225,15 +219,10 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
     }
 
     private @Nullable ClaimTransaction transaction(Object bean, ListenerDeclaration declared) {
-        String name = resolve(declared.annotation().transactionManager());
         if (declared.annotation().effects() == Effects.EXTERNAL) {
-            declared.refuseIf(
-                    !name.isEmpty(),
-                    "transactionManager = \"%s\" has no meaning with effects = EXTERNAL, whose claims have transactions of their own"
-                            .formatted(name),
-                    "leave it out, or set effects = DATABASE");
             return null;
         }
+        String name = resolve(declared.annotation().transactionManager());
         PlatformTransactionManager manager = bean(
                 declared,
                 "effects = DATABASE",

@@ -7,6 +7,8 @@ import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMod
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
+import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.delivery.UnfinishedWork;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -68,6 +70,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
 
     /** @param bean the proxy that containers call */
     void requireFit(Object bean) {
+        requireFitAttributes();
         requireSupportedShape();
         requireNoAcknowledgement();
         AdviceRules advice = AdviceRules.of(declared, ListenerProxies.of(bean));
@@ -84,6 +87,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
     boolean checkObserved(Class<?> type) {
         boolean hasFitShape = isFit(this::requireSupportedShape);
         boolean leavesAcknowledgement = isFit(this::requireNoAcknowledgement);
+        isFit(this::requireFitAttributes);
         isFit(() -> requireInterceptable(type));
         isFit(() -> requireProxyable(declared, type));
         return hasFitShape && leavesAcknowledgement;
@@ -114,6 +118,28 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 "a private, final or static method, or one without a modifier in another package than %s, bypasses the proxy, so the handler would run unclaimed"
                         .formatted(type.getName()),
                 "make it a non-final instance method that is public or protected");
+    }
+
+    /** Rejects combinations of attributes of which one has no meaning. */
+    private void requireFitAttributes() {
+        ExactlyOnceListener says = declared.annotation();
+        boolean reconciles = says.whenInDoubt() == InDoubtPolicy.RECONCILE;
+        String reconciler = properties.resolveRequiredPlaceholders(says.reconciler());
+        String manager = properties.resolveRequiredPlaceholders(says.transactionManager());
+        refuseIf(
+                reconciles && says.effects() == Effects.DATABASE,
+                "whenInDoubt = RECONCILE has no meaning with effects = DATABASE, which leaves no key in doubt",
+                "leave whenInDoubt out");
+        refuseIf(
+                !reconciles && !reconciler.isBlank(),
+                "it names the reconciler '%s', which is never called with whenInDoubt = %s"
+                        .formatted(reconciler, says.whenInDoubt()),
+                "set whenInDoubt = RECONCILE, or leave reconciler out");
+        refuseIf(
+                says.effects() == Effects.EXTERNAL && !manager.isEmpty(),
+                "transactionManager = \"%s\" has no meaning with effects = EXTERNAL, whose claims have transactions of their own"
+                        .formatted(manager),
+                "leave it out, or set effects = DATABASE");
     }
 
     private void requireSupportedShape() {

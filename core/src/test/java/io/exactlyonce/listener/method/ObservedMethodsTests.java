@@ -13,7 +13,9 @@ import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.Claim;
+import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.Mode;
 import io.exactlyonce.OutputCaptureExtension;
@@ -70,6 +72,9 @@ class ObservedMethodsTests {
         @SqsListener(queueNames = "orders", acknowledgementMode = "ALWAYS", factory = CONTAINER_FACTORY)
         void always(String order) {}
 
+        @ExactlyOnceListener(queueNames = "orders", effects = Effects.DATABASE, whenInDoubt = InDoubtPolicy.RECONCILE)
+        void contradictory(String order) {}
+
         @ExactlyOnceListener(queueNames = "orders")
         private void hidden(String order) {}
 
@@ -113,6 +118,7 @@ class ObservedMethodsTests {
             untyped | false | its list does not name the type of the payloads
             future | false | it returns java.util.concurrent.Future
             always | false | its acknowledgementMode is ALWAYS
+            contradictory | true | whenInDoubt = RECONCILE has no meaning with effects = DATABASE
             hidden | true | a private, final or static method
             """)
     void whatEnforcingRefusesIsObservedAndTold(
