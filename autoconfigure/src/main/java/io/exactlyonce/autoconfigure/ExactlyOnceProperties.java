@@ -71,7 +71,7 @@ public record ExactlyOnceProperties(
         Duration lag = datasource.replicaLagInterval();
         require("exactly-once.datasource.replica-lag-interval", lag.isZero() ? null : lag, SECOND, Duration.ofHours(1));
 
-        require("exactly-once.renewal.at", renewal.at(), 0.1, 0.8);
+        require("exactly-once.renewal.at", renewal.at(), RenewalSchedule.EARLIEST, RenewalSchedule.LATEST);
         // One statement peeks at all of them, and its advisory locks must fit into PostgreSQL's table of locks.
         require("exactly-once.retry.max-waiting", retry.maxWaiting(), 0, 5_000);
 
@@ -162,11 +162,11 @@ public record ExactlyOnceProperties(
             String kept = claims + "retention";
             String first = retries + "initial-delay";
             String last = retries + "max-delay";
-            require(claims + "timeout", timeout, SECOND, VisibilityWindow.CEILING);
-            require(leased, lease, SECOND, VisibilityWindow.CEILING);
+            require(claims + "timeout", timeout, VisibilityWindow.SHORTEST, VisibilityWindow.CEILING);
+            require(leased, lease, VisibilityWindow.SHORTEST, VisibilityWindow.CEILING);
             require(kept, retention, MINUTE, Duration.ofDays(3650));
-            require(first, retry.initialDelay, SECOND, VisibilityWindow.CEILING);
-            require(last, retry.maxDelay, SECOND, VisibilityWindow.CEILING);
+            require(first, retry.initialDelay, VisibilityWindow.SHORTEST, VisibilityWindow.CEILING);
+            require(last, retry.maxDelay, VisibilityWindow.SHORTEST, VisibilityWindow.CEILING);
             requireOrder(last, retry.maxDelay, first, retry.initialDelay, "the delay could not grow");
             requireOrder(kept, retention, leased, lease, "a worker could find its key forgotten during its lease");
             requireOrder(kept, retention, last, retry.maxDelay, "a duplicate returned for so long is handled again");
@@ -223,12 +223,10 @@ public record ExactlyOnceProperties(
         private static final String TABLE_NAME = "exactly-once.claim.table-name";
 
         public Claim {
-            if (!tableName.matches(ClaimTable.NAME_PATTERN)) {
+            if (!ClaimTable.isName(tableName)) {
                 throw new InvalidPropertyException(
                         TABLE_NAME,
-                        ("%s (%s) must be a table, or a schema and a table such as shop.claims, out of lower-case letters, digits"
-                                        + " and '_', at most 50 for the table and 63 for the schema")
-                                .formatted(TABLE_NAME, tableName),
+                        "%s (%s) must be %s".formatted(TABLE_NAME, tableName, ClaimTable.NAME_FORM),
                         "write it as PostgreSQL lists it, without quotation marks, and rename a table whose name needs them");
             }
             if (store == Store.DYNAMODB && !tableName.equals(ClaimTable.DEFAULT_NAME)) {

@@ -6,12 +6,17 @@ import java.time.Duration;
  * When to renew, and when to try again. Pure arithmetic.
  *
  * @param enabled whether anything is renewed at all; if not, visibility timeouts and leases last for their length, once
- * @param at the part of a visibility timeout after which it is renewed, from 0.05 to 0.9; half of it by default, so that a
+ * @param at the part of a visibility timeout after which it is renewed, from 0.1 to 0.8; half of it by default, so that a
  *     renewal that fails leaves as much time again for further attempts
  * @param jitter the part of that interval by which each delivery renews earlier, from 0 to 0.5, so that deliveries
  *     received together are not renewed in one burst forever
  */
 public record RenewalSchedule(boolean enabled, double at, double jitter) {
+
+    /** The bounds of {@code at}, also for its property. */
+    public static final double EARLIEST = 0.1;
+
+    public static final double LATEST = 0.8;
 
     /** No delivery is renewed more often than this, except where its visibility timeout is shorter than twice of it. */
     static final Duration SHORTEST_INTERVAL = Duration.ofSeconds(1);
@@ -19,7 +24,7 @@ public record RenewalSchedule(boolean enabled, double at, double jitter) {
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(100);
 
     public RenewalSchedule {
-        requireWithin("at", at, 0.05, 0.9);
+        requireWithin("at", at, EARLIEST, LATEST);
         requireWithin("jitter", jitter, 0, 0.5);
     }
 

@@ -26,7 +26,7 @@ class RenewalScheduleTests {
     }
 
     @ParameterizedTest
-    @CsvSource({"43200, 0.05, 0.5", "5, 0.05, 0.5", "2, 0.5, 0.1"})
+    @CsvSource({"43200, 0.1, 0.5", "5, 0.1, 0.5", "2, 0.5, 0.1"})
     void noIntervalIsShorterThanASecond(long window, double at, double jitter) {
         Duration interval = new RenewalSchedule(at, jitter).interval(Duration.ofSeconds(window), ALMOST_ONE);
 
@@ -77,8 +77,8 @@ class RenewalScheduleTests {
 
     @ParameterizedTest
     @CsvSource({
-        "at, 0.04, 0.1",
-        "at, 0.91, 0.1",
+        "at, 0.09, 0.1",
+        "at, 0.81, 0.1",
         "jitter, 0.5, -0.01",
         "jitter, 0.5, NaN",
     })

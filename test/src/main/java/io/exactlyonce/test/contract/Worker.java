@@ -52,7 +52,7 @@ final class Worker {
     private static final DeliveryObservers NOTHING = new DeliveryObservers(List.of());
     private static final StoredResults RESULTS = new StoredResults(new Texts(), Long.MAX_VALUE);
     private static final RetryBackoff BACKOFF = new RetryBackoff(Duration.ofSeconds(1), Duration.ofMinutes(1), () -> 0);
-    private static final RenewalSchedule SOON = new RenewalSchedule(0.05, 0);
+    private static final RenewalSchedule SOON = new RenewalSchedule(RenewalSchedule.EARLIEST, 0);
     private static final Duration TICK = Duration.ofMillis(100);
 
     private final Way way;
