@@ -1,5 +1,7 @@
 /**
- * The API for applications: the annotation, the handler's claim, operations and exceptions. It uses no other package.
+ * The API for applications: the annotation, the handler's claim, operations and exceptions.
+ *
+ * <p>This package uses no other package.
  */
 @NullMarked
 package io.exactlyonce;

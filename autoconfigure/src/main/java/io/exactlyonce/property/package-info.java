@@ -1,4 +1,8 @@
-/** Validates names and values of properties. Internal, for the wiring of this module and of stores' modules. */
+/**
+ * Validates names and values of properties. Internal, for the wiring of this module and of stores' modules.
+ *
+ * <p>This package uses {@code io.exactlyonce}.
+ */
 @NullMarked
 package io.exactlyonce.property;
 

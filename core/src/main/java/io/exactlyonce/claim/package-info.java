@@ -1,6 +1,7 @@
 /**
- * Claims on idempotency keys: the contract of their store, and its values. It uses only the API package, and neither
- * Spring nor JDBC.
+ * Claims on idempotency keys: the contract of their store, and its values. Depends on neither Spring nor JDBC.
+ *
+ * <p>This package uses {@code io.exactlyonce} and {@code time}.
  */
 @NullMarked
 package io.exactlyonce.claim;

@@ -1,6 +1,8 @@
 /**
- * A delivery: its state, its decisions, and the policies that decide. It uses {@code claim} and {@code renewal}, and
- * depends on neither Spring Cloud AWS nor SQL.
+ * A delivery: its state, its decisions, and the policies that decide. Depends on neither Spring Cloud AWS nor SQL.
+ *
+ * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.transaction}, {@code fingerprint},
+ * {@code renewal}, {@code time} and {@code visibility}.
  */
 @NullMarked
 package io.exactlyonce.delivery;

@@ -1,4 +1,8 @@
-/** Internal: the content by which two messages of one key are compared, and its SHA-256. */
+/**
+ * Internal: the content by which two messages of one key are compared, and its SHA-256.
+ *
+ * <p>This package uses no other package.
+ */
 @NullMarked
 package io.exactlyonce.fingerprint;
 

@@ -1,6 +1,9 @@
 /**
- * Configures Spring Cloud AWS's containers for annotated methods. Only this package and its sub-packages depend on
- * Spring Cloud AWS.
+ * Configures Spring Cloud AWS's containers for annotated methods. Only this package, its sub-packages and the
+ * annotation depend on Spring Cloud AWS.
+ *
+ * <p>This package uses {@code io.exactlyonce}, {@code claim.transaction}, {@code listener.container},
+ * {@code listener.message}, {@code listener.method}, {@code listener.observed} and {@code listener.startup}.
  */
 @NullMarked
 package io.exactlyonce.listener;

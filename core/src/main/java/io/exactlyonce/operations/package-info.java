@@ -1,6 +1,8 @@
 /**
- * Code outside a listener, run once per key: {@link io.exactlyonce.ExactlyOnceOperations}. It uses {@code claim},
- * {@code delivery}, {@code fingerprint} and {@code renewal}.
+ * Code outside a listener, run once per key: {@link io.exactlyonce.ExactlyOnceOperations}.
+ *
+ * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.transaction}, {@code delivery},
+ * {@code delivery.pipeline}, {@code fingerprint}, {@code renewal} and {@code time}.
  */
 @NullMarked
 package io.exactlyonce.operations;

@@ -1,6 +1,7 @@
 /**
- * Internal: settings of PostgreSQL that properties name, also in applications without the module {@code postgres}. Uses no
- * other package.
+ * Internal: settings of PostgreSQL that properties name, also in applications without the module {@code postgres}.
+ *
+ * <p>This package uses no other package.
  */
 @NullMarked
 package io.exactlyonce.postgres;

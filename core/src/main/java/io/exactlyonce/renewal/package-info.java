@@ -1,6 +1,7 @@
 /**
- * Renews visibility timeouts and leases while deliveries are in flight. It uses {@code visibility}, and of {@code
- * claim} the contract.
+ * Renews visibility timeouts and leases while deliveries are in flight, and interrupts handlers at their timeout.
+ *
+ * <p>This package uses {@code claim}, {@code time} and {@code visibility}.
  */
 @NullMarked
 package io.exactlyonce.renewal;

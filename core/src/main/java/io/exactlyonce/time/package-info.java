@@ -1,4 +1,8 @@
-/** The engine's clock and random numbers, which tests can control. It uses only the package {@code boundary}. */
+/**
+ * The engine's clock and random numbers, which tests can control.
+ *
+ * <p>This package uses no other package.
+ */
 @NullMarked
 package io.exactlyonce.time;
 

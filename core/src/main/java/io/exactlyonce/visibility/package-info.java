@@ -1,6 +1,7 @@
 /**
- * The visibility of messages in SQS: visibility timeouts, and requests that change them or delete. It uses no other
- * package of ours.
+ * The visibility of messages in SQS: visibility timeouts, and requests that change them or delete.
+ *
+ * <p>This package uses no other package.
  */
 @NullMarked
 package io.exactlyonce.visibility;

@@ -1,4 +1,9 @@
-/** Actuator for operators: the endpoint {@code exactlyonce}, and the health of claims. */
+/**
+ * Actuator for operators: the endpoint {@code exactlyonce}, and the health of claims.
+ *
+ * <p>This package uses {@code io.exactlyonce}, {@code audit}, {@code claim}, {@code delivery}, {@code observe},
+ * {@code observed}, {@code renewal}, {@code visibility} and {@code window}.
+ */
 @NullMarked
 package io.exactlyonce.actuate;
 

@@ -1,4 +1,9 @@
-/** Meters. The only importer of Micrometer's meters; it observes, and no package but the wiring uses it. */
+/**
+ * Meters. The only package that depends on Micrometer's meters; no package but the wiring uses it.
+ *
+ * <p>This package uses {@code audit}, {@code claim}, {@code claim.postgres}, {@code delivery}, {@code observed},
+ * {@code primary}, {@code renewal}, {@code visibility} and {@code window}.
+ */
 @NullMarked
 package io.exactlyonce.metrics;
 

@@ -1,6 +1,9 @@
 /**
  * Observes deliveries: the log's context, observations (spans), application events, and counts and log lines of
- * prevented repeats. It uses no meters.
+ * prevented repeats. Depends on no meters.
+ *
+ * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code delivery}, {@code listener.message},
+ * {@code renewal}, {@code time}, {@code visibility} and {@code window}.
  */
 @NullMarked
 package io.exactlyonce.observe;

@@ -1,6 +1,8 @@
 /**
  * Compares queues' visibility timeouts with the latency of deliveries: warns before deliveries outlast them, and
  * recommends better ones.
+ *
+ * <p>This package uses {@code delivery}, {@code time} and {@code visibility}.
  */
 @NullMarked
 package io.exactlyonce.window;

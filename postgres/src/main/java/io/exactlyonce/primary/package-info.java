@@ -1,6 +1,8 @@
 /**
  * A small connection pool that reaches only the primary and connects as the application connects, and the proof that it
- * does. It uses only the base package and {@code postgres}.
+ * does.
+ *
+ * <p>This package uses {@code io.exactlyonce} and {@code postgres}.
  */
 @NullMarked
 package io.exactlyonce.primary;

@@ -1,6 +1,8 @@
 /**
- * Group commit: calls of many threads share a store's transactions. Internal; it uses the contract in {@code claim}, the clock
- * and the boundary, and neither Spring nor JDBC.
+ * Internal: group commit, in which calls of many threads share a store's transactions. Depends on neither Spring nor
+ * JDBC.
+ *
+ * <p>This package uses {@code claim} and {@code time}.
  */
 @NullMarked
 package io.exactlyonce.claim.groupcommit;

@@ -1,6 +1,8 @@
 /**
- * Claims within the transactions of the application: what a handler with {@code effects = DATABASE} needs of a store. Uses
- * {@code claim}, and Spring's transactions.
+ * Claims within the transactions of the application: what a handler with {@code effects = DATABASE} needs of a store.
+ * Depends on Spring's transactions.
+ *
+ * <p>This package uses {@code io.exactlyonce} and {@code claim}.
  */
 @NullMarked
 package io.exactlyonce.claim.transaction;

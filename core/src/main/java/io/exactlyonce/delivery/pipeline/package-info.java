@@ -1,4 +1,9 @@
-/** The steps of a delivery: claim, handle, record, settle. Begin here; it uses {@code delivery}. */
+/**
+ * The steps of a delivery: claim, admit, handle, record, settle. Begin here.
+ *
+ * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.transaction}, {@code delivery},
+ * {@code renewal}, {@code time} and {@code visibility}.
+ */
 @NullMarked
 package io.exactlyonce.delivery.pipeline;
 

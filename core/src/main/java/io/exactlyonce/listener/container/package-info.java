@@ -1,6 +1,8 @@
 /**
- * One queue of a listener in Spring Cloud AWS's container: poll, back pressure, handlers, deletes, stop. Internal; it
- * hands deliveries to {@code delivery.pipeline}.
+ * Internal: one queue of a listener in Spring Cloud AWS's container: poll, back pressure, handlers, deletes, stop.
+ *
+ * <p>This package uses {@code io.exactlyonce}, {@code delivery}, {@code delivery.pipeline}, {@code listener.message},
+ * {@code listener.method}, {@code listener.startup}, {@code time} and {@code visibility}.
  */
 @NullMarked
 package io.exactlyonce.listener.container;

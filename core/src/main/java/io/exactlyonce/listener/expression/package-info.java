@@ -1,6 +1,8 @@
 /**
- * The expressions that name a message's key and fingerprint: parsed and read when the application starts, evaluated for each message.
- * Internal; it uses {@code listener.message}.
+ * Internal: the expressions that name a message's key and fingerprint, parsed and read when the application starts, and
+ * evaluated for each message.
+ *
+ * <p>This package uses {@code io.exactlyonce}, {@code claim} and {@code listener.message}.
  */
 @NullMarked
 package io.exactlyonce.listener.expression;

@@ -1,4 +1,8 @@
-/** SQS's message to Spring's, with its delivery in a header. Internal; it uses {@code delivery}. */
+/**
+ * Internal: SQS's message to Spring's, with its delivery in a header.
+ *
+ * <p>This package uses {@code delivery} and {@code visibility}.
+ */
 @NullMarked
 package io.exactlyonce.listener.message;
 

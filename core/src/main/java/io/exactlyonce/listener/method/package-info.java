@@ -1,6 +1,9 @@
 /**
- * The annotated method: read, checked, and called under a claim. Internal; it uses {@code delivery.pipeline},
- * {@code listener.expression} and {@code listener.message}.
+ * Internal: the annotated method, read, checked, and called under a claim.
+ *
+ * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.transaction}, {@code delivery},
+ * {@code delivery.pipeline}, {@code fingerprint}, {@code listener.expression}, {@code listener.message},
+ * {@code observed} and {@code visibility}.
  */
 @NullMarked
 package io.exactlyonce.listener.method;

@@ -1,6 +1,9 @@
 /**
- * Listeners in observe mode: Spring Cloud AWS's own containers, with observation of each message and its handler's
- * outcome. Internal; it uses {@code observed}, and {@code delivery} to read what a handler threw.
+ * Internal: listeners in observe mode, which are Spring Cloud AWS's own containers with observation of each message and
+ * its handler's outcome.
+ *
+ * <p>This package uses {@code delivery}, {@code listener.message}, {@code listener.method}, {@code listener.startup},
+ * {@code observed} and {@code visibility}.
  */
 @NullMarked
 package io.exactlyonce.listener.observed;

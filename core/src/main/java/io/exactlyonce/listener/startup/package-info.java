@@ -1,7 +1,9 @@
 /**
- * The diagnosis at a listener's startup: a summary of each listener, settings that do not apply, queues and pools that
- * listeners share, and queues that are unavailable. Internal; it uses {@code listener.method}, {@code delivery} and
- * {@code visibility}, and {@code listener.container} uses it.
+ * Internal: the diagnosis at a listener's startup: a summary of each listener, settings that do not apply, queues and
+ * pools that listeners share, and queues that are unavailable.
+ *
+ * <p>This package uses {@code io.exactlyonce}, {@code claim.transaction}, {@code delivery}, {@code listener.method},
+ * {@code renewal} and {@code visibility}.
  */
 @NullMarked
 package io.exactlyonce.listener.startup;

@@ -1,4 +1,9 @@
-/** Claims in the application's own transactions, for {@code effects = DATABASE}. Internal. */
+/**
+ * Claims in the application's own transactions, for {@code effects = DATABASE}. Internal.
+ *
+ * <p>This package uses {@code claim}, {@code claim.postgres}, {@code claim.transaction}, {@code postgres} and
+ * {@code primary}.
+ */
 @NullMarked
 package io.exactlyonce.claim.postgres.transaction;
 
