@@ -49,10 +49,10 @@ public record ActionExecutor(
         results.requireReadable(type);
         ClaimKey key = wanted.key();
         ClaimRequest request = terms.request(wanted);
-        long begun = clock.nanoTime();
+        long askedAt = clock.nanoTime();
         ClaimOutcome outcome = claims.awaitClaim(request);
         if (outcome instanceof Acquired acquired) {
-            return run(request, wanted.doubt(), begun, acquired, type, action);
+            return run(request, wanted.doubt(), askedAt, acquired, type, action);
         }
         if (outcome instanceof AlreadyCompleted completed) {
             return results.read(key, completed.result(), type);
@@ -78,13 +78,13 @@ public record ActionExecutor(
     private <T, X extends Throwable> @Nullable T run(
             ClaimRequest request,
             InDoubtSettings doubt,
-            long begun,
+            long askedAt,
             Acquired acquired,
             Class<T> type,
             Action<T, X> action)
             throws X {
         Cancellation call = new Cancellation();
-        Lease lease = renewer.renewLease(request.id(), request.lease(), begun, call::stop);
+        Lease lease = renewer.renewLease(request.id(), request.lease(), askedAt, call::stop);
         try {
             HeldClaim claim = new HeldClaim(request.id(), acquired, lease::isHeld, () -> claims.fence(request.id()));
             T result = act(request.id(), doubt, claim, lease, call, action);

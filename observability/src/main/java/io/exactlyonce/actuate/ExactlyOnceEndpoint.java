@@ -200,12 +200,12 @@ public final class ExactlyOnceEndpoint {
     private WebEndpointResponse<OperationResponseBody> redrive(
             String asking, String listener, List<Subscription> named) {
         log.warn("{} asked to redrive the dead letters of listener '{}'", asking, listener);
-        Redrives begun = redrives.start(named);
-        if (begun.redriven().isEmpty() && begun.refused().isEmpty()) {
+        Redrives started = redrives.start(named);
+        if (started.redriven().isEmpty() && started.refused().isEmpty()) {
             return Refused.of(CONFLICT, "no queue of this listener has a dead-letter queue that this instance knows");
         }
         return new WebEndpointResponse<>(
-                begun, begun.refused().isEmpty() ? WebEndpointResponse.STATUS_OK : BAD_GATEWAY);
+                started, started.refused().isEmpty() ? WebEndpointResponse.STATUS_OK : BAD_GATEWAY);
     }
 
     private static String asking(SecurityContext security) {

@@ -83,13 +83,13 @@ final class ListenerMeters extends Meters {
 
     private volatile Subscription current;
 
-    ListenerMeters(MeterRegistry registry, Subscription begun, WindowWatch watch) {
-        super(registry, "listener", begun.listener(), "queue", begun.queue());
-        current = begun;
-        levels.add(begun.levels());
+    ListenerMeters(MeterRegistry registry, Subscription subscription, WindowWatch watch) {
+        super(registry, "listener", subscription.listener(), "queue", subscription.queue());
+        current = subscription;
+        levels.add(subscription.levels());
         Duration[] windows = DoubleStream.of(BUCKETS)
                 .mapToObj(part -> Duration.ofMillis(
-                        Math.round(part * begun.settings().window().length().toMillis())))
+                        Math.round(part * subscription.settings().window().length().toMillis())))
                 .toArray(Duration[]::new);
         delivery = timer("exactly.once.delivery", windows);
         handler = timer("exactly.once.handler", windows);
@@ -107,8 +107,8 @@ final class ListenerMeters extends Meters {
                 null,
                 () -> isPaused() ? 1 : 0,
                 "claim.path",
-                begun.gate().claimPath());
-        new WindowGauges(this, begun, watch).register();
+                subscription.gate().claimPath());
+        new WindowGauges(this, subscription, watch).register();
     }
 
     private boolean isPaused() {

@@ -22,7 +22,7 @@ final class SlidingLatencies {
     private final long spanNanos;
     private final int fewest;
     private int current;
-    private long begun;
+    private long filledSince;
 
     /**
      * @param parts number of histograms; one of them is being filled, the others cover the span
@@ -37,7 +37,7 @@ final class SlidingLatencies {
         }
         spanNanos = span.toNanos() / (parts - 1);
         this.fewest = fewest / (parts - 1);
-        begun = nanos;
+        filledSince = nanos;
     }
 
     private static IntCountsHistogram empty() {
@@ -45,10 +45,10 @@ final class SlidingLatencies {
     }
 
     void add(long nanos, Duration latency) {
-        if (nanos - begun >= spanNanos && ring[current].getTotalCount() >= fewest) {
+        if (nanos - filledSince >= spanNanos && ring[current].getTotalCount() >= fewest) {
             current = (current + 1) % ring.length;
             ring[current].reset();
-            begun = nanos;
+            filledSince = nanos;
         }
         ring[current].recordValue(Math.min(LONGEST_NANOS, latency.toNanos()));
     }

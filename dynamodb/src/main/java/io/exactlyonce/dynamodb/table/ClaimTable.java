@@ -37,7 +37,7 @@ import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 /** Creates and checks the claim table before the first claim. */
 public final class ClaimTable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(ClaimTable.class);
+    private static final Logger log = LoggerFactory.getLogger(ClaimTable.class);
 
     private static final List<KeySchemaElement> KEY = List.of(key(ClaimItem.PK, KeyType.HASH));
     private static final List<KeySchemaElement> INDEX_KEY =
@@ -164,7 +164,7 @@ public final class ClaimTable {
             warnings.add("deletion protection is off; without the table every key runs again: turn it on");
         }
         requireStatements(described.sdkHttpResponse());
-        warnings.forEach(warning -> LOG.warn("Table of claims {}: {}", name, warning));
+        warnings.forEach(warning -> log.warn("Table of claims {}: {}", name, warning));
         return warnings;
     }
 
