@@ -1,9 +1,11 @@
 package io.exactlyonce.observed;
 
+import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.time.NanoClock;
 import io.exactlyonce.visibility.ListenerQueue;
+import io.exactlyonce.visibility.RepeatedLines;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -29,6 +31,8 @@ public final class ObservedCounts implements ObservationCounter {
 
     private static final Duration INTERVAL = Duration.ofHours(1);
 
+    private static final int LONGEST_REASON = 1_000;
+
     private static final Logger log = LoggerFactory.getLogger(ObservedCounts.class);
 
     private final NanoClock clock;
@@ -36,8 +40,7 @@ public final class ObservedCounts implements ObservationCounter {
     /** By listener and queue. */
     private final Map<ListenerQueue, Counts> listeners = new TreeMap<>();
 
-    /** When each kind of line was logged last. */
-    private final Map<List<?>, Long> logged = new HashMap<>();
+    private final RepeatedLines lines = new RepeatedLines();
 
     /**
      * One listener on one queue, as the endpoint shows it: of this instance alone, since its start.
@@ -119,13 +122,15 @@ public final class ObservedCounts implements ObservationCounter {
                             + "hour; meters count all",
                     queue,
                     reason.story(),
-                    failure == null ? "wait, or run more instances" : failure.getMessage());
+                    failure == null
+                            ? "wait, or run more instances"
+                            : OneLine.of(String.valueOf(failure.getMessage()), LONGEST_REASON));
         }
     }
 
     @Override
     public void unavailable(RuntimeException failure) {
-        if (isDue(List.of(NotObserved.STORE))) {
+        if (isDue(NotObserved.STORE)) {
             log.warn(
                     "The claim store does not answer: listeners are not observed until it does. Their "
                             + "handlers run as usual. Logged once an hour; meters count unobserved deliveries",
@@ -133,14 +138,8 @@ public final class ObservedCounts implements ObservationCounter {
         }
     }
 
-    private synchronized boolean isDue(List<?> line) {
-        long now = clock.nanoTime();
-        Long last = logged.get(line);
-        if (last != null && now - last < INTERVAL.toNanos()) {
-            return false;
-        }
-        logged.put(line, now);
-        return true;
+    private boolean isDue(Object line) {
+        return lines.isDue(line, INTERVAL, clock.nanoTime());
     }
 
     private synchronized Counts counts(ListenerQueue queue) {

@@ -1,7 +1,7 @@
 package io.exactlyonce.visibility;
 
 import java.time.Duration;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +28,9 @@ public final class RepeatedLines {
         /** The key is completed for other content. */
         MISMATCH(Duration.ofMinutes(1)),
         /** The key is parked. Only an operator changes that, hours later. */
-        PARKED(Duration.ofHours(1));
+        PARKED(Duration.ofHours(1)),
+        /** The SDK has repeated a receive. */
+        REPEATED_RECEIVE(Duration.ofHours(1));
 
         private final Duration interval;
 
@@ -48,7 +50,7 @@ public final class RepeatedLines {
         int leftOut;
     }
 
-    private final Map<Kind, Line> lines = new EnumMap<>(Kind.class);
+    private final Map<Object, Line> lines = new HashMap<>();
 
     /**
      * Returns how a line ends that is to be logged: empty, or with the number of those that were not; {@code null} if this one is not to
@@ -57,9 +59,18 @@ public final class RepeatedLines {
      * @param isNew whether the line tells of something new, such as the first receive of a message
      * @param now by a monotonic clock, in nanoseconds
      */
-    public synchronized @Nullable String next(Kind kind, boolean isNew, long now) {
+    public @Nullable String next(Kind kind, boolean isNew, long now) {
+        return next(kind, kind.interval, isNew, now);
+    }
+
+    /** Returns whether a line is to be logged that tells of nothing new: once in an interval. */
+    public boolean isDue(Object kind, Duration interval, long now) {
+        return next(kind, interval, false, now) != null;
+    }
+
+    private synchronized @Nullable String next(Object kind, Duration interval, boolean isNew, long now) {
         Line line = lines.get(kind);
-        if (line == null || now - line.intervalBegan >= kind.interval.toNanos()) {
+        if (line == null || now - line.intervalBegan >= interval.toNanos()) {
             line = line == null ? new Line() : line;
             line.intervalBegan = now;
             line.logged = 0;

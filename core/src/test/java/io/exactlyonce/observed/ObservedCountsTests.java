@@ -86,6 +86,20 @@ class ObservedCountsTests {
                 .contains("the maximum number of observations was pending");
     }
 
+    /** Key expressions call the application's beans, whose exceptions may quote a message. */
+    @Test
+    void reasonIsOneShortLine(CapturedOutput output) {
+        String hostile = "told\nFORGED 1\r\nFORGED 2\u0085FORGED 3\u2028 \u001b[2J\u202e" + "x".repeat(1 << 20);
+        counts.notObserved(ORDERS, NotObserved.KEY, new InvalidKeyException(hostile));
+
+        assertThat(output.getOut().lines())
+                .noneMatch(line -> line.startsWith("FORGED"))
+                .allMatch(line -> line.length() < 2_000);
+        assertThat(output)
+                .doesNotContain("\u0085", "\u2028", "\u001b", "\u202e")
+                .contains("told FORGED 1");
+    }
+
     @Test
     void listenerThatIsObservedSaysSo(CapturedOutput output) {
         counts.observing(ORDERS);

@@ -78,6 +78,19 @@ class RepeatedLinesTests {
         assertThat(later()).isEmpty();
     }
 
+    @Test
+    void lineThatTellsOfNothingNewIsDueOnceInItsInterval() {
+        Duration hour = Duration.ofHours(1);
+
+        assertThat(lines.isDue("a", hour, now)).isTrue();
+        assertThat(lines.isDue("b", hour, now)).isTrue();
+        now += hour.toNanos() - 1;
+        assertThat(lines.isDue("a", hour, now)).isFalse();
+        now++;
+        assertThat(lines.isDue("a", hour, now)).isTrue();
+        assertThat(lines.isDue("a", hour, now)).isFalse();
+    }
+
     private String first() {
         return lines.next(Kind.UNREADABLE, true, now);
     }
