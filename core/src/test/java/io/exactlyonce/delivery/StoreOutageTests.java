@@ -116,6 +116,23 @@ class StoreOutageTests {
         assertThat(output).contains("cannot be claimed", "NUL");
     }
 
+    /** A server's text may quote the key, and a sender may have many keys refused. */
+    @Test
+    void refusedKeyIsLoggedInOneLineForTheFirstReceiveOnly(CapturedOutput output) {
+        String hostile = "told\nFORGED\u0085 \u001b[2J\u202e" + "x".repeat(1 << 20);
+        for (int receive = 1; receive <= 5; receive++) {
+            rig.store.refuseClaims(1, new IllegalArgumentException(hostile, new IllegalStateException("card-4711")));
+            Delivery delivery = asking(rig.orders, "A-1", "handle", receive);
+            claim(delivery);
+            rig.settle(delivery);
+        }
+
+        assertThat(output.getOut().lines().filter(line -> line.contains("cannot be claimed: told FORGED")))
+                .hasSize(1)
+                .allMatch(line -> line.length() < 2_000);
+        assertThat(output).doesNotContain("card-4711", "\nFORGED", "\u0085", "\u001b", "\u202e", "\tat ");
+    }
+
     /** P13: an outage costs no receive, and the first handler after it sees the first attempt. */
     @Test
     void claimsThatFailUseNoReceiveUpAndGoOnWithTheFirstThatIsAnswered(CapturedOutput output) throws Throwable {

@@ -1,6 +1,8 @@
 package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.OneLine;
+import io.exactlyonce.boundary.RedactedException;
 import io.exactlyonce.claim.AsyncClaimStore.Claimed;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -27,6 +29,8 @@ import org.slf4j.LoggerFactory;
 final class Claiming {
 
     private static final Logger log = LoggerFactory.getLogger(Claiming.class);
+
+    private static final int LONGEST_REASON = 1_000;
 
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
 
@@ -138,10 +142,11 @@ final class Claiming {
             delivery.logLimited(
                     RepeatedLines.Kind.REJECTED_KEY,
                     more -> log.error(
-                            "{} is returned: its key, or another key of its poll, cannot be claimed{}",
+                            "{} is returned: its key, or another key of its poll, cannot be claimed: {}{}",
                             delivery,
-                            more,
-                            why));
+                            OneLine.of(String.valueOf(why.getMessage()), LONGEST_REASON),
+                            more));
+            log.debug("Why the key of {} cannot be claimed", delivery, RedactedException.of(why));
         } else {
             log.warn(
                     "{} is returned: the claim of {} got no answer",
