@@ -5,6 +5,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
@@ -15,6 +16,9 @@ import tools.jackson.databind.json.JsonMapper;
 
 /** A queue's settings and message counts, as SQS returned them in one response. */
 public final class QueueAttributes {
+
+    /** A name that a log can take: SQS's are shorter. */
+    private static final Pattern ARN = Pattern.compile("[!-~]{1,1000}");
 
     /** Stands for a queue whose attributes have not been read. */
     public static final QueueAttributes UNKNOWN = new QueueAttributes(Map.of());
@@ -54,7 +58,7 @@ public final class QueueAttributes {
             JsonNode json = JsonMapper.shared().readTree(policy);
             String target = json.path("deadLetterTargetArn").asString("");
             int maxReceiveCount = json.path("maxReceiveCount").asInt(0);
-            return target.isEmpty() || maxReceiveCount < 1 ? null : new Redrive(target, maxReceiveCount);
+            return ARN.matcher(target).matches() && maxReceiveCount > 0 ? new Redrive(target, maxReceiveCount) : null;
         } catch (JacksonException unreadable) {
             return null;
         }

@@ -40,7 +40,12 @@ class QueueAttributesTests {
                 "{\"deadLetterTargetArn\":\"a\",\"maxReceiveCount\":\"many\"}",
                 "{\"deadLetterTargetArn\":\"a\",\"maxReceiveCount\":0}",
                 "{\"deadLetterTargetArn\":\"a\",\"maxReceiveCount\":99999999999}",
-                "{\"maxReceiveCount\":5}"
+                "{\"maxReceiveCount\":5}",
+                "{\"deadLetterTargetArn\":\"told\\nFORGED\",\"maxReceiveCount\":5}",
+                "{\"deadLetterTargetArn\":{\"a\":1},\"maxReceiveCount\":5}",
+                "{\"deadLetterTargetArn\":\"a\",\"maxReceiveCount\":1e400}",
+                "[[[[[[[[[[",
+                "null"
             })
     void policyThatNamesNoQueueOrNoNumberIsNone(String policy) {
         assertThat(redriven(policy).redrive()).isNull();

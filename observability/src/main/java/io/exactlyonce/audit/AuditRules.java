@@ -6,6 +6,7 @@ import static io.exactlyonce.audit.Finding.Severity.UNKNOWN;
 import static io.exactlyonce.audit.Finding.Severity.WARNING;
 
 import io.exactlyonce.audit.Finding.Severity;
+import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.visibility.QueueAttributes.Redrive;
 import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
@@ -15,12 +16,15 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
  * Audits one listener's queue: visibility timeouts and leases must outlast handlers, or be renewed; a message that
  * always fails must end in a dead-letter queue, and one that can still arrive must find its key. Rules do no I/O.
  */
 public final class AuditRules {
+
+    private static final int LONGEST_POLICY = 200;
 
     private static final String IDS =
             "static-window window-latency renewal-permission lease connection-timeout database-distance"
@@ -162,8 +166,10 @@ public final class AuditRules {
         } else if (facts.unknown() != null) {
             addUnknown("redrive-policy", facts.unknown(), "a dead-letter queue");
         } else {
-            String found = "no redrive policy: a message that always fails is redelivered until its retention ends,"
-                    + " and is then lost";
+            String policy = OneLine.of(facts.queue().text(QueueAttributeName.REDRIVE_POLICY), LONGEST_POLICY);
+            String found =
+                    (policy.isEmpty() ? "no redrive policy" : "a redrive policy that cannot be read (" + policy + ")")
+                            + ": a message that always fails is redelivered until its retention ends, and is then lost";
             String remedy = "set the queue's RedrivePolicy, with maxReceiveCount 5";
             add("redrive-policy", ERROR, found, "a dead-letter queue", remedy);
         }
