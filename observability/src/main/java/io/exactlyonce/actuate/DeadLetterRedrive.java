@@ -1,6 +1,8 @@
 package io.exactlyonce.actuate;
 
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.boundary.OneLine;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.visibility.QueueAttributes.Redrive;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
@@ -18,6 +20,8 @@ import software.amazon.awssdk.services.sqs.model.SqsException;
 
 /** Has SQS move the messages of dead-letter queues back to the queues that they came from. */
 public final class DeadLetterRedrive {
+
+    private static final int LONGEST_REASON = 1_000;
 
     private static final Logger log = LoggerFactory.getLogger(DeadLetterRedrive.class);
 
@@ -97,11 +101,13 @@ public final class DeadLetterRedrive {
             String code = details == null ? null : details.errorCode();
             reason = code == null
                     ? "SQS answered with status " + answer.statusCode()
-                    : code + ": "
-                            + String.valueOf(details.errorMessage())
-                                    .lines()
-                                    .findFirst()
-                                    .orElse("");
+                    : OneLine.of(
+                            code + ": "
+                                    + String.valueOf(details.errorMessage())
+                                            .lines()
+                                            .findFirst()
+                                            .orElse(""),
+                            LONGEST_REASON);
             if (code != null && code.contains("AccessDenied")) {
                 remedy = RIGHTS;
             } else if (answer.statusCode() == FORBIDDEN) {
@@ -114,7 +120,7 @@ public final class DeadLetterRedrive {
                 source,
                 reason,
                 remedy,
-                failure instanceof SqsException ? null : failure);
+                failure instanceof SqsException ? null : PrintableException.of(failure));
         return new Refusal(source, reason, remedy);
     }
 }
