@@ -226,6 +226,13 @@ public final class MessageDeleter {
 
     private void answered(
             List<ReceivedMessage> messages, int requests, Map<String, Result> answers, @Nullable Throwable failure) {
+        if (failure != null) {
+            log.warn(
+                    "A request to delete {} messages on {} failed",
+                    messages.size(),
+                    queue.queueUrl(),
+                    PrintableException.of(failure));
+        }
         List<ReceivedMessage> deleted = new ArrayList<>();
         List<ReceivedMessage> again = new ArrayList<>();
         List<ReceivedMessage> kept = new ArrayList<>();

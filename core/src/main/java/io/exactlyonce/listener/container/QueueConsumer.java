@@ -22,12 +22,14 @@ import io.awspring.cloud.sqs.support.converter.SqsMessageIdResolver;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.ReceivedMessage;
+import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.startup.QueueUnavailableException;
 import io.exactlyonce.visibility.PollGate;
 import io.exactlyonce.visibility.Polling;
 import io.exactlyonce.visibility.QueueAddress;
 import io.exactlyonce.visibility.QueueSettings;
+import io.exactlyonce.visibility.RepeatedReceives;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.visibility.VisibilityWindow;
@@ -36,7 +38,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -61,7 +65,12 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
     /** An answer that the SDK has lost, for example because its threads crashed, must not keep permits for good. */
-    private static final Duration LONGEST_ANSWER = Duration.ofMinutes(3);
+    private static final Duration LONGEST_ANSWER = Receiver.LONGEST_ANSWER.plusSeconds(10);
+
+    /** Startup waits for the two answers about a queue, of a server that may never give them. */
+    private static final Duration LONGEST_LOOK_UP = Duration.ofSeconds(30);
+
+    private static final int LONGEST_URL = 2_048;
 
     private static final List<ReceivedMessage> NONE = List.of();
 
@@ -187,19 +196,34 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     private QueueAttributes lookUp() {
         try {
-            return QueueAttributesResolver.builder()
+            QueueAttributes found = QueueAttributesResolver.builder()
                     .queueName(queueName)
                     .sqsAsyncClient(client)
                     .queueAttributeNames(options.getQueueAttributeNames())
                     .queueNotFoundStrategy(options.getQueueNotFoundStrategy())
                     .build()
                     .resolveQueueAttributes()
-                    .join();
-        } catch (RuntimeException failure) {
-            // If there are two reasons for not polling, the database's is reported.
-            engine.readiness().run();
-            throw QueueUnavailableException.by(client, queueName, listener, failure);
+                    .get(LONGEST_LOOK_UP.toSeconds(), TimeUnit.SECONDS);
+            String flaw = SqsMessage.flaw("QueueUrl", found.getQueueUrl(), LONGEST_URL);
+            if (flaw != null) {
+                throw new IllegalStateException("The answer has " + flaw);
+            }
+            return found;
+        } catch (TimeoutException silence) {
+            throw unavailable(
+                    new TimeoutException("No answer has come within %d s".formatted(LONGEST_LOOK_UP.toSeconds())));
+        } catch (InterruptedException stopping) {
+            Thread.currentThread().interrupt();
+            throw unavailable(stopping);
+        } catch (ExecutionException | RuntimeException failure) {
+            throw unavailable(failure);
         }
+    }
+
+    /** If there are two reasons for not polling, the database's is reported. */
+    private QueueUnavailableException unavailable(Exception failure) {
+        engine.readiness().run();
+        return QueueUnavailableException.by(client, queueName, listener, failure);
     }
 
     private Subscription prepare(QueueAttributes awsprings) {
@@ -226,7 +250,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 client,
                 watch,
                 options,
-                Receiver.limits(client, wait),
+                Receiver.limits(client, wait, new RepeatedReceives(subscription, engine.clock()::nanoTime)),
                 engine.clock(),
                 this::isRunning,
                 reader::returnAll);

@@ -1,6 +1,7 @@
 package io.exactlyonce.listener.container;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
@@ -38,6 +39,8 @@ final class QueueWatch {
      */
     private static final Duration LONGEST_READ = Duration.ofSeconds(2);
 
+    private static final int LONGEST_NUMBER = 40;
+
     private final Subscription subscription;
     private final SqsQueue queue;
     private final @Nullable Duration configuredWindow;
@@ -46,6 +49,7 @@ final class QueueWatch {
     private final AnswerDates dates = new AnswerDates();
 
     private volatile long readAt;
+    private volatile boolean quiet;
 
     /**
      * Watches a queue.
@@ -80,6 +84,15 @@ final class QueueWatch {
     /** Returns the subscription, which has the settings that were last read of its queue. */
     Subscription subscription() {
         return subscription;
+    }
+
+    /** Takes whether the latest answer to a receive had no messages. */
+    void setQuiet(boolean hadNone) {
+        quiet = hadNone;
+    }
+
+    boolean isQuiet() {
+        return quiet;
     }
 
     /** Reports the received messages of an answer to the observer. */
@@ -192,7 +205,9 @@ final class QueueWatch {
         try {
             if (seconds == null) {
                 throw new IllegalArgumentException(
-                        "the queue has no known VisibilityTimeout; set the listener's messageVisibilitySeconds");
+                        "the queue's VisibilityTimeout is '%s', and not a number of seconds; set the listener's messageVisibilitySeconds"
+                                .formatted(
+                                        OneLine.of(queue.text(QueueAttributeName.VISIBILITY_TIMEOUT), LONGEST_NUMBER)));
             }
             return VisibilityWindow.ofSeconds(seconds);
         } catch (IllegalArgumentException invalid) {

@@ -22,11 +22,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
+import software.amazon.awssdk.metrics.MetricPublisher;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.SqsServiceClientConfiguration;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
@@ -41,7 +41,7 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
  * only if it comes back full are the others sent, and none of those waits.
  *
  * @param options the attributes to request, and the wait time
- * @param limits replace the client's own where those would end a poll that waits; {@code null} if none does
+ * @param limits replace the client's own
  * @param clock monotonic, in nanoseconds
  * @param goesOn whether a poll may send further requests
  * @param late takes messages that arrive after their poll was done
@@ -50,12 +50,18 @@ record Receiver(
         SqsAsyncClient client,
         QueueWatch queue,
         SqsContainerOptions options,
-        @Nullable AwsRequestOverrideConfiguration limits,
+        Limits limits,
         NanoClock clock,
         BooleanSupplier goesOn,
         Consumer<List<ReceivedMessage>> late) {
 
     private static final Logger log = LoggerFactory.getLogger(Receiver.class);
+
+    /**
+     * What replaces the client's own configuration. To measure a request costs memory, so it is done on a quiet queue only, which a
+     * queue also seems to be if each answer with messages is lost.
+     */
+    record Limits(AwsRequestOverrideConfiguration ordinary, AwsRequestOverrideConfiguration watched) {}
 
     /** SQS's limit on the messages of one request. */
     private static final int MOST = 10;
@@ -66,33 +72,37 @@ record Receiver(
     /** How much later than its own wait an answer may come before something else must have held it up. */
     static final Duration LATE = Duration.ofSeconds(1);
 
+    /** How long a request may take beyond its wait, with the SDK's repetitions. */
+    static final Duration LONGEST_ANSWER = Duration.ofMinutes(3);
+
     /**
-     * Returns limits for polls that wait for messages: a client's timeout counts from the end of the wait, if it would be
-     * over before. Otherwise each poll of an idle queue would fail, and messages that SQS sends meanwhile would be hidden
-     * from all until their visibility timeouts end.
+     * Returns limits for requests. A client's timeout counts from the end of a poll's wait, if it would be over before: otherwise
+     * each poll of an idle queue would fail, and messages that SQS sends meanwhile would be hidden from all until their visibility
+     * timeouts end. Without a timeout of the client, an answer whose end does not come would keep its connection forever.
      *
      * @param wait of a poll
+     * @param repetitions is notified of the SDK's
      */
-    static @Nullable AwsRequestOverrideConfiguration limits(SqsAsyncClient client, Duration wait) {
-        ClientOverrideConfiguration own = ClientAbilities.configuration(client)
-                .map(SqsServiceClientConfiguration::overrideConfiguration)
-                .orElse(null);
-        if (own == null) {
-            return null;
-        }
-        Optional<Duration> call = beyond(own.apiCallTimeout(), wait);
-        Optional<Duration> attempt = beyond(own.apiCallAttemptTimeout(), wait);
-        if (call.equals(own.apiCallTimeout()) && attempt.equals(own.apiCallAttemptTimeout())) {
-            return null;
-        }
+    static Limits limits(SqsAsyncClient client, Duration wait, MetricPublisher repetitions) {
+        Optional<ClientOverrideConfiguration> own =
+                ClientAbilities.configuration(client).map(SqsServiceClientConfiguration::overrideConfiguration);
+        Duration longest = wait.plus(LONGEST_ANSWER);
         AwsRequestOverrideConfiguration.Builder limits = AwsRequestOverrideConfiguration.builder();
-        call.ifPresent(limits::apiCallTimeout);
-        attempt.ifPresent(limits::apiCallAttemptTimeout);
-        return limits.build();
+        limits.apiCallTimeout(own.flatMap(ClientOverrideConfiguration::apiCallTimeout)
+                .map(limit -> beyond(limit, wait))
+                .filter(limit -> limit.compareTo(longest) < 0)
+                .orElse(longest));
+        own.flatMap(ClientOverrideConfiguration::apiCallAttemptTimeout)
+                .map(limit -> beyond(limit, wait))
+                .ifPresent(limits::apiCallAttemptTimeout);
+        AwsRequestOverrideConfiguration ordinary = limits.build();
+        // A request's publishers replace those of its client.
+        own.ifPresent(configured -> configured.metricPublishers().forEach(limits::addMetricPublisher));
+        return new Limits(ordinary, limits.addMetricPublisher(repetitions).build());
     }
 
-    private static Optional<Duration> beyond(Optional<Duration> limit, Duration wait) {
-        return limit.map(own -> own.compareTo(wait.plus(LATE)) > 0 ? own : wait.plus(own));
+    private static Duration beyond(Duration limit, Duration wait) {
+        return limit.compareTo(wait.plus(LATE)) > 0 ? limit : wait.plus(limit);
     }
 
     /** Returns the messages of one poll; fails only if there is none to lose. */
@@ -154,6 +164,7 @@ record Receiver(
                     long receivedAt = receivedAt(sent, wait, clock.nanoTime());
                     List<ReceivedMessage> received = once(usable(received(response, requested, receivedAt)));
                     queue.received(received, response.sdkHttpResponse());
+                    queue.setQuiet(received.isEmpty());
                     return atMost(most, received);
                 });
     }
@@ -229,10 +240,8 @@ record Receiver(
                 .attributeNamesWithStrings(options.getMessageSystemAttributeNames())
                 .messageAttributeNames(options.getMessageAttributeNames())
                 .waitTimeSeconds((int) wait.toSeconds())
-                .visibilityTimeout((int) requested.window().length().toSeconds());
-        if (limits != null && !wait.isZero()) {
-            request.overrideConfiguration(limits);
-        }
+                .visibilityTimeout((int) requested.window().length().toSeconds())
+                .overrideConfiguration(queue.isQuiet() ? limits.watched : limits.ordinary);
         if (FifoUtils.isFifo(queue.url())) {
             // The SDK repeats a request whose answer is lost; with this id it gets the same messages, and at once.
             request.receiveRequestAttemptId(UUID.randomUUID().toString());

@@ -70,7 +70,8 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
         return flaw == null ? flaw("receipt handle", receiptHandle(), LONGEST_HANDLE) : flaw;
     }
 
-    private static @Nullable String flaw(String what, @Nullable String text, int longest) {
+    /** Returns what is wrong with a name that a server gives; {@code null} if nothing is. */
+    public static @Nullable String flaw(String what, @Nullable String text, int longest) {
         if (text == null || text.isBlank()) {
             return "no " + what;
         }

@@ -41,10 +41,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.converter.MessageConversionException;
-import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
 import software.amazon.awssdk.core.client.config.ClientOverrideConfiguration;
+import software.amazon.awssdk.metrics.MetricCollection;
+import software.amazon.awssdk.metrics.MetricPublisher;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.SqsServiceClientConfiguration;
 import software.amazon.awssdk.services.sqs.model.GetQueueAttributesResponse;
@@ -76,7 +78,17 @@ class ReceiverTests {
     private final Renewer renewer = ListenerRig.renewer(new ScriptedStore(), clock);
     private final Deliveries deliveries = ListenerRig.deliveries(renewer, Duration.ofSeconds(4), clock);
 
-    private @Nullable AwsRequestOverrideConfiguration limits;
+    private final List<MetricCollection> measured = new ArrayList<>();
+    private final MetricPublisher publisher = new MetricPublisher() {
+        @Override
+        public void publish(MetricCollection call) {
+            measured.add(call);
+        }
+
+        @Override
+        public void close() {}
+    };
+    private Receiver.Limits limits = Receiver.limits(sqs, POLL_TIMEOUT, publisher);
 
     /** A queue that is polled, and whose messages are read. */
     private record Source(Subscription begun, Receiver receiver, MessageReader reader) {
@@ -499,30 +511,85 @@ class ReceiverTests {
 
     /** Trap: each poll of an idle queue would fail, and messages that SQS sends meanwhile be hidden from all. */
     @ParameterizedTest
-    @CsvSource({"PT5S,,PT15S,", ",PT2S,,PT12S", "PT5S,PT2S,PT15S,PT12S", "PT10S,,PT20S,", "PT30S,PT2S,PT30S,PT12S"})
+    @CsvSource({
+        "PT5S,,PT15S,",
+        ",PT2S,PT3M10S,PT12S",
+        "PT5S,PT2S,PT15S,PT12S",
+        "PT10S,,PT20S,",
+        "PT30S,PT2S,PT30S,PT12S",
+        "PT30S,,PT30S,",
+        ",PT30S,PT3M10S,PT30S"
+    })
     void timeoutsOfTheClientCountFromTheEndOfThePollsWait(
-            @Nullable Duration call,
-            @Nullable Duration attempt,
-            @Nullable Duration pollsCall,
-            @Nullable Duration pollsAttempt) {
-        limits = Receiver.limits(client(call, attempt), Duration.ofSeconds(10));
+            @Nullable Duration call, @Nullable Duration attempt, Duration pollsCall, @Nullable Duration pollsAttempt) {
+        limits = Receiver.limits(client(call, attempt), Duration.ofSeconds(10), publisher);
 
         var unused = start("orders", 30).poll(20);
         sqs.answer(0, messages("m", 10));
 
-        assertThat(sqs.requests().get(0).overrideConfiguration()).hasValueSatisfying(request -> {
-            assertThat(request.apiCallTimeout()).isEqualTo(Optional.ofNullable(pollsCall));
-            assertThat(request.apiCallAttemptTimeout()).isEqualTo(Optional.ofNullable(pollsAttempt));
-        });
-        // Which waits for nothing.
-        assertThat(sqs.requests().get(1).overrideConfiguration()).isEmpty();
+        assertThat(sqs.requests())
+                .hasSize(2)
+                .allSatisfy(each -> assertThat(each.overrideConfiguration()).hasValueSatisfying(request -> {
+                    assertThat(request.apiCallTimeout()).contains(pollsCall);
+                    assertThat(request.apiCallAttemptTimeout()).isEqualTo(Optional.ofNullable(pollsAttempt));
+                }));
     }
 
+    /** Trap: an answer that drips, byte by byte, met no timeout, and kept its connection of the client's fifty forever. */
     @ParameterizedTest
-    @CsvSource({",", "PT30S,", ",PT30S", "PT30S,PT12S"})
-    void timeoutsThatOutlastThePollsStay(@Nullable Duration call, @Nullable Duration attempt) {
-        assertThat(Receiver.limits(client(call, attempt), Duration.ofSeconds(10)))
-                .isNull();
-        assertThat(Receiver.limits(sqs, Duration.ofSeconds(10))).isNull();
+    @CsvSource({",", "PT1H,"})
+    void answerWhoseEndDoesNotComeKeepsItsConnectionForThreeMinutes(
+            @Nullable Duration call, @Nullable Duration attempt) {
+        assertThat(Receiver.limits(client(call, attempt), Duration.ofSeconds(10), publisher).ordinary()
+                        .apiCallTimeout())
+                .contains(Duration.ofSeconds(190));
+        assertThat(Receiver.limits(sqs, Duration.ofSeconds(10), publisher).ordinary().apiCallTimeout())
+                .contains(Duration.ofSeconds(190));
+    }
+
+    /** Attributes that SQS does not have come from a broken or hostile server in its place. */
+    @ParameterizedTest
+    @ValueSource(strings = {"", "-1", "0", "99999", "99999999999999999999", "told\nFORGED\u0085\u001b[2J"})
+    void attributeThatCannotBeRightChangesNothingAndIsLogged(String visibilityTimeout, CapturedOutput output) {
+        Source source = start("orders", 30);
+        sqs.attributes.put(QueueAttributeName.VISIBILITY_TIMEOUT, visibilityTimeout);
+        clock.advance(QueueWatch.BETWEEN_READS);
+        var unused = source.poll(10);
+        var next = source.poll(10);
+
+        assertThat(sqs.latest().visibilityTimeout()).isEqualTo(30);
+        assertThat(next).isNotDone();
+        assertThat(output)
+                .contains("could not be read again; its visibility timeout of 30 s")
+                .contains("messageVisibilitySeconds")
+                .doesNotContain("\nFORGED", "\u0085", "\u001b");
+    }
+
+    @Test
+    void missingAttributesChangeNothingAndAreLogged(CapturedOutput output) {
+        Source source = start("orders", 30);
+        sqs.attributes.clear();
+        clock.advance(QueueWatch.BETWEEN_READS);
+        var unused = source.poll(10);
+        var next = source.poll(10);
+
+        assertThat(sqs.latest().visibilityTimeout()).isEqualTo(30);
+        assertThat(next).isNotDone();
+        assertThat(output).contains("could not be read again");
+    }
+
+    /** Measures cost memory, so that requests of a busy queue have none. */
+    @Test
+    void onlyReceivesOfAQuietQueueAreWatched() {
+        Source source = start("orders", 30);
+        source.poll(10);
+        sqs.answer(0, messages("m", 1));
+        source.poll(10);
+        sqs.answer(1);
+        source.poll(10);
+
+        assertThat(sqs.requests())
+                .extracting(request -> request.overrideConfiguration().orElseThrow().metricPublishers())
+                .containsExactly(List.of(), List.of(), List.of(publisher));
     }
 }
