@@ -15,8 +15,8 @@ import software.amazon.awssdk.metrics.MetricCollector;
 class RepeatedReceivesTests {
 
     private final FakeClock clock = new FakeClock();
-    private final Subscription orders = new Subscription(
-            "fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
+    private final Subscription orders =
+            new Subscription("fulfilment", "orders", VisibilityWindow.ofSeconds(30), new ScriptedQueue());
     private final RepeatedReceives receives = new RepeatedReceives(orders, clock::nanoTime);
 
     private static MetricCollection call(int repetitions, boolean isSuccessful) {
@@ -40,7 +40,8 @@ class RepeatedReceivesTests {
         }
         assertThat(lines(output)).isOne();
         assertThat(output)
-                .contains("A receive of listener 'fulfilment' on queue 'orders' failed, and the SDK repeated it (errors: IO)");
+                .contains(
+                        "A receive of listener 'fulfilment' on queue 'orders' failed, and the SDK repeated it (errors: IO)");
 
         clock.advance(Duration.ofHours(1));
         receives.publish(call(3, true));

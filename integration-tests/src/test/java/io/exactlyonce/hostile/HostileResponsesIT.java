@@ -1,30 +1,41 @@
 package io.exactlyonce.hostile;
 
-import static io.exactlyonce.testing.wire.HostileAnswers.attribute;
 import static io.exactlyonce.testing.wire.HostileAnswers.body;
 import static io.exactlyonce.testing.wire.HostileAnswers.cutOff;
+import static io.exactlyonce.testing.wire.HostileAnswers.dripping;
 import static io.exactlyonce.testing.wire.HostileAnswers.instead;
 import static io.exactlyonce.testing.wire.HostileAnswers.message;
 import static io.exactlyonce.testing.wire.HostileAnswers.messages;
 import static io.exactlyonce.testing.wire.HostileAnswers.more;
 import static io.exactlyonce.testing.wire.HostileAnswers.page;
+import static io.exactlyonce.testing.wire.HostileAnswers.redirect;
 import static io.exactlyonce.testing.wire.HostileAnswers.refused;
+import static io.exactlyonce.testing.wire.HostileAnswers.refusedWithCode;
 import static io.exactlyonce.testing.wire.HostileAnswers.withoutEnd;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.autoconfigure.sqs.SqsAsyncClientCustomizer;
+import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.wire.Trouble;
 import io.exactlyonce.testing.wire.Troubles;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -36,6 +47,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -52,12 +64,16 @@ class HostileResponsesIT {
 
     private static final int WINDOW_SECONDS = 2;
     private static final Duration SOON = Duration.ofSeconds(60);
-    private static final Duration READ_TIMEOUT = Duration.ofSeconds(3);
+    private static final Duration READ_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(4);
+    private static final Duration DRIP = Duration.ofMillis(100);
     private static final int LONGEST_LINE = 20_000;
 
     private static final String RECEIVE = "ReceiveMessage";
     private static final String DELETE = "DeleteMessageBatch";
     private static final String CHANGE = "ChangeMessageVisibilityBatch";
+    private static final String POLLING = "Polling listener";
+    private static final String REPEATED = "and the SDK repeated it";
     private static final String RENEWING = "Renewing the visibility timeout of";
 
     /** Begins a line, moves the cursor, and turns text around. */
@@ -69,6 +85,7 @@ class HostileResponsesIT {
     private static final SqsServer SQS = SqsServer.through(TROUBLES);
     private static final String QUEUE = SQS.createQueue(WINDOW_SECONDS);
     private static final String OTHER = SQS.createQueue(WINDOW_SECONDS);
+    private static final String RESTARTED = SQS.createQueue(WINDOW_SECONDS);
 
     private static final Map<String, AtomicInteger> CALLS = new ConcurrentHashMap<>();
     private static final AtomicInteger NUMBER = new AtomicInteger();
@@ -91,6 +108,11 @@ class HostileResponsesIT {
             gate.await();
         }
 
+        @ExactlyOnceListener(id = "restarted", queueNames = "${test.restarted}", key = "#order")
+        void restarted(String order) {
+            CALLS.computeIfAbsent(order, first -> new AtomicInteger()).incrementAndGet();
+        }
+
         @ExactlyOnceListener(id = "other", queueNames = "${test.other}", key = "#order")
         void other(String order) {
             CALLS.computeIfAbsent(order, first -> new AtomicInteger()).incrementAndGet();
@@ -102,17 +124,42 @@ class HostileResponsesIT {
 
         @Override
         public void customize(SqsAsyncClientBuilder client) {
-            client.httpClientBuilder(NettyNioAsyncHttpClient.builder().readTimeout(READ_TIMEOUT));
+            client.httpClientBuilder(NettyNioAsyncHttpClient.builder().readTimeout(READ_TIMEOUT))
+                    .overrideConfiguration(limits -> limits.apiCallTimeout(CALL_TIMEOUT));
         }
     }
 
     private static TestApplication application;
 
+    /** Accepts connections, and answers nothing. */
+    private static ServerSocket silent;
+
+    private static CompletableFuture<Throwable> startAtSilence;
+
+    /** Waits for a server that never answers while the other tests run. */
+    private static Throwable startAtSilence(String database) {
+        Map<String, String> properties = new HashMap<>(SQS.properties());
+        properties.put("spring.cloud.aws.sqs.endpoint", "http://localhost:" + silent.getLocalPort());
+        properties.put("test.queue", "orders");
+        return catchThrowable(
+                () -> TestApplication.start(database, properties, Silent.class).close());
+    }
+
+    static class Silent {
+
+        @ExactlyOnceListener(id = "silent", queueNames = "${test.queue}", key = "#order")
+        void silent(String order) {}
+    }
+
     @BeforeAll
-    static void start() {
+    static void start() throws IOException {
+        silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        String database = EmbeddedDatabase.shared().createDatabase();
+        startAtSilence = CompletableFuture.supplyAsync(() -> startAtSilence(database));
         Map<String, String> properties = new HashMap<>(SQS.properties());
         properties.put("test.attacked", QUEUE);
         properties.put("test.other", OTHER);
+        properties.put("test.restarted", RESTARTED);
         properties.put("exactly-once.retry.initial-delay", "1s");
         properties.put("exactly-once.retry.max-delay", "2s");
         application = TestApplication.start(
@@ -120,8 +167,9 @@ class HostileResponsesIT {
     }
 
     @AfterAll
-    static void stop() {
+    static void stop() throws IOException {
         application.close();
+        silent.close();
     }
 
     @AfterEach
@@ -145,7 +193,7 @@ class HostileResponsesIT {
 
     static Stream<Case> receives() {
         return Stream.of(
-                new Case("checksum with lines", RECEIVE, with("MD5OfBody", FORGED), "Polling"),
+                new Case("checksum with lines", RECEIVE, with("MD5OfBody", FORGED), POLLING),
                 new Case("message ID with lines", RECEIVE, with("MessageId", FORGED), "message ID with other"),
                 new Case("no receipt handle", RECEIVE, without("ReceiptHandle"), "has no receipt handle"),
                 new Case(
@@ -165,31 +213,43 @@ class HostileResponsesIT {
                         "null as a message",
                         RECEIVE,
                         body(body -> body.putArray("Messages").addNull()),
-                        "Polling"),
+                        POLLING),
                 new Case("text as messages", RECEIVE, body(body -> body.put("Messages", "x")), ""));
     }
 
     static Stream<Case> attributes() {
-        return Stream.of("ApproximateReceiveCount", "SentTimestamp", "ApproximateFirstReceiveTimestamp")
-                .flatMap(name -> Stream.of("-3000000000", "9".repeat(40), FORGED)
-                        .map(value -> new Case(
-                                name + " " + value.replaceAll("\\P{Alnum}", "_"),
-                                RECEIVE,
-                                attribute(name, value),
-                                "")));
+        return Stream.of("-3000000000", "9".repeat(40), FORGED)
+                .map(value -> new Case(
+                        "counts and times of " + value.replaceAll("\\P{Alnum}", "_"),
+                        RECEIVE,
+                        message(message -> Stream.of(
+                                        "ApproximateReceiveCount", "SentTimestamp", "ApproximateFirstReceiveTimestamp")
+                                .forEach(name ->
+                                        message.withObjectProperty("Attributes").put(name, value))),
+                        ""));
     }
 
-    /** The SDK asks again after an answer that is cut off, and takes a page for an answer without fields. */
+    /**
+     * The SDK repeats a request whose answer is cut off or a page. The repetition succeeds: the message is deleted, or not received,
+     * since it is invisible. The latter is logged once an hour.
+     */
     static Stream<Case> transport() {
         return Stream.of(RECEIVE, DELETE)
                 .flatMap(action -> Stream.of(
-                        new Case(action + " cut off", action, cutOff(), ""),
-                        new Case(action + " as a page", action, page("<html>" + FORGED), ""),
+                        new Case(action + " cut off", action, cutOff(), action.equals(RECEIVE) ? REPEATED : ""),
+                        new Case(action + " as a page", action, page("<html>" + FORGED), action.equals(RECEIVE) ? "" : said(action)),
+                        new Case(action + " redirected", action, redirect("http://127.0.0.1:1/"), said(action)),
+                        new Case(action + " dripping", action, dripping(DRIP, SOON), said(action)),
+                        new Case(action + " refused with a code of lines", action, refusedWithCode(FORGED), said(action)),
                         new Case(
                                 action + " refused with lines and at length",
                                 action,
                                 refused("Odd", FORGED + "long ".repeat(200_000)),
-                                action.equals(RECEIVE) ? "Polling" : "Deleting")));
+                                said(action))));
+    }
+
+    private static String said(String action) {
+        return action.equals(RECEIVE) ? POLLING : "A request to delete";
     }
 
     private static void failed(ObjectNode body, String id, String code, String message) {
@@ -256,6 +316,9 @@ class HostileResponsesIT {
     static Stream<Case> renewals() {
         return Stream.of(
                 new Case("renewal of an unknown ID", CHANGE, body(body -> failed(body, "unknown", "Odd", FORGED)), ""),
+                new Case("renewal as a page", CHANGE, page("<html>" + FORGED), RENEWING),
+                new Case("renewal redirected", CHANGE, redirect("http://127.0.0.1:1/"), RENEWING),
+                new Case("renewal dripping", CHANGE, dripping(DRIP, SOON), RENEWING),
                 new Case("renewal refused with lines", CHANGE, refused("Odd", FORGED), RENEWING),
                 new Case("renewal without end", CHANGE, withoutEnd(READ_TIMEOUT), RENEWING));
     }
@@ -302,7 +365,7 @@ class HostileResponsesIT {
                                 .filter(order -> order.startsWith("surplus " + number + " "))
                                 .count()
                         >= 10);
-        await().during(Duration.ofSeconds(3))
+        await().during(Duration.ofSeconds(1))
                 .atMost(SOON)
                 .until(() -> application.bean(Renewer.class).renewedCount() <= 20);
         gate.countDown();
@@ -311,5 +374,114 @@ class HostileResponsesIT {
         for (int sent = 0; sent < all; sent++) {
             assertThat(calls("surplus " + number + " " + sent)).isEqualTo(1);
         }
+    }
+
+    /** The SDK alone would wait for two minutes by default, and without an end for an answer that drips. */
+    @Test
+    void startAtAServerThatNeverAnswersFailsAfterHalfAMinute() {
+        assertThat(startAtSilence)
+                .succeedsWithin(SOON)
+                .satisfies(failure -> assertThat(failure)
+                        .hasStackTraceContaining("Queue 'orders' of listener 'silent' is not available")
+                        .hasStackTraceContaining("http://localhost:" + silent.getLocalPort())
+                        .hasStackTraceContaining("No answer has come within 30 s")
+                        .hasStackTraceContaining("Start the SQS server at"));
+    }
+
+    static Stream<Case> refusedStarts() {
+        return Stream.of(
+                started(
+                        "GetQueueAttributes",
+                        "timeout of text",
+                        body(body -> setTimeout(body, FORGED)),
+                        "'told FORGED 1"),
+                started("GetQueueAttributes", "timeout too long", body(body -> setTimeout(body, "99999")), "(99999 s)"),
+                started("GetQueueAttributes", "timeout of 0", body(body -> setTimeout(body, "0")), "(0 s)"),
+                started("GetQueueAttributes", "timeout below 0", body(body -> setTimeout(body, "-1")), "'-1'"),
+                started(
+                        "GetQueueAttributes",
+                        "timeout beyond numbers",
+                        body(body -> setTimeout(body, "9".repeat(99))),
+                        "'999"),
+                started("GetQueueAttributes", "no attributes", body(body -> body.remove("Attributes")), "''"),
+                started("GetQueueAttributes", "page", page("<html>" + FORGED), "restarted"),
+                started("GetQueueAttributes", "redirect", redirect("http://127.0.0.1:1/"), "is not available"),
+                started("GetQueueAttributes", "lines", refused("Odd", FORGED), "told FORGED 1"),
+                started("GetQueueUrl", "no URL", body(body -> body.remove("QueueUrl")), "is not available"),
+                started(
+                        "GetQueueUrl",
+                        "URL of lines",
+                        body(body -> body.put("QueueUrl", FORGED)),
+                        "is not available"),
+                started(
+                        "GetQueueUrl",
+                        "endless URL",
+                        body(body -> body.put("QueueUrl", "http://" + "x".repeat(9_999))),
+                        "is not available"),
+                started("GetQueueUrl", "page", page("<html>" + FORGED), "is not available"));
+    }
+
+    private static Case started(String action, String name, Trouble trouble, String said) {
+        return new Case(action + ": " + name, action, trouble, said);
+    }
+
+    private static void setTimeout(ObjectNode body, String seconds) {
+        body.withObjectProperty("Attributes").put("VisibilityTimeout", seconds);
+    }
+
+    /** The request for a queue's URL names no queue by URL. */
+    private static void meet(Case each) {
+        TROUBLES.always(each.action().equals("GetQueueUrl") ? "" : RESTARTED, each.action(), each.trouble());
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("refusedStarts")
+    void startWithAnAnswerThatCannotBeRightFailsAndSaysWhy(Case each, CapturedOutput output) {
+        int begun = output.getAll().length();
+        SqsMessageListenerContainer<?> container = application.container("restarted");
+        container.stop();
+        meet(each);
+
+        assertThatThrownBy(container::start)
+                .satisfies(failure -> assertThat(
+                                Causes.of(failure).map(Throwable::getMessage).filter(Objects::nonNull))
+                        .anyMatch(message -> message.contains("'restarted'") && message.contains(each.said()))
+                        .noneMatch(message -> message.contains("Listener '") && message.contains("\n")));
+        assertNotForged(output.getAll().substring(begun));
+    }
+
+    static Stream<Arguments> policies() {
+        return Stream.of(
+                        "{\"deadLetterTargetArn\":\""
+                                + FORGED.replace("\n", "\\n").replace("\r", "\\r") + "\",\"maxReceiveCount\":5}",
+                        "{" + FORGED,
+                        "[".repeat(100_000),
+                        "{\"deadLetterTargetArn\":\"no ARN\",\"maxReceiveCount\":5}",
+                        "{\"deadLetterTargetArn\":\"a:b\",\"maxReceiveCount\":5}",
+                        "{\"deadLetterTargetArn\":\"arn:aws:sqs:x:1:dead\",\"maxReceiveCount\":1e999}")
+                .map(policy -> Arguments.of(policy.replaceAll("\\P{Alnum}", "_").substring(0, 20), policy));
+    }
+
+    /** A policy that cannot be read counts as none, which the audit reports. */
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("policies")
+    void startWithARedrivePolicyThatCannotBeReadIsAudited(String name, String policy, CapturedOutput output) {
+        int begun = output.getAll().length();
+        int number = NUMBER.incrementAndGet();
+        SqsMessageListenerContainer<?> container = application.container("restarted");
+        container.stop();
+        TROUBLES.always(
+                RESTARTED,
+                "GetQueueAttributes",
+                body(body -> body.withObjectProperty("Attributes").put("RedrivePolicy", policy)));
+        container.start();
+        await().atMost(SOON)
+                .until(() -> output.getAll()
+                        .substring(begun)
+                        .matches("(?s).*(a redrive policy that cannot be read|Malformed ARN).*"));
+
+        SQS.send(RESTARTED, "order " + number);
+        await().atMost(SOON).until(() -> calls("order " + number) == 1);
+        assertNotForged(output.getAll().substring(begun));
     }
 }

@@ -540,10 +540,13 @@ class ReceiverTests {
     @CsvSource({",", "PT1H,"})
     void answerWhoseEndDoesNotComeKeepsItsConnectionForThreeMinutes(
             @Nullable Duration call, @Nullable Duration attempt) {
-        assertThat(Receiver.limits(client(call, attempt), Duration.ofSeconds(10), publisher).ordinary()
+        assertThat(Receiver.limits(client(call, attempt), Duration.ofSeconds(10), publisher)
+                        .ordinary()
                         .apiCallTimeout())
                 .contains(Duration.ofSeconds(190));
-        assertThat(Receiver.limits(sqs, Duration.ofSeconds(10), publisher).ordinary().apiCallTimeout())
+        assertThat(Receiver.limits(sqs, Duration.ofSeconds(10), publisher)
+                        .ordinary()
+                        .apiCallTimeout())
                 .contains(Duration.ofSeconds(190));
     }
 
@@ -589,7 +592,8 @@ class ReceiverTests {
         source.poll(10);
 
         assertThat(sqs.requests())
-                .extracting(request -> request.overrideConfiguration().orElseThrow().metricPublishers())
+                .extracting(
+                        request -> request.overrideConfiguration().orElseThrow().metricPublishers())
                 .containsExactly(List.of(), List.of(), List.of(publisher));
     }
 }

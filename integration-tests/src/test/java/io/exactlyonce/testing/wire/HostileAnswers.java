@@ -14,6 +14,7 @@ import tools.jackson.databind.node.ObjectNode;
 public final class HostileAnswers {
 
     private static final int OK = 200;
+    private static final int FOUND = 302;
     private static final String MESSAGES = "Messages";
 
     private HostileAnswers() {}
@@ -84,6 +85,35 @@ public final class HostileAnswers {
     /** Nothing is done. */
     public static Trouble refused(String code, String message) {
         return (call, server) -> SqsAnswer.refused(new SqsError(code, message, true));
+    }
+
+    /** Nothing is done, and the error has a code that no header can have. */
+    public static Trouble refusedWithCode(String code) {
+        return (call, server) -> {
+            SqsAnswer refused = SqsAnswer.refused(new SqsError(code, "refused", true));
+            return new SqsAnswer(refused.status(), refused.body(), "");
+        };
+    }
+
+    /** What was asked for is done, and the answer sends its caller elsewhere. */
+    public static Trouble redirect(String location) {
+        return sent((exchange, text) -> {
+            exchange.getResponseHeaders().set("Location", location);
+            exchange.sendResponseHeaders(FOUND, -1);
+        });
+    }
+
+    /** What was asked for is done, and its answer comes byte by byte, each in time for the next. */
+    public static Trouble dripping(Duration between, Duration open) {
+        return sent((exchange, text) -> {
+            exchange.sendResponseHeaders(OK, Integer.MAX_VALUE);
+            long end = System.nanoTime() + open.toNanos();
+            for (int sent = 0; System.nanoTime() < end; sent++) {
+                exchange.getResponseBody().write(sent < text.length ? text[sent] : ' ');
+                exchange.getResponseBody().flush();
+                LockSupport.parkNanos(between.toNanos());
+            }
+        });
     }
 
     /** What was asked for is done, and its answer is longer than what is sent: the connection is then closed. */
