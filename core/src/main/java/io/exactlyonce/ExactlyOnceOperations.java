@@ -2,7 +2,10 @@ package io.exactlyonce;
 
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.NonNull;
 import org.jspecify.annotations.Nullable;
+import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.lang.CheckReturnValue;
 
 /**
  * Exactly-once effects for code outside a listener, such as an HTTP request with an {@code Idempotency-Key}, and
@@ -14,69 +17,125 @@ import org.jspecify.annotations.Nullable;
 public interface ExactlyOnceOperations {
 
     /**
+     * Names the key of a call. The call does nothing until {@link OnceCall#call} or {@link OnceCall#run} ends it:
+     *
+     * <pre>{@code
+     * Receipt receipt = operations.once("payments", paymentId)
+     *         .comparing(requestBody)
+     *         .parkInDoubt()
+     *         .call(Receipt.class, claim -> provider.charge(paymentId, claim.downstreamKey()));
+     * operations.once("mails", orderId).run(claim -> mailer.send(orderId));
+     * }</pre>
+     *
+     * @param scope the key's namespace, 1 to 512 characters
+     * @param key the key of the action
+     * @throws IllegalArgumentException if the scope is not usable
+     * @throws InvalidKeyException if the key is not usable
+     */
+    @CheckReturnValue
+    OnceCall<RuntimeException> once(String scope, String key);
+
+    /**
+     * A call that runs its action once per key. Immutable: each method returns another call.
+     *
+     * @param <X> type of its action's checked exceptions; {@link RuntimeException} if there are none
+     */
+    interface OnceCall<X extends Throwable> {
+
+        /**
+         * Refuses the key if it is completed for other content.
+         *
+         * @param body content to compare, such as a request's body, of JSON without its layout; only its SHA-256 is stored
+         */
+        @CheckReturnValue
+        OnceCall<X> comparing(String body);
+
+        /**
+         * Parks the key if it is in doubt: the call throws {@link ParkedException} until an operator decides. Without it,
+         * the action runs again, and can check {@link Claim#isInDoubt()}.
+         *
+         * <p>Calls and listeners of a scope should have the same policy, because the first that claims a key in doubt
+         * applies its own.
+         */
+        @CheckReturnValue
+        OnceCall<X> parkInDoubt();
+
+        /**
+         * Lets the action throw checked exceptions, which its caller gets unchanged. Kotlin does not need it.
+         *
+         * @param type the exception, or a superclass of several
+         */
+        @CheckReturnValue
+        <Y extends Throwable> OnceCall<Y> throwing(Class<Y> type);
+
+        /**
+         * Runs the action once per key and returns its result. Later calls with the same key return the stored result,
+         * deserialized from JSON, without running the action.
+         *
+         * <p>The lease, {@code exactly-once.claim.lease} or else 30 s, is renewed while the action runs. If it is lost,
+         * the thread is interrupted and {@link ClaimLostException} is thrown. If the action throws, the key is released
+         * and the next call runs it again. If the process dies, the key is in doubt: see {@link #parkInDoubt()}.
+         *
+         * <p>If the store is unavailable when the action ends, completion is retried until the lease expires. An
+         * exception from the store then means: the effect happened, but is not recorded.
+         *
+         * @param type of the result. Types with type parameters need a {@link ParameterizedTypeReference}; {@code Object}
+         *     and {@code Number} do not say what their values are
+         * @param action the work
+         * @return the result as its JSON is read back, for the first caller and for later ones; {@code null} if the
+         *     action returned {@code null}
+         * @throws IllegalArgumentException if values of the type cannot be stored
+         * @throws IllegalStateException within a transaction that may still be rolled back
+         * @throws ClaimHeldException if another call or delivery owns the key
+         * @throws ParkedException if the key waits for an operator's decision
+         * @throws KeyReusedException if the key is completed for other content
+         * @throws StoredResultException if the key is completed, but has no stored result of this type, also by this call
+         * @throws ClaimLostException if the claim was lost; the result is discarded
+         * @throws X if the action throws it
+         */
+        <T extends @Nullable Object> T call(Class<@NonNull T> type, Action<? extends T, ? extends X> action) throws X;
+
+        /**
+         * Runs the action once per key and returns its result, whose type has type arguments.
+         *
+         * @param type of the result, such as {@code new ParameterizedTypeReference<List<Line>>() {}}
+         * @see #call(Class, Action)
+         */
+        <T extends @Nullable Object> T call(
+                ParameterizedTypeReference<@NonNull T> type, Action<? extends T, ? extends X> action) throws X;
+
+        /**
+         * Runs the action once per key.
+         *
+         * @see #call(Class, Action)
+         */
+        void run(VoidAction<? extends X> action) throws X;
+    }
+
+    /**
      * Work under a claim.
      *
      * @param <T> type of its result
      * @param <X> type of its exception
      */
     @FunctionalInterface
-    interface Action<T, X extends Throwable> {
+    interface Action<T extends @Nullable Object, X extends Throwable> {
 
         /** Does the work and returns its result. */
-        @Nullable T run(Claim claim) throws X;
+        T run(Claim claim) throws X;
     }
 
     /**
-     * Runs an action once per key, without comparing payloads.
+     * Work under a claim without a result.
      *
-     * @see #execute(String, String, String, Class, Action)
+     * @param <X> type of its exception
      */
-    <T, X extends Throwable> @Nullable T execute(String scope, String key, Class<T> type, Action<T, X> action) throws X;
+    @FunctionalInterface
+    interface VoidAction<X extends Throwable> {
 
-    /**
-     * Runs an action once per key and returns its result. Later calls with the same key return the stored result,
-     * deserialized from JSON, without running the action.
-     *
-     * <p>The lease, {@code exactly-once.claim.lease} or else 30 s, is renewed while the action runs. If it is lost, the
-     * thread is interrupted and {@link ClaimLostException} is thrown. If the action throws, the key is released and the
-     * next call runs it again. If the process dies, the next call runs it again with {@link Claim#isInDoubt()}, or
-     * parks the key if {@link #whenInDoubt} says so.
-     *
-     * <p>If the store is unavailable when the action ends, completion is retried until the lease expires. An exception
-     * from the store then means: the effect happened, but is not recorded.
-     *
-     * @param scope the key's namespace, 1 to 512 characters
-     * @param key the key of the action
-     * @param payload content to compare, such as a request's body, of JSON without its layout; only its SHA-256 is
-     *     stored. {@code null} compares nothing
-     * @param type of the result; {@link Void} if there is none. A type with type parameters, {@code Object} or {@code
-     *     Number} does not say what its values are
-     * @param action the work
-     * @return the result as its JSON is read back, for the first caller and for later ones
-     * @throws IllegalArgumentException if values of the type cannot be stored
-     * @throws IllegalStateException within a transaction that may still be rolled back
-     * @throws InvalidKeyException if the key is not usable
-     * @throws ClaimHeldException if another call or delivery owns the key
-     * @throws ParkedException if the key waits for an operator's decision
-     * @throws KeyReusedException if the key is completed for another payload
-     * @throws StoredResultException if the key is completed, but has no stored result of this type, also by this call
-     * @throws ClaimLostException if the claim was lost; the result is discarded
-     * @throws X if the action throws it
-     */
-    <T, X extends Throwable> @Nullable T execute(
-            String scope, String key, @Nullable String payload, Class<T> type, Action<T, X> action) throws X;
-
-    /**
-     * Returns these operations with another policy for keys in doubt; the default is {@link InDoubtPolicy#RERUN}. Calls
-     * and listeners of a scope should have the same policy, because the first that claims a key in doubt applies its
-     * own.
-     *
-     * @param policy {@link InDoubtPolicy#PARK} parks the key: {@code execute} throws {@link ParkedException} until an
-     *     operator decides
-     * @throws IllegalArgumentException for {@link InDoubtPolicy#RECONCILE}: an action can check {@link
-     *     Claim#isInDoubt()} and reconcile by itself
-     */
-    ExactlyOnceOperations whenInDoubt(InDoubtPolicy policy);
+        /** Does the work. */
+        void run(Claim claim) throws X;
+    }
 
     /**
      * Lists parked claims, the oldest first.

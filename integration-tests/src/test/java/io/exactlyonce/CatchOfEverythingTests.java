@@ -25,7 +25,7 @@ class CatchOfEverythingTests {
             // Work, periodic work, the three lines that tell of a crash, and what is released then.
             "boundary/Boundary.java",
             6,
-            // A handler, alone and within a transaction; a reconciler; an action of execute().
+            // A handler, alone and within a transaction; a reconciler; an action of once(..).
             "delivery/pipeline/HandlerCall.java",
             1,
             "delivery/pipeline/TransactionalHandler.java",

@@ -17,7 +17,6 @@ import io.exactlyonce.claim.transaction.UnsupportedTransactionException;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObservers;
-import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.StoredResults;
@@ -259,7 +258,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     @ConditionalOnBean(ParkedClaims.class)
     ExactlyOnceOperations exactlyOnceOperations(ParkedClaims parked, Renewer renewals, ListenerEngine engine) {
         ActionExecutor executions = new ActionExecutor(claims, policy.terms(), renewals, results, scheduler);
-        return new DefaultExactlyOnceOperations(executions, parked, results, engine.readiness(), InDoubtSettings.RERUN);
+        return new DefaultExactlyOnceOperations(executions, parked, results, engine.readiness());
     }
 
     @Bean

@@ -5,12 +5,19 @@ import io.exactlyonce.boundary.RedactedException;
 import io.exactlyonce.boundary.TypeAndPlace;
 import io.exactlyonce.claim.ClaimKey;
 import java.io.Serializable;
+import java.lang.reflect.GenericArrayType;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
+import java.lang.reflect.TypeVariable;
+import java.lang.reflect.WildcardType;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.ParameterizedTypeReference;
+import org.springframework.core.ResolvableType;
 import org.springframework.util.ClassUtils;
 
 /**
@@ -32,6 +39,8 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
 
     /** A JSON text, which distinguishes a null result from a result that is not stored. */
     private static final String NULL = "null";
+
+    private static final ParameterizedTypeReference<Void> NOTHING = ParameterizedTypeReference.forType(Void.class);
 
     /** Types that a stored result is not read back as: the text of {@code 7L} becomes an {@code Integer}, a record a map. */
     private static final Set<Class<?>> OF_ANY_KIND = Set.of(Object.class, Number.class, Serializable.class);
@@ -89,14 +98,14 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
 
     /** Returns the result of work that is done as JSON; {@code null} if it cannot be written: its claim must not stay open. */
     public @Nullable String writeIfPossible(ClaimKey key, Object result) {
-        return keep(key, result, Void.class).json();
+        return keep(key, result, NOTHING).json();
     }
 
     /**
      * Writes the result of work that is done, and reads it back as its caller's type. Its claim must not stay open: if
      * that fails, it is kept without a text. A result that is only too large is read back nevertheless.
      */
-    public <T> Kept<T> keep(ClaimKey key, @Nullable Object result, Class<T> type) {
+    public <T> Kept<T> keep(ClaimKey key, @Nullable Object result, ParameterizedTypeReference<T> type) {
         T readBack = null;
         boolean isReadBack = false;
         try {
@@ -115,7 +124,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
                             : unreadable(
                                     key,
                                     "its result cannot be written as JSON and read back as %s; return a type that can"
-                                            .formatted(type.getName()),
+                                            .formatted(type.getType().getTypeName()),
                                     RedactedException.of(unfit)));
         }
     }
@@ -140,32 +149,54 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
      *
      * @throws IllegalArgumentException if it is none
      */
-    public void requireReadable(Class<?> type) {
+    public void requireReadable(Type type) {
+        String reason = whyUnreadable(type);
+        if (reason != null) {
+            throw new IllegalArgumentException(
+                    "The result type %s cannot be stored for later callers: %s".formatted(type.getTypeName(), reason));
+        }
+    }
+
+    /** Looks at each part of a type. The serializer sees the parts alone, because it finds no wrong element in an empty list. */
+    private @Nullable String whyUnreadable(Type type) {
+        if (type instanceof GenericArrayType array) {
+            return whyUnreadable(array.getGenericComponentType());
+        }
+        if (type instanceof WildcardType some) {
+            return whyUnreadable(some.getUpperBounds()[0]);
+        }
+        if (type instanceof TypeVariable<?> variable) {
+            return "the type variable %s has no value here; name its class".formatted(variable.getName());
+        }
+        if (type instanceof ParameterizedType generic) {
+            for (Type argument : generic.getActualTypeArguments()) {
+                String reason = whyUnreadable(argument);
+                if (reason != null) {
+                    return reason;
+                }
+            }
+            return serializer.whyUnreadable(type);
+        }
+        return type instanceof Class<?> own ? whyUnreadable(own) : serializer.whyUnreadable(type);
+    }
+
+    private @Nullable String whyUnreadable(Class<?> type) {
         Class<?> element = type;
         while (element.isArray()) {
             element = element.getComponentType();
         }
         if (isVoid(element) || element.isPrimitive()) {
-            return;
+            return null;
         }
         if (element.getTypeParameters().length > 0) {
-            throw refused(
-                    type,
-                    "a class does not state its type arguments, so that its elements would be read back as maps;"
-                            + " return a record with a field of this type, such as record Lines(List<Line> lines), or an array");
+            return "%s does not state its type arguments, so that its elements would be read back as maps; name them, as in new ParameterizedTypeReference<List<Line>>() {}"
+                    .formatted(element.getName());
         }
         if (OF_ANY_KIND.contains(element)) {
-            throw refused(type, "it does not say what its values are read back as; name their class, such as Long");
+            return "%s does not say what its values are read back as; name their class, such as Long"
+                    .formatted(element.getName());
         }
-        String reason = serializer.whyUnreadable(element);
-        if (reason != null) {
-            throw refused(type, reason);
-        }
-    }
-
-    private static IllegalArgumentException refused(Class<?> type, String reason) {
-        return new IllegalArgumentException(
-                "The result type %s cannot be stored for later callers: %s".formatted(type.getTypeName(), reason));
+        return serializer.whyUnreadable(element);
     }
 
     /**
@@ -173,8 +204,8 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
      *
      * @throws StoredResultException if there is none, or none of this type
      */
-    public <T> @Nullable T read(ClaimKey key, @Nullable String json, Class<T> type) {
-        if (isVoid(type)) {
+    public <T> @Nullable T read(ClaimKey key, @Nullable String json, ParameterizedTypeReference<T> type) {
+        if (isVoid(type.getType())) {
             return null;
         }
         if (json == null) {
@@ -189,20 +220,22 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
             throw unreadable(
                     key,
                     "its stored result does not fit %s; ask for the type that the key was completed with"
-                            .formatted(type.getName()),
+                            .formatted(type.getType().getTypeName()),
                     RedactedException.of(unfit));
         }
     }
 
-    private static boolean isVoid(Class<?> type) {
+    private static boolean isVoid(Type type) {
         return type == Void.class || type == void.class;
     }
 
-    @SuppressWarnings("unchecked") // A primitive's class has the type of its wrapper.
-    private <T> @Nullable T fromJson(String json, Class<T> type) {
-        return isVoid(type)
-                ? null
-                : ((Class<T>) ClassUtils.resolvePrimitiveIfNecessary(type)).cast(serializer.fromJson(json, type));
+    @SuppressWarnings("unchecked") // The serializer makes what the type says; a primitive's class has the type of its wrapper.
+    private <T> @Nullable T fromJson(String json, ParameterizedTypeReference<T> type) {
+        if (isVoid(type.getType())) {
+            return null;
+        }
+        Class<?> raw = ResolvableType.forType(type.getType()).toClass();
+        return (T) ClassUtils.resolvePrimitiveIfNecessary(raw).cast(serializer.fromJson(json, type.getType()));
     }
 
     private static StoredResultException unreadable(ClaimKey key, String problem, @Nullable Throwable cause) {

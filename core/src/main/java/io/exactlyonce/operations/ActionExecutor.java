@@ -28,6 +28,7 @@ import io.exactlyonce.time.NanoClock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.core.ParameterizedTypeReference;
 
 /**
  * Runs actions under claims without messages. The guarantees of {@link DeliveryPipeline} also hold for actions, but
@@ -44,9 +45,10 @@ public record ActionExecutor(
 
     private static final Logger log = LoggerFactory.getLogger(ActionExecutor.class);
 
-    <T, X extends Throwable> @Nullable T execute(ClaimSpec wanted, Class<T> type, Action<T, X> action) throws X {
+    <T, X extends Throwable> @Nullable T execute(
+            ClaimSpec wanted, ParameterizedTypeReference<T> type, Action<? extends @Nullable T, X> action) throws X {
         requireNoTransaction();
-        results.requireReadable(type);
+        results.requireReadable(type.getType());
         ClaimKey key = wanted.key();
         ClaimRequest request = terms.request(wanted);
         long askedAt = clock.nanoTime();
@@ -69,7 +71,7 @@ public record ActionExecutor(
     private static void requireNoTransaction() {
         if (CommitListener.mayRollBack()) {
             throw new IllegalStateException(
-                    "ExactlyOnceOperations.execute was called within a transaction, which may still be rolled back when the key"
+                    "ExactlyOnceOperations.once(..) was called within a transaction, which may still be rolled back when the key"
                             + " is completed; call it outside, or after the transaction, for example in a"
                             + " @TransactionalEventListener, and begin the transaction in the action");
         }
@@ -80,8 +82,8 @@ public record ActionExecutor(
             InDoubtSettings doubt,
             long askedAt,
             Acquired acquired,
-            Class<T> type,
-            Action<T, X> action)
+            ParameterizedTypeReference<T> type,
+            Action<? extends @Nullable T, X> action)
             throws X {
         Cancellation call = new Cancellation();
         Lease lease = renewer.renewLease(request.id(), request.lease(), askedAt, call::stop);
@@ -95,7 +97,12 @@ public record ActionExecutor(
     }
 
     private <T, X extends Throwable> @Nullable T act(
-            ClaimId id, InDoubtSettings doubt, HeldClaim claim, Lease lease, Cancellation call, Action<T, X> action)
+            ClaimId id,
+            InDoubtSettings doubt,
+            HeldClaim claim,
+            Lease lease,
+            Cancellation call,
+            Action<? extends @Nullable T, X> action)
             throws X {
         boolean called = false;
         try (call) {
@@ -126,7 +133,11 @@ public record ActionExecutor(
 
     /** Returns the result as later callers get it. */
     private <T> @Nullable T complete(
-            ClaimRequest request, HeldClaim claim, Lease lease, @Nullable T result, Class<T> type) {
+            ClaimRequest request,
+            HeldClaim claim,
+            Lease lease,
+            @Nullable T result,
+            ParameterizedTypeReference<T> type) {
         lease.completing();
         StoredResults.Kept<T> kept = results.keep(request.key(), result, type);
         if (!claims.awaitResolution(new ClaimResolution.Completed(request.id(), kept.json()), lease::isHeld)) {

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.NestedExceptionUtils;
+import org.springframework.core.ParameterizedTypeReference;
 
 @ExtendWith(OutputCaptureExtension.class)
 class StoredResultsTests {
@@ -63,6 +64,50 @@ class StoredResultsTests {
 
     record Page<T>(T first) {}
 
+    interface Named<T> {
+        List<T> lines();
+    }
+
+    static List<ParameterizedTypeReference<?>> generic() throws NoSuchMethodException {
+        return List.of(
+                new ParameterizedTypeReference<List<Object>>() {},
+                new ParameterizedTypeReference<List<?>>() {},
+                new ParameterizedTypeReference<List<? super String>>() {},
+                new ParameterizedTypeReference<Map<String, Number>>() {},
+                new ParameterizedTypeReference<List<List<Object>>>() {},
+                new ParameterizedTypeReference<List<Object>[]>() {},
+                new ParameterizedTypeReference<Optional<Page<Serializable>>>() {},
+                new ParameterizedTypeReference<List<Comparable<?>>>() {},
+                ParameterizedTypeReference.forType(
+                        Named.class.getMethod("lines").getGenericReturnType()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("generic")
+    void typeWhoseArgumentsDoNotSayWhatItsElementsAreIsRefused(ParameterizedTypeReference<?> type) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> new StoredResults(TestResults.NONE, 4).requireReadable(type.getType()))
+                .withMessageContaining(type.getType().getTypeName())
+                .withMessageMatching(".*(name their class|name its class|as in new ParameterizedTypeReference).*");
+    }
+
+    static List<ParameterizedTypeReference<?>> complete() {
+        return List.of(
+                new ParameterizedTypeReference<List<String>>() {},
+                new ParameterizedTypeReference<List<? extends String>>() {},
+                new ParameterizedTypeReference<Map<String, List<Long>>>() {},
+                new ParameterizedTypeReference<List<String>[]>() {},
+                new ParameterizedTypeReference<Page<int[]>>() {},
+                new ParameterizedTypeReference<String>() {});
+    }
+
+    @ParameterizedTest
+    @MethodSource("complete")
+    void typeWhoseArgumentsSayWhatItsElementsAreIsTaken(ParameterizedTypeReference<?> type) {
+        assertThatCode(() -> new StoredResults(TestResults.NONE, 4).requireReadable(type.getType()))
+                .doesNotThrowAnyException();
+    }
+
     static final class Lines extends ArrayList<String> {
         private static final long serialVersionUID = 1;
     }
@@ -73,7 +118,7 @@ class StoredResultsTests {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new StoredResults(TestResults.NONE, 4).requireReadable(type))
                 .withMessageContaining(type.getTypeName())
-                .withMessageMatching(".*(return a record|name their class).*");
+                .withMessageMatching(".*(as in new ParameterizedTypeReference|name their class).*");
     }
 
     @ParameterizedTest
@@ -122,7 +167,7 @@ class StoredResultsTests {
         };
         StoredResults results = new StoredResults(quoting, 100);
 
-        StoredResultException failure = results.keep(new ClaimKey("orders", "A-1"), "4111", String.class)
+        StoredResultException failure = results.keep(new ClaimKey("orders", "A-1"), "4111", ParameterizedTypeReference.forType(String.class))
                 .failure();
 
         assertThat(failure).isNotNull();

@@ -41,6 +41,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
@@ -352,12 +353,12 @@ class ActionExecutorTests {
     private <X extends Throwable> Integer execute(@Nullable String payload, Action<Integer, X> action) throws X {
         return executions.execute(
                 new ClaimSpec(DeliveryRig.KEY, payload == null ? null : Content.ofBody(payload), doubt),
-                Integer.class,
+                ParameterizedTypeReference.forType(Integer.class),
                 action);
     }
 
     private <T> T execute(Class<T> type) {
-        return executions.execute(DeliveryRig.spec(doubt), type, claim -> {
+        return executions.execute(DeliveryRig.spec(doubt), ParameterizedTypeReference.forType(type), claim -> {
             throw new AssertionError("The action was called");
         });
     }

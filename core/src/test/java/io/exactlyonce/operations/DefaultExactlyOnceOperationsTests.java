@@ -3,8 +3,10 @@ package io.exactlyonce.operations;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.fail;
+import static org.assertj.core.api.Assertions.tuple;
 
-import io.exactlyonce.InDoubtPolicy;
+import io.exactlyonce.ExactlyOnceOperations.OnceCall;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
@@ -15,9 +17,9 @@ import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.TestResults;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.core.ParameterizedTypeReference;
 
 class DefaultExactlyOnceOperationsTests {
 
@@ -78,29 +81,63 @@ class DefaultExactlyOnceOperationsTests {
                     rig.clock),
             parked,
             new StoredResults(new TestResults(result -> "\"" + result + "\"", (json, type) -> json), 8),
-            checks::incrementAndGet,
-            InDoubtSettings.RERUN);
+            checks::incrementAndGet);
 
     @Test
     void doubtsAreRunAgainUnlessTheCallerWantsThemParked() {
-        operations.execute("orders", "A-1", String.class, claim -> "done");
-        operations.whenInDoubt(InDoubtPolicy.PARK).execute("orders", "A-2", String.class, claim -> "done");
+        operations.once("orders", "A-1").run(claim -> {});
+        operations.once("orders", "A-2").parkInDoubt().run(claim -> {});
 
         assertThat(rig.store.claims())
                 .extracting(ClaimRequest::inDoubt)
                 .containsExactly(InDoubt.TAKE_OVER, InDoubt.PARK);
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> operations.whenInDoubt(InDoubtPolicy.RECONCILE))
-                .withMessageContaining("must be RERUN or PARK");
+    }
+
+    @Test
+    void contentIsComparedOnlyIfTheCallerNamesIt() {
+        operations.once("orders", "A-1").comparing("body").run(claim -> {});
+        operations.once("orders", "A-2").run(claim -> {});
+
+        assertThat(rig.store.claims())
+                .extracting(ClaimRequest::fingerprint)
+                .containsExactly(ClaimKey.sha256("body"), null);
+    }
+
+    /** A call may be kept and used again, with and without what is added to it. */
+    @Test
+    void callIsNotChangedByWhatIsAddedToIt() {
+        OnceCall<RuntimeException> call = operations.once("orders", "A-1");
+
+        call.comparing("body").parkInDoubt().run(claim -> {});
+        call.run(claim -> {});
+
+        assertThat(rig.store.claims())
+                .extracting(ClaimRequest::fingerprint, ClaimRequest::inDoubt)
+                .containsExactly(tuple(ClaimKey.sha256("body"), InDoubt.PARK), tuple(null, InDoubt.TAKE_OVER));
+    }
+
+    /** The compiler demands that the caller names or catches it. */
+    @Test
+    void checkedExceptionOfTheActionReachesItsCaller() {
+        IOException failure = new IOException("provider is down");
+
+        try {
+            operations.once("orders", "A-1").throwing(IOException.class).run(claim -> {
+                throw failure;
+            });
+            fail("The action's failure did not reach its caller");
+        } catch (IOException thrown) {
+            assertThat(thrown).isSameAs(failure);
+        }
+        rig.assertReleased("java.io.IOException: provider is down");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"", "a\0b"})
     void scopesAndKeysThatCannotBeStoredAreRefused(String text) {
-        assertThatThrownBy(() -> operations.execute("orders", text, String.class, claim -> "done"))
-                .isInstanceOf(InvalidKeyException.class);
+        assertThatThrownBy(() -> operations.once("orders", text)).isInstanceOf(InvalidKeyException.class);
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> operations.execute(text, "A-1", String.class, claim -> "done"))
+                .isThrownBy(() -> operations.once(text, "A-1"))
                 .withMessageContaining("scope");
 
         assertThat(rig.store.claims()).isEmpty();
@@ -108,7 +145,7 @@ class DefaultExactlyOnceOperationsTests {
 
     @Test
     void storeIsCheckedBeforeEachOperation() {
-        operations.execute("orders", "A-1", String.class, claim -> "done");
+        operations.once("orders", "A-1").run(claim -> {});
         assertThat(operations.parked(10)).containsExactly(PARKED);
         assertThat(operations.parkedAfter(PARKED, 5)).containsExactly(LATER);
         operations.findParked("orders", "A-1");
@@ -121,10 +158,11 @@ class DefaultExactlyOnceOperationsTests {
 
     @Test
     void actionsResultIsReturned() {
-        assertThat(operations.<String, RuntimeException>execute("orders", "A-1", String.class, claim -> "done"))
+        assertThat(operations.once("orders", "A-1").call(String.class, claim -> "done"))
                 .isEqualTo("done");
-        assertThat(operations.<String, RuntimeException>execute(
-                        "orders", "A-2", "payload", String.class, claim -> "done, too"))
+        assertThat(operations
+                        .once("orders", "A-2")
+                        .call(ParameterizedTypeReference.forType(String.class), claim -> "done, too"))
                 .isEqualTo("done, too");
     }
 

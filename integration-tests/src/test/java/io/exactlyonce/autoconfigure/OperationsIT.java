@@ -8,6 +8,7 @@ import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.ExactlyOnceOperations.OnceCall;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -70,10 +71,9 @@ class OperationsIT {
         }
 
         void send(String key) {
-            operations.execute("mails", key, Void.class, claim -> {
-                transaction.executeWithoutResult(status -> database.update(WRITE, key));
-                return null;
-            });
+            operations
+                    .once("mails", key)
+                    .run(claim -> transaction.executeWithoutResult(status -> database.update(WRITE, key)));
         }
 
         int sent(String key) {
@@ -138,17 +138,17 @@ class OperationsIT {
 
     @Test
     void secondCallGetsTheStoredResult() {
-        Receipt first = operations.execute("payments", key, "body", Receipt.class, this::charge);
+        OnceCall<RuntimeException> payment = operations.once("payments", key).comparing("body");
+        Receipt first = payment.call(Receipt.class, this::charge);
 
-        assertThat(operations.execute("payments", key, "body", Receipt.class, this::charge))
-                .isEqualTo(first);
+        assertThat(payment.call(Receipt.class, this::charge)).isEqualTo(first);
         assertThat(runs).hasValue(1);
     }
 
     private void importCompleted(List<String> completed) {
         // tag::import
         for (String id : completed) {
-            operations.execute("orders", id, Void.class, claim -> null);
+            operations.once("orders", id).run(claim -> {});
         }
         // end::import
     }
@@ -188,8 +188,9 @@ class OperationsIT {
         // tag::answers
         @SqsListener("payments")
         void pay(PaymentRequest request) {
-            Payment payment = operations.execute(
-                    "payments", request.id(), Payment.class, claim -> provider.charge(request, claim.downstreamKey()));
+            Payment payment = operations
+                    .once("payments", request.id())
+                    .call(Payment.class, claim -> provider.charge(request, claim.downstreamKey()));
             answers.send(request.replyTo(), payment);
         }
         // end::answers
@@ -284,7 +285,10 @@ class OperationsIT {
 
     private Receipt execute(ThrowingAction action) {
         try {
-            return operations.execute("payments", key, Receipt.class, action::run);
+            return operations
+                    .once("payments", key)
+                    .throwing(InterruptedException.class)
+                    .call(Receipt.class, action::run);
         } catch (InterruptedException interrupted) {
             throw new AssertionError(interrupted);
         }

@@ -107,8 +107,9 @@ class DoubtIT {
             ExactlyOnceOperations operations = application.bean(ExactlyOnceOperations.class);
 
             assertThatThrownBy(() -> operations
-                            .whenInDoubt(InDoubtPolicy.PARK)
-                            .execute(queue, "o1", String.class, claim -> "charged again"))
+                            .once(queue, "o1")
+                            .parkInDoubt()
+                            .call(String.class, claim -> "charged again"))
                     .isInstanceOf(ParkedException.class);
             assertThat(operations.findParked(queue, "o1")).isPresent();
             assertThat(operations.releaseParked(
@@ -116,9 +117,9 @@ class DoubtIT {
                     .isTrue();
 
             assertThat(operations
-                            .whenInDoubt(InDoubtPolicy.PARK)
-                            .<String, RuntimeException>execute(
-                                    queue, "o1", String.class, claim -> "inDoubt=" + claim.isInDoubt()))
+                            .once(queue, "o1")
+                            .parkInDoubt()
+                            .call(String.class, claim -> "inDoubt=" + claim.isInDoubt()))
                     .isEqualTo("inDoubt=true");
         }
     }

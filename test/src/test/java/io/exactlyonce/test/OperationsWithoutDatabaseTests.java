@@ -3,7 +3,6 @@ package io.exactlyonce.test;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedException;
@@ -71,7 +70,7 @@ class OperationsWithoutDatabaseTests {
     }
 
     private Integer charge(ExactlyOnceOperations operations) {
-        return operations.execute("payments", "A-1", Integer.class, (Claim claim) -> charges.incrementAndGet());
+        return operations.once("payments", "A-1").call(Integer.class, claim -> charges.incrementAndGet());
     }
 
     private void park() {

@@ -42,6 +42,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.jackson.autoconfigure.JacksonAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.ParameterizedTypeReference;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -138,7 +139,12 @@ class StoredResultKindsTests {
     }
 
     private <T> @Nullable T execute(ExactlyOnceOperations operations, Class<T> type, @Nullable Object result) {
-        return operations.execute("quotes", "q1", type, claim -> {
+        return execute(operations, ParameterizedTypeReference.forType(type), result);
+    }
+
+    private <T> @Nullable T execute(
+            ExactlyOnceOperations operations, ParameterizedTypeReference<T> type, @Nullable Object result) {
+        return operations.once("quotes", "q1").call(type, claim -> {
             runs.incrementAndGet();
             return cast(result);
         });
@@ -217,6 +223,62 @@ class StoredResultKindsTests {
         });
     }
 
+    static List<Arguments> genericResults() {
+        Line line = new Line("s", new BigDecimal("9.90"));
+        return List.of(
+                Arguments.of(new ParameterizedTypeReference<List<Line>>() {}, List.of(line)),
+                Arguments.of(new ParameterizedTypeReference<List<? extends Line>>() {}, List.of(line)),
+                Arguments.of(new ParameterizedTypeReference<List<Line>>() {}, List.of()),
+                Arguments.of(new ParameterizedTypeReference<List<Line>>() {}, null),
+                Arguments.of(new ParameterizedTypeReference<List<Line>[]>() {}, new List<?>[] {List.of(line)}),
+                Arguments.of(new ParameterizedTypeReference<Set<Long>>() {}, Set.of(7L)),
+                Arguments.of(
+                        new ParameterizedTypeReference<Map<UUID, List<Line>>>() {},
+                        Map.of(new UUID(1, 2), List.of(line))),
+                Arguments.of(new ParameterizedTypeReference<Optional<Line>>() {}, Optional.of(line)),
+                Arguments.of(new ParameterizedTypeReference<Optional<Line>>() {}, Optional.empty()),
+                Arguments.of(new ParameterizedTypeReference<Page<Line>>() {}, new Page<>(List.of(line))),
+                Arguments.of(new ParameterizedTypeReference<List<Payment>>() {}, List.of(new Card("4111"))),
+                Arguments.of(new ParameterizedTypeReference<Line>() {}, line));
+    }
+
+    /** The elements are what the type says, and not maps. */
+    @ParameterizedTest
+    @MethodSource("genericResults")
+    void bothCallersGetEqualElements(ParameterizedTypeReference<?> type, @Nullable Object result) {
+        withOperations(operations -> {
+            Object first = execute(operations, type, result);
+            Object second = execute(operations, type, result);
+
+            assertThat(runs).hasValue(1);
+            assertThat(first).isEqualTo(result);
+            assertThat(second).isEqualTo(result);
+        });
+    }
+
+    static List<ParameterizedTypeReference<?>> refusedGeneric() {
+        return List.of(
+                new ParameterizedTypeReference<List<Object>>() {},
+                new ParameterizedTypeReference<List<?>>() {},
+                new ParameterizedTypeReference<List<Shape>>() {},
+                new ParameterizedTypeReference<List<Sealed>>() {},
+                new ParameterizedTypeReference<Map<Line, String>>() {},
+                new ParameterizedTypeReference<Map<String, Object>>() {},
+                new ParameterizedTypeReference<Page<Runnable>>() {});
+    }
+
+    @ParameterizedTest
+    @MethodSource("refusedGeneric")
+    void typeWhoseElementsCannotBeReadBackIsRefusedBeforeTheAction(ParameterizedTypeReference<?> type) {
+        withOperations(operations -> {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> execute(operations, type, null))
+                    .withMessageContaining("The result type " + type.getType().getTypeName() + " cannot be stored");
+
+            assertThat(runs).hasValue(0);
+        });
+    }
+
     static List<Class<?>> refused() {
         return List.of(
                 List.class,
@@ -282,7 +344,7 @@ class StoredResultKindsTests {
         withOperations(operations -> {
             for (String payload :
                     List.of("{\"a\":1,\"b\":[2]}", "{ \"b\" : [2], \"a\" : 1 }\n", "\uFEFF{\"a\":1,\"b\":[2]}")) {
-                operations.execute("payments", "p1", payload, Integer.class, claim -> runs.incrementAndGet());
+                operations.once("payments", "p1").comparing(payload).run(claim -> runs.incrementAndGet());
             }
 
             assertThat(runs).hasValue(1);

@@ -21,7 +21,7 @@ public final class Judge {
     static int judge(String[] arguments, PrintStream out) throws IOException {
         if (arguments.length != 6) {
             out.println(
-                    "Usage: Judge <history.jsonl> <longest drain> <the same with execute()> <recovery from an outage> <exposure to a failover> <true with DynamoDB>");
+                    "Usage: Judge <history.jsonl> <longest drain> <the same with once(..)> <recovery from an outage> <exposure to a failover> <true with DynamoDB>");
             return 2;
         }
         Terms terms = new Terms(

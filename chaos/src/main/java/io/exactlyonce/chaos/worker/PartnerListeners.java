@@ -110,10 +110,13 @@ class PartnerListeners {
     @SqsListener("errands")
     void run(Job job, Visibility visibility) throws InterruptedException {
         try {
-            operations.execute("errands", job.key(), Receipt.class, claim -> {
-                runs.run(job, claim, call -> partner.ship(job, claim, call));
-                return receipt(job);
-            });
+            operations
+                    .once("errands", job.key())
+                    .throwing(InterruptedException.class)
+                    .call(Receipt.class, claim -> {
+                        runs.run(job, claim, call -> partner.ship(job, claim, call));
+                        return receipt(job);
+                    });
         } catch (ClaimHeldException held) {
             visibility.changeTo(Math.toIntExact(held.retryAfter().toSeconds() + 1));
             throw held;

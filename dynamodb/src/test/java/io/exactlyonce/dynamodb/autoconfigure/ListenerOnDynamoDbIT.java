@@ -251,9 +251,9 @@ class ListenerOnDynamoDbIT {
     void operationsAreThereWithTheirParkedClaims() {
         ExactlyOnceOperations operations = context.getBean(ExactlyOnceOperations.class);
 
-        assertThat(operations.execute("requests", "R-1", String.class, claim -> "first"))
+        assertThat(operations.once("requests", "R-1").call(String.class, claim -> "first"))
                 .isEqualTo("first");
-        assertThat(operations.execute("requests", "R-1", String.class, claim -> "second"))
+        assertThat(operations.once("requests", "R-1").call(String.class, claim -> "second"))
                 .isEqualTo("first");
         assertThat(context.getBean(ParkedClaims.class).list(null, 10)).isEmpty();
     }

@@ -5,7 +5,7 @@ import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.KeyReusedException;
 import io.exactlyonce.ParkedException;
-import org.jspecify.annotations.Nullable;
+import io.exactlyonce.UnusableKeyException;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.ProblemDetail;
@@ -40,9 +40,9 @@ class PaymentController {
 
     /** Takes the body as text, so that its fingerprint is that of what the client sent. */
     @PostMapping("/payments")
-    @Nullable Payment pay(@RequestHeader("Idempotency-Key") String key, @RequestBody String body) {
+    Payment pay(@RequestHeader("Idempotency-Key") String key, @RequestBody String body) {
         PaymentRequest request = json.readValue(body, PaymentRequest.class);
-        return operations.execute(SCOPE, key, body, Payment.class, claim -> {
+        return operations.once(SCOPE, key).comparing(body).call(Payment.class, claim -> {
             String chargeId = provider.charge(request, claim.downstreamKey());
             return new Payment(chargeId, request.orderId(), request.cents());
         });

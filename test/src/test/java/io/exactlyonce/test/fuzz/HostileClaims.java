@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.random.RandomGenerator;
 import java.util.stream.IntStream;
+import org.springframework.core.ParameterizedTypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -37,6 +38,7 @@ public final class HostileClaims {
     private static final Duration LEASE = Duration.ofMinutes(1);
 
     /** As large as the default of {@code exactly-once.claim.max-result-size}. */
+    private static final ParameterizedTypeReference<String> TEXT = ParameterizedTypeReference.forType(String.class);
     private static final StoredResults RESULTS = new StoredResults(new Json(), 64 << 10);
 
     /** How a handler's run ends. */
@@ -143,7 +145,8 @@ public final class HostileClaims {
         if (resolution instanceof ClaimResolution.Completed completed) {
             assertThat(outcome).isEqualTo(new AlreadyCompleted(completed.result()));
             if (completed.result() != null) {
-                assertThat(RESULTS.read(key, completed.result(), String.class)).isEqualTo(run.text());
+                String read = RESULTS.read(key, completed.result(), TEXT);
+                assertThat(read).isEqualTo(run.text());
             }
         } else if (resolution instanceof ClaimResolution.Released) {
             assertAcquired(outcome, 2);

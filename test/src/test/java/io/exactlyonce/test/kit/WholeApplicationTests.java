@@ -67,7 +67,7 @@ class WholeApplicationTests {
     void operationsHaveTheSameClaims() {
         driver.deliver(new Order("A-2", 500));
 
-        assertThatThrownBy(() -> operations.execute("orders", "A-2", String.class, claim -> "again"))
+        assertThatThrownBy(() -> operations.once("orders", "A-2").call(String.class, claim -> "again"))
                 .isInstanceOf(StoredResultException.class);
     }
 }
