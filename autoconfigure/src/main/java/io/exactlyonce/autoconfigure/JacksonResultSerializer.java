@@ -35,6 +35,11 @@ final class JacksonResultSerializer implements ResultSerializer {
     }
 
     @Override
+    public String toJson(Object result, Type type) {
+        return mapper.writerFor(mapper.constructType(type)).writeValueAsString(result);
+    }
+
+    @Override
     public @Nullable Object fromJson(String json, Type type) {
         return mapper.readValue(json, mapper.constructType(type));
     }

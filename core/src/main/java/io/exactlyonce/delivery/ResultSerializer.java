@@ -14,6 +14,16 @@ public interface ResultSerializer {
     String toJson(Object result);
 
     /**
+     * Writes a result whose type has type arguments: the names of its elements' subtypes are written only where the type of
+     * the elements is known.
+     *
+     * @throws RuntimeException if the result cannot be written
+     */
+    default String toJson(Object result, Type type) {
+        return toJson(result);
+    }
+
+    /**
      * Reads a result. The type alone decides what is made: the text cannot name a class.
      *
      * @throws RuntimeException if the text does not fit the type

@@ -76,12 +76,12 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
      * @throws RuntimeException if it cannot be written, or is too large
      */
     public String write(Object result) {
-        return requireFit(json(result));
+        return requireFit(json(result, result.getClass()));
     }
 
-    private String json(Object result) {
+    private String json(Object result, Type type) {
         return UNSTORABLE
-                .matcher(serializer.toJson(result))
+                .matcher(type instanceof Class ? serializer.toJson(result) : serializer.toJson(result, type))
                 .replaceAll(found -> "\\\\u%04x".formatted((int) found.group().charAt(0)));
     }
 
@@ -109,7 +109,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
         T readBack = null;
         boolean isReadBack = false;
         try {
-            String json = result == null ? NULL : json(result);
+            String json = result == null ? NULL : json(result, type.getType());
             readBack = fromJson(json, type);
             isReadBack = true;
             return new Kept<>(requireFit(json), readBack, null);
