@@ -1,15 +1,13 @@
 package io.exactlyonce;
 
-import java.util.List;
-import java.util.Optional;
 import org.jspecify.annotations.NonNull;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.lang.CheckReturnValue;
 
 /**
- * Exactly-once effects for code outside a listener, such as an HTTP request with an {@code Idempotency-Key}, and
- * decisions on parked keys. Thread-safe.
+ * Exactly-once effects for code outside a listener, such as an HTTP request with an {@code Idempotency-Key}.
+ * Thread-safe.
  *
  * <p>Keys follow the rules of listeners: blank keys and keys with a NUL are rejected, and keys longer than 512
  * characters are replaced by their SHA-256. Keys of a scope are shared with listeners of the same scope.
@@ -51,7 +49,7 @@ public interface ExactlyOnceOperations {
         OnceCall<X> comparing(String body);
 
         /**
-         * Parks the key if it is in doubt: the call throws {@link ParkedException} until an operator decides. Without it,
+         * Parks the key if it is in doubt: the call throws {@link ParkedException} until an operator decides through {@link ParkedKeys}. Without it,
          * the action runs again, and can check {@link Claim#isInDoubt()}.
          *
          * <p>Calls and listeners of a scope should have the same policy, because the first that claims a key in doubt
@@ -136,44 +134,4 @@ public interface ExactlyOnceOperations {
         /** Does the work. */
         void run(Claim claim) throws X;
     }
-
-    /**
-     * Lists parked claims, the oldest first.
-     *
-     * @param limit at most so many, from 1 to 1000
-     */
-    List<ParkedClaim> parked(int limit);
-
-    /**
-     * Lists further parked claims.
-     *
-     * @param last the last claim of the previous list, whether it is still parked or not
-     * @param limit at most so many, from 1 to 1000
-     */
-    List<ParkedClaim> parkedAfter(ParkedClaim last, int limit);
-
-    /** Returns a parked key; empty if it is not parked. */
-    Optional<ParkedClaim> findParked(String scope, String key);
-
-    /**
-     * Releases a parked key: the next delivery or call acquires it, also under {@link InDoubtPolicy#PARK}. The key
-     * keeps its number of attempts, and whether it is in doubt. If the call throws, look the key up: the decision may
-     * or may not be stored.
-     *
-     * @param claim the claim as it was seen
-     * @return whether this decided it; {@code false} if another decision came first, and with DynamoDB also if the
-     *     response was lost and the key was claimed again before the SDK repeated the request
-     */
-    boolean releaseParked(ParkedClaim claim);
-
-    /**
-     * Completes a parked key: its later deliveries are acknowledged, and its later calls get the result. If the call
-     * throws, look the key up: the decision may or may not be stored.
-     *
-     * @param claim the claim as it was seen
-     * @param result the result of the handler or action, or {@code null} if there is nothing to replay
-     * @return whether this decided it; {@code false} if another decision came first
-     * @throws IllegalArgumentException if the result cannot be stored
-     */
-    boolean completeParked(ParkedClaim claim, @Nullable Object result);
 }

@@ -13,7 +13,7 @@ public enum InDoubtPolicy {
      */
     RERUN,
 
-    /** The key is parked: no handler is called until an operator decides, through {@link ExactlyOnceOperations}. */
+    /** The key is parked: no handler is called until an operator decides, through {@link ParkedKeys}. */
     PARK,
 
     /** The next delivery calls a {@link Reconciler} under its claim, before it calls the handler. */

@@ -1,6 +1,6 @@
 package io.exactlyonce;
 
-/** Thrown if the key is parked, until an operator decides through {@link ExactlyOnceOperations}. */
+/** Thrown if the key is parked, until an operator decides through {@link ParkedKeys}. */
 public final class ParkedException extends RuntimeException {
 
     /**
@@ -8,7 +8,7 @@ public final class ParkedException extends RuntimeException {
      * @param keyHash a hash of the key, since keys may be personal data
      */
     public ParkedException(String scope, String keyHash) {
-        super("Key %s of scope '%s' is parked; release or complete it through ExactlyOnceOperations"
+        super("Key %s of scope '%s' is parked; release or complete it through ParkedKeys"
                 .formatted(keyHash, scope));
     }
 }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.ParkedKeys;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties.Listener;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.ClaimBackend;
@@ -44,6 +45,7 @@ import io.exactlyonce.observed.ObservedClaims;
 import io.exactlyonce.observed.ObservedCounts;
 import io.exactlyonce.operations.ActionExecutor;
 import io.exactlyonce.operations.DefaultExactlyOnceOperations;
+import io.exactlyonce.operations.DefaultParkedKeys;
 import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
@@ -252,13 +254,19 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         return new CommitListenerPostProcessor();
     }
 
-    /** A store of the application's own may have no parked claims to show, and needs no database. */
+    @Bean
+    @ConditionalOnMissingBean
+    ExactlyOnceOperations exactlyOnceOperations(Renewer renewals, ListenerEngine engine) {
+        ActionExecutor executions = new ActionExecutor(claims, policy.terms(), renewals, results, scheduler);
+        return new DefaultExactlyOnceOperations(executions, engine.readiness());
+    }
+
+    /** A store of the application's own may have no parked claims to show. */
     @Bean
     @ConditionalOnMissingBean
     @ConditionalOnBean(ParkedClaims.class)
-    ExactlyOnceOperations exactlyOnceOperations(ParkedClaims parked, Renewer renewals, ListenerEngine engine) {
-        ActionExecutor executions = new ActionExecutor(claims, policy.terms(), renewals, results, scheduler);
-        return new DefaultExactlyOnceOperations(executions, parked, results, engine.readiness());
+    ParkedKeys exactlyOnceParkedKeys(ParkedClaims parked, ListenerEngine engine) {
+        return new DefaultParkedKeys(parked, results, engine.readiness());
     }
 
     @Bean

@@ -11,6 +11,7 @@ import io.awspring.cloud.sqs.config.SqsEndpoint;
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.exactlyonce.ExactlyOnceEvent;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.ParkedKeys;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimStore;
@@ -89,6 +90,7 @@ class ExactlyOnceAutoConfigurationTests {
                 .hasNotFailed()
                 .hasSingleBean(ListenerEngine.class)
                 .hasSingleBean(ExactlyOnceOperations.class)
+                .hasSingleBean(ParkedKeys.class)
                 .hasSingleBean(DataSource.class)
                 .hasSingleBean(ClaimPool.class)
                 .hasSingleBean(JdbcTemplate.class));
@@ -244,7 +246,8 @@ class ExactlyOnceAutoConfigurationTests {
                             .hasNotFailed()
                             .doesNotHaveBean(DataSource.class)
                             .doesNotHaveBean(ParkedClaims.class)
-                            .doesNotHaveBean(ExactlyOnceOperations.class)
+                            .doesNotHaveBean(ParkedKeys.class)
+                            .hasSingleBean(ExactlyOnceOperations.class)
                             .doesNotHaveBean(PostgresClaimsConfiguration.RETENTION)
                             .doesNotHaveBean(RetentionMetrics.class)
                             .hasSingleBean(DeliveryMetrics.class);

@@ -2,8 +2,10 @@ package io.exactlyonce.claim;
 
 import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,18 +82,40 @@ public interface ParkedClaims {
     }
 
     /**
-     * Releases a parked key: the next request acquires it, also one that leaves keys in doubt to an operator. Its
-     * outcome says whether the key is in doubt, and it counts as the next attempt.
+     * Releases a parked key.
      *
      * @return whether the claim was parked until now
+     * @see #releaseAll
      */
-    boolean release(ClaimId claim);
+    default boolean release(ClaimId claim) {
+        return releaseAll(List.of(claim)).contains(claim);
+    }
 
     /**
      * Records that a parked key's effect has happened.
      *
      * @return whether the claim was parked until now
-     * @throws IllegalArgumentException if the result cannot be stored; nothing has been written then
+     * @see #completeAll
      */
-    boolean complete(ClaimResolution.Completed completion);
+    default boolean complete(ClaimResolution.Completed completion) {
+        return completeAll(List.of(completion)).contains(completion.claim());
+    }
+
+    /**
+     * Releases parked keys in few requests: the next request acquires each, also one that leaves keys in doubt to an
+     * operator. Its outcome says whether the key is in doubt, and it counts as the next attempt.
+     *
+     * @param claims at most one for each key
+     * @return the claims that were parked until now
+     */
+    Set<ClaimId> releaseAll(Collection<ClaimId> claims);
+
+    /**
+     * Records in few requests that the effects of parked keys have happened.
+     *
+     * @param completions at most one for each key
+     * @return the claims that were parked until now
+     * @throws IllegalArgumentException if a result cannot be stored; nothing has been written then
+     */
+    Set<ClaimId> completeAll(Collection<ClaimResolution.Completed> completions);
 }

@@ -13,10 +13,13 @@ import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.backend.Turns;
 import io.exactlyonce.dynamodb.item.ClaimItem;
 import io.exactlyonce.dynamodb.item.ClaimStatements.Statement;
+import io.exactlyonce.dynamodb.request.PartiQl;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -110,23 +113,35 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
     }
 
     @Override
-    public boolean release(ClaimId claim) {
-        return decide(claim, table.statements.releaseParked(claim.key().hash(), claim));
+    public Set<ClaimId> releaseAll(Collection<ClaimId> claims) {
+        return decide(claims.stream()
+                .map(claim ->
+                        work(claim, table.statements.releaseParked(claim.key().hash(), claim)))
+                .toList());
     }
 
     @Override
-    public boolean complete(ClaimResolution.Completed completion) {
-        DynamoDbClaimStore.requireStorable(completion.result());
-        ClaimId claim = completion.claim();
-        return decide(claim, table.statements.completeParked(claim.key().hash(), completion));
+    public Set<ClaimId> completeAll(Collection<ClaimResolution.Completed> completions) {
+        completions.forEach(completion -> DynamoDbClaimStore.requireStorable(completion.result()));
+        return decide(completions.stream()
+                .map(completion -> work(
+                        completion.claim(),
+                        table.statements.completeParked(completion.claim().key().hash(), completion)))
+                .toList());
     }
 
-    private boolean decide(ClaimId claim, Statement decision) {
+    private KeyWork work(ClaimId claim, Statement decision) {
         KeyWork work = new KeyWork(claim.key(), table);
         work.change(claim, decision);
+        return work;
+    }
+
+    private Set<ClaimId> decide(List<KeyWork> works) {
         return deciding.alone(() -> {
-            table.run(List.of(work));
-            return !KeyWork.granted(List.of(work)).isEmpty();
+            for (int from = 0; from < works.size(); from += PartiQl.MOST_STATEMENTS) {
+                table.run(works.subList(from, Math.min(from + PartiQl.MOST_STATEMENTS, works.size())));
+            }
+            return KeyWork.granted(works);
         });
     }
 }

@@ -117,6 +117,22 @@ class RequestCostIT {
         assertThat(size).isLessThan(1024);
     }
 
+    @Test
+    void decisionsOfAnOperatorShareRequests() {
+        List<ClaimRequest> held = requests(MESSAGES);
+        store.claim(held);
+        store.resolve(held.stream()
+                .map(request -> new ClaimResolution.Parked(request.id(), "told to", true))
+                .toList());
+
+        count(() -> assertThat(table.parked()
+                        .releaseAll(held.stream().map(ClaimRequest::id).toList()))
+                .hasSize(MESSAGES));
+
+        assertThat(requests).isEqualTo(MESSAGES / 25);
+        assertThat(writes).isEqualTo(MESSAGES);
+    }
+
     private List<ClaimResolution> completions(String result) {
         return batch.stream()
                 .<ClaimResolution>map(request -> new ClaimResolution.Completed(request.id(), result))

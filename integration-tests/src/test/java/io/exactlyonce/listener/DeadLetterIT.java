@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.ParkedKeys;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
@@ -68,11 +68,10 @@ class DeadLetterIT {
             await().atMost(LONG).until(() -> SQS.size(deadLetters) == 1);
             assertThat(SQS.size(queue)).isZero();
             assertThat(application.bean(Listener.class).calls()).hasSize(1);
-            assertThat(application.bean(ExactlyOnceOperations.class).findParked(queue, "o1"))
-                    .hasValueSatisfying(parked -> {
-                        assertThat(parked.reason()).contains("CardExpired");
-                        assertThat(parked.inDoubt()).isFalse();
-                    });
+            assertThat(application.bean(ParkedKeys.class).find(queue, "o1")).hasValueSatisfying(parked -> {
+                assertThat(parked.reason()).contains("CardExpired");
+                assertThat(parked.inDoubt()).isFalse();
+            });
             assertThat(application.outcomes("parked")).isEqualTo(1);
         }
     }

@@ -10,6 +10,7 @@ import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedException;
+import io.exactlyonce.ParkedKeys;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.postgres.ClaimSchema;
@@ -106,15 +107,11 @@ class DoubtIT {
         try (TestApplication application = start()) {
             ExactlyOnceOperations operations = application.bean(ExactlyOnceOperations.class);
 
-            assertThatThrownBy(() -> operations
-                            .once(queue, "o1")
-                            .parkInDoubt()
-                            .call(String.class, claim -> "charged again"))
+            assertThatThrownBy(() ->
+                            operations.once(queue, "o1").parkInDoubt().call(String.class, claim -> "charged again"))
                     .isInstanceOf(ParkedException.class);
-            assertThat(operations.findParked(queue, "o1")).isPresent();
-            assertThat(operations.releaseParked(
-                            operations.findParked(queue, "o1").orElseThrow()))
-                    .isTrue();
+            ParkedKeys parked = application.bean(ParkedKeys.class);
+            assertThat(parked.release(parked.find(queue, "o1").orElseThrow())).isTrue();
 
             assertThat(operations
                             .once(queue, "o1")
@@ -135,14 +132,14 @@ class DoubtIT {
 
         try (TestApplication application = start(Parking.class)) {
             await().atMost(LONG).until(() -> application.claims("PARKED") == 1);
-            ExactlyOnceOperations operations = application.bean(ExactlyOnceOperations.class);
-            ParkedClaim parked = operations.parked(10).get(0);
-            assertThat(parked.inDoubt()).isTrue();
-            assertThat(parked.reason()).isEqualTo("its owner vanished");
+            ParkedKeys parked = application.bean(ParkedKeys.class);
+            ParkedClaim seen = parked.list(10).get(0);
+            assertThat(seen.inDoubt()).isTrue();
+            assertThat(seen.reason()).isEqualTo("its owner vanished");
             assertThat(application.bean(Parking.class).calls()).isEmpty();
             assertThat(SQS.size(queue)).isEqualTo(1);
 
-            assertThat(operations.releaseParked(parked)).isTrue();
+            assertThat(parked.release(seen)).isTrue();
 
             await().atMost(LONG).until(() -> SQS.size(queue) == 0);
             assertThat(application.bean(Parking.class).calls()).containsExactly("attempt=2 inDoubt=true");

@@ -154,13 +154,13 @@ enum SqlCheck {
     /** A person decides on the claim that was parked when it was looked at. */
     DECIDED_CLAIM(
             Guard.DECISION_NAMES_ITS_CLAIM,
-            "AND claim_id = ? AND status = 'PARKED'",
-            "AND (claim_id = ? OR true) AND status = 'PARKED'",
+            "AND c.claim_id = w.claim_id AND c.status = 'PARKED'",
+            "AND (c.claim_id = w.claim_id OR true) AND c.status = 'PARKED'",
             "io.exactlyonce.claim.postgres.PostgresParkedClaimsIT#decisionForAnEarlierParkingChangesNothing"),
     DECIDED_STATUS(
             Guard.DECISION_ASKS_FOR_A_PARKED_KEY,
-            "AND claim_id = ? AND status = 'PARKED'",
-            "AND claim_id = ?",
+            "AND c.claim_id = w.claim_id AND c.status = 'PARKED'",
+            "AND c.claim_id = w.claim_id",
             "io.exactlyonce.claim.postgres.PostgresParkedClaimsIT#listGoesOnAfterAClaim"),
     /** A waiter's duplicate is deleted, or given up, only for a key that is completed or parked. */
     SEEN_STATUS(

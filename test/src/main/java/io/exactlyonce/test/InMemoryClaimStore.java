@@ -127,13 +127,16 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     }
 
     @Override
-    public boolean release(ClaimId claim) {
-        return records.change(claim, ClaimRecord::cleared);
+    public Set<ClaimId> releaseAll(Collection<ClaimId> claims) {
+        return change(claims, Function.identity(), (parked, claim) -> parked.cleared());
     }
 
     @Override
-    public boolean complete(ClaimResolution.Completed completion) {
-        return records.change(completion.claim(), parked -> parked.settled(completion.result()));
+    public Set<ClaimId> completeAll(Collection<ClaimResolution.Completed> completions) {
+        return change(
+                completions,
+                ClaimResolution.Completed::claim,
+                (parked, completion) -> parked.settled(completion.result()));
     }
 
     /** Returns the claims whose record allows the change and was changed. */

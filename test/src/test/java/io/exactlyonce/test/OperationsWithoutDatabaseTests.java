@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedException;
+import io.exactlyonce.ParkedKeys;
 import io.exactlyonce.autoconfigure.ExactlyOnceAutoConfiguration;
 import io.exactlyonce.autoconfigure.ExactlyOnceObservabilityAutoConfiguration;
 import io.exactlyonce.claim.ClaimKey;
@@ -17,7 +18,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
+import java.util.function.BiConsumer;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -31,7 +32,7 @@ class OperationsWithoutDatabaseTests {
 
     @Test
     void storeInMemoryIsAllThatOperationsNeed() {
-        withOperations(operations -> {
+        withOperations((operations, parked) -> {
             assertThat(charge(operations)).isEqualTo(1);
             assertThat(charge(operations)).isEqualTo(1);
             assertThat(charges).hasValue(1);
@@ -40,21 +41,21 @@ class OperationsWithoutDatabaseTests {
 
     @Test
     void peopleDecideOnItsParkedClaims() {
-        withOperations(operations -> {
+        withOperations((operations, parked) -> {
             park();
             assertThatThrownBy(() -> charge(operations)).isInstanceOf(ParkedException.class);
 
-            ParkedClaim seen = operations.findParked("payments", "A-1").orElseThrow();
-            assertThat(operations.parked(10)).containsExactly(seen);
-            assertThat(operations.completeParked(seen, 7)).isTrue();
+            ParkedClaim seen = parked.find("payments", "A-1").orElseThrow();
+            assertThat(parked.list(10)).containsExactly(seen);
+            assertThat(parked.complete(seen, 7)).isTrue();
 
             assertThat(charge(operations)).isEqualTo(7);
-            assertThat(operations.parked(10)).isEmpty();
+            assertThat(parked.list(10)).isEmpty();
             assertThat(charges).hasValue(0);
         });
     }
 
-    private void withOperations(Consumer<ExactlyOnceOperations> test) {
+    private void withOperations(BiConsumer<ExactlyOnceOperations, ParkedKeys> test) {
         new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
                         ExactlyOnceAutoConfiguration.class, ExactlyOnceObservabilityAutoConfiguration.class))
@@ -65,7 +66,7 @@ class OperationsWithoutDatabaseTests {
                             .doesNotHaveBean(DataSource.class)
                             .hasSingleBean(ClaimStore.class)
                             .hasSingleBean(ParkedClaims.class);
-                    test.accept(context.getBean(ExactlyOnceOperations.class));
+                    test.accept(context.getBean(ExactlyOnceOperations.class), context.getBean(ParkedKeys.class));
                 });
     }
 

@@ -1,7 +1,7 @@
 package io.exactlyonce.chaos.worker;
 
-import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.ParkedKeys;
 import io.exactlyonce.chaos.history.Detail;
 import io.exactlyonce.chaos.history.Event;
 import io.exactlyonce.chaos.history.Kind;
@@ -24,28 +24,28 @@ class Operator {
 
     private final String worker;
     private final RecorderClient recorder;
-    private final ExactlyOnceOperations operations;
+    private final ParkedKeys parked;
     private final PaymentPartner partner;
     private final AtomicLong decisions = new AtomicLong();
 
-    Operator(WorkerProperties properties, ExactlyOnceOperations operations, PaymentPartner partner) {
+    Operator(WorkerProperties properties, ParkedKeys parked, PaymentPartner partner) {
         this.worker = properties.name();
         this.recorder = new RecorderClient(properties.recorder(), worker);
-        this.operations = operations;
+        this.parked = parked;
         this.partner = partner;
     }
 
     /** Decides on all that is parked now; gives up while the store does not answer. */
     void decide() throws InterruptedException {
         try {
-            List<ParkedClaim> page = operations.parked(PAGE);
+            List<ParkedClaim> page = parked.list(PAGE);
             while (!page.isEmpty()) {
                 for (ParkedClaim claim : page) {
                     if (!isHopeless(claim)) {
                         decide(claim);
                     }
                 }
-                page = operations.parkedAfter(page.get(page.size() - 1), PAGE);
+                page = parked.listAfter(page.get(page.size() - 1), PAGE);
             }
         } catch (RuntimeException away) {
             log.info("No decision could be made: {}", away.toString());
@@ -60,7 +60,7 @@ class Operator {
         String decision = worker + "/" + decisions.incrementAndGet();
         record(Kind.DECIDING, claim, decision);
         boolean acted = partner.hasActed(claim.key());
-        boolean counts = acted ? operations.completeParked(claim, claim.key()) : operations.releaseParked(claim);
+        boolean counts = acted ? parked.complete(claim, claim.key()) : parked.release(claim);
         if (counts) {
             record(acted ? Kind.COMPLETED : Kind.RELEASED, claim, decision);
         } else {

@@ -27,7 +27,8 @@ import software.amazon.awssdk.services.dynamodb.model.ReturnValuesOnConditionChe
 public final class PartiQl {
 
     /** The service's limit. */
-    private static final int MOST_STATEMENTS = 25;
+    /** Most statements that one request takes. */
+    public static final int MOST_STATEMENTS = 25;
 
     private static final Answer MISSING =
             new Failed(new ClaimStoreUnavailableException("DynamoDB answered fewer statements than were sent", null));

@@ -8,12 +8,12 @@ import io.awspring.cloud.sqs.operations.SqsTemplate;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.ParkedKeys;
 import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.dynamodb.DynamoDbClaims;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
 import io.exactlyonce.dynamodb.testing.LocalDynamoDb;
@@ -255,7 +255,7 @@ class ListenerOnDynamoDbIT {
                 .isEqualTo("first");
         assertThat(operations.once("requests", "R-1").call(String.class, claim -> "second"))
                 .isEqualTo("first");
-        assertThat(context.getBean(ParkedClaims.class).list(null, 10)).isEmpty();
+        assertThat(context.getBean(ParkedKeys.class).list(10)).isEmpty();
     }
 
     @Test

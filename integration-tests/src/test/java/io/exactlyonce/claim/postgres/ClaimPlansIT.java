@@ -190,6 +190,7 @@ class ClaimPlansIT {
         private final SingleConnectionDataSource connection;
         private final JdbcTemplate jdbc;
         private final PostgresClaimStore store;
+        private final PostgresParkedClaims parked;
         private final RecordedSweeps sweeps = new RecordedSweeps();
         private final Retention retention;
         private final JdbcTransactionManager manager;
@@ -204,6 +205,7 @@ class ClaimPlansIT {
                     true);
             jdbc = new JdbcTemplate(connection);
             store = TestDatabase.store(connection);
+            parked = new PostgresParkedClaims(TestDatabase.table(connection));
             retention = new Retention(
                     TestDatabase.table(connection), 1_000, List.of(sweeps), System::nanoTime, pause -> {});
             manager = new JdbcTransactionManager(connection);
@@ -240,6 +242,11 @@ class ClaimPlansIT {
             store.apply(new ClaimBatch(
                     List.of(new ClaimResolution.Completed(claims.get(4).id(), "1")), List.of(request())));
             store.peek(claims.stream().map(ClaimRequest::key).toList());
+            store.resolve(List.of(new ClaimResolution.Parked(claims.get(6).id(), "to be decided", false)));
+            assertThat(parked.releaseAll(List.of(claims.get(1).id()))).hasSize(1);
+            assertThat(parked.completeAll(
+                            List.of(new ClaimResolution.Completed(claims.get(6).id(), "1"))))
+                    .hasSize(1);
             fence(claims.get(5).id());
             retention.sweep();
             assertThat(sweeps.failures).isZero();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
@@ -11,12 +12,20 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.postgres.SynchronousCommit;
+import io.exactlyonce.testing.RoundTrips;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
+import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
+import org.springframework.transaction.support.TransactionTemplate;
 
 /** What only PostgreSQL's rows show of parked claims. */
 class PostgresParkedClaimsIT {
@@ -70,7 +79,7 @@ class PostgresParkedClaimsIT {
         assertThat(parked.complete(new ClaimResolution.Completed(earlier.id(), "1")))
                 .isFalse();
 
-        assertThat(parked.find(later.key()).orElseThrow().claimId()).isEqualTo(later.claimId());
+        assertThat(parked.find(later.key())).map(ParkedClaim::claimId).hasValue(later.claimId());
     }
 
     /** A second try would find the key decided on, and could not know by which decision: a refusal would say that another one came first. */
@@ -90,6 +99,69 @@ class PostgresParkedClaimsIT {
 
     private static ParkedClaims losingAReply() {
         return new PostgresParkedClaims(TestDatabase.table(new LosesFirstReply(DATABASE.pool())));
+    }
+
+    /** The settings in front of it are a statement, too. */
+    @Test
+    void decisionsOnAThousandKeysAreOneStatementEach() {
+        List<ClaimId> seen = parkedClaims(1_000);
+        assertThat(parked.list(null, 1)).as("the table is looked up once").hasSize(1);
+
+        try (RoundTrips trips = RoundTrips.count()) {
+            assertThat(parked.releaseAll(seen.subList(0, 500))).hasSize(500);
+            assertThat(parked.completeAll(completions(seen))).hasSize(500);
+
+            assertThat(trips.total()).isEqualTo(2);
+            assertThat(trips.statements()).isEqualTo(4);
+        }
+    }
+
+    /** Both lock the rows in the order of their keys, so that neither deadlocks, and the second one waits. */
+    @Test
+    void operatorsWhoDecideOnTheSameKeysDecideOnEachOnce() throws Exception {
+        List<ClaimId> seen = parkedClaims(300);
+        List<ClaimId> backwards = new ArrayList<>(seen);
+        Collections.reverse(backwards);
+        ParkedClaims other = new PostgresParkedClaims(DATABASE.table());
+
+        CompletableFuture<Set<ClaimId>> completed =
+                CompletableFuture.supplyAsync(() -> other.completeAll(completions(backwards)));
+        Set<ClaimId> released = parked.releaseAll(seen);
+
+        assertThat(released).doesNotContainAnyElementsOf(completed.get());
+        assertThat(released.size() + completed.get().size()).isEqualTo(300);
+    }
+
+    /** With a lock that lasts, no decision is reported as another operator's. */
+    @Test
+    void decisionOnARowThatStaysLockedFailsAndDecidesNothing() {
+        List<ClaimId> seen = parkedClaims(2);
+
+        new TransactionTemplate(new DataSourceTransactionManager(DATABASE.pool())).executeWithoutResult(open -> {
+            new JdbcTemplate(DATABASE.pool())
+                    .queryForList(
+                            "SELECT 1 FROM exactly_once_claim WHERE claim_id = ? FOR UPDATE",
+                            seen.get(0).value());
+            assertThatThrownBy(() -> parked.releaseAll(seen)).isInstanceOf(ClaimStoreUnavailableException.class);
+        });
+
+        assertThat(parked.releaseAll(seen)).hasSize(2);
+    }
+
+    private List<ClaimId> parkedClaims(int count) {
+        List<ClaimRequest> requests =
+                Stream.generate(TestDatabase::request).limit(count).toList();
+        store.claim(requests);
+        store.resolve(requests.stream()
+                .map(request -> new ClaimResolution.Parked(request.id(), "told to", true))
+                .toList());
+        return requests.stream().map(ClaimRequest::id).toList();
+    }
+
+    private static List<ClaimResolution.Completed> completions(List<ClaimId> claims) {
+        return claims.stream()
+                .map(claim -> new ClaimResolution.Completed(claim, null))
+                .toList();
     }
 
     /** Reading the whole table would wait behind millions of rows that are not parked. */

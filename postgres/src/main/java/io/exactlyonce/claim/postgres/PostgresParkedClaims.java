@@ -8,11 +8,17 @@ import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.backend.Turns;
+import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.UUID;
+import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.DataClassRowMapper;
@@ -69,20 +75,36 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     private static final String FIND = COLUMNS + "WHERE scope {=} ? AND key {=} ? AND status {=} 'PARKED'";
 
-    /** A parked row has no result yet. */
+    /**
+     * Decides on many rows, each of which is read by primary key, as {@link PostgresClaimStore#RENEW} does. Rows are locked
+     * in the order of their keys. A row that another transaction has locked is waited for, because its claim may still be
+     * parked afterwards.
+     */
     private static final String DECIDE = """
             parked_at = NULL,
-            expires_at = greatest(expires_at, pg_catalog.clock_timestamp() {+} (? {*} interval '1 microsecond'))
-            WHERE scope {=} ? AND key {=} ? AND claim_id {=} ? AND status {=} 'PARKED'
-            """;
+                expires_at = greatest(claim.expires_at, pg_catalog.clock_timestamp() {+} (w.retention_micros {*} interval '1 microsecond'))
+            FROM (SELECT w.*, parked.*
+                  FROM unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.uuid[]), (SELECT ?::pg_catalog.text[]),
+                              (SELECT ?::bigint[]))
+                       AS w (scope, key, claim_id, result, retention_micros)
+                  CROSS JOIN LATERAL (
+                      SELECT %s FROM {table} AS c
+                      WHERE c.scope {=} w.scope AND c.key {=} w.key AND c.claim_id {=} w.claim_id AND c.status {=} 'PARKED'
+                      LIMIT 1 FOR NO KEY UPDATE
+                  ) AS parked OFFSET 0) AS w
+            WHERE %s
+            RETURNING claim.claim_id""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
-    /** {@code cleared} stays until the next claim: an operator has decided. */
-    private static final String RELEASE =
-            "UPDATE {table} SET status = 'RELEASED', cleared = true, result = ?, " + DECIDE;
+    /** A parked row has no result yet. {@code cleared} stays until the next claim: an operator has decided. */
+    private static final String RELEASE = """
+            UPDATE {table} AS claim
+            SET status = 'RELEASED', cleared = true, result = w.result,
+            """ + DECIDE;
 
-    private static final String COMPLETE =
-            "UPDATE {table} SET status = 'COMPLETED', completed_at = pg_catalog.clock_timestamp(), result = ?, "
-                    + DECIDE;
+    private static final String COMPLETE = """
+            UPDATE {table} AS claim
+            SET status = 'COMPLETED', completed_at = pg_catalog.clock_timestamp(), result = w.result,
+            """ + DECIDE;
 
     private static final String LIFE = """
             status, claim_id, attempt, fencing_token, in_doubt, owner, first_claimed_at, claimed_at, lease_until,
@@ -205,29 +227,39 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     @Override
-    public boolean release(ClaimId claim) {
-        return decide(RELEASE, claim, null);
+    public Set<ClaimId> releaseAll(Collection<ClaimId> claims) {
+        return decide(
+                RELEASE,
+                claims.stream()
+                        .map(claim -> new ClaimResolution.Completed(claim, null))
+                        .toList());
     }
 
     @Override
-    public boolean complete(ClaimResolution.Completed completion) {
-        return decide(COMPLETE, completion.claim(), completion.result());
+    public Set<ClaimId> completeAll(Collection<ClaimResolution.Completed> completions) {
+        return decide(COMPLETE, completions);
     }
 
-    private boolean decide(String sql, ClaimId claim, @Nullable String result) {
-        ClaimKey key = claim.key();
-        return deciding.alone(() -> statements.run(
-                connection -> {
-                    try (PreparedStatement statement = connection.prepareStatement(table.sql(limits + sql))) {
-                        new Parameters(statement)
-                                .values(result, retentionMicros, key.scope(), key.key(), claim.value());
-                        statement.execute();
-                        statement.getMoreResults();
-                        return statement.getUpdateCount() > 0;
-                    }
-                    // A second try could not distinguish the first one's commit from another operator's
-                    // decision.
-                },
-                1));
+    /** Decides in one transaction. A release is a decision without a result. */
+    private Set<ClaimId> decide(String sql, Collection<ClaimResolution.Completed> decisions) {
+        List<ClaimResolution.Completed> inOrder = decisions.stream()
+                .sorted(Comparator.comparing(decision -> decision.claim().key()))
+                .toList();
+        // A second try could not distinguish the first one's commit from another operator's decision.
+        Set<UUID> decided = deciding.alone(() -> statements.run(connection -> decide(connection, sql, inOrder), 1));
+        return inOrder.stream()
+                .map(ClaimResolution.Completed::claim)
+                .filter(claim -> decided.contains(claim.value()))
+                .collect(Collectors.toSet());
+    }
+
+    private Set<UUID> decide(Connection connection, String sql, List<ClaimResolution.Completed> decisions)
+            throws SQLException {
+        return Statements.write(connection, table.sql(limits + sql), decisions, parameters -> {
+            parameters.keys(decisions, each -> each.claim().key());
+            parameters.uuids(decisions, each -> each.claim().value());
+            parameters.texts(decisions, ClaimResolution.Completed::result);
+            parameters.longs(decisions, each -> retentionMicros);
+        });
     }
 }

@@ -24,6 +24,7 @@ import io.exactlyonce.claim.ParkedClaims;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -276,6 +277,48 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
             assertThat(now.claimId()).isEqualTo(again.claimId());
             assertThat(now.status()).isEqualTo("PARKED");
         });
+    }
+
+    @Test
+    void decisionsOnManyKeysNameThoseThatWereParked() {
+        List<ClaimRequest> parked = Stream.generate(() -> parkedClaim(true)).limit(60).toList();
+        ClaimRequest released = parkedClaim(true);
+        parked().release(released.id());
+        ClaimRequest held = request(newKey());
+        acquire(store(), held);
+        ClaimId ofNoKey = new ClaimId(newKey(), UUID.randomUUID());
+        ClaimId another = new ClaimId(parked.get(59).key(), UUID.randomUUID());
+        List<ClaimId> first = ids(parked.subList(0, 30));
+        List<ClaimId> second = ids(parked.subList(30, 59));
+        List<ClaimId> others = List.of(released.id(), held.id(), ofNoKey, another);
+
+        assertThat(parked().releaseAll(with(first, others))).containsExactlyInAnyOrderElementsOf(first);
+        assertThat(parked().completeAll(completions(with(second, others))))
+                .containsExactlyInAnyOrderElementsOf(second);
+
+        assertThat(parked().releaseAll(with(first, second))).isEmpty();
+        assertThat(parked().completeAll(completions(with(first, second)))).isEmpty();
+        assertThat(claim(store(), request(parked.get(0).key()))).isInstanceOf(Acquired.class);
+        assertThat(claim(store(), request(parked.get(30).key())))
+                .isEqualTo(new AlreadyCompleted("\"" + parked.get(30).claimId() + "\""));
+        assertThat(find(parked.get(59)).claimId()).isEqualTo(parked.get(59).claimId());
+        assertThat(renew(store(), held)).isTrue();
+        assertThat(parked().releaseAll(List.of())).isEmpty();
+        assertThat(parked().completeAll(List.of())).isEmpty();
+    }
+
+    private static List<ClaimId> ids(List<ClaimRequest> requests) {
+        return requests.stream().map(ClaimRequest::id).toList();
+    }
+
+    private static List<ClaimId> with(List<ClaimId> some, List<ClaimId> others) {
+        return Stream.concat(some.stream(), others.stream()).toList();
+    }
+
+    private static List<ClaimResolution.Completed> completions(List<ClaimId> claims) {
+        return claims.stream()
+                .map(claim -> new ClaimResolution.Completed(claim, "\"" + claim.value() + "\""))
+                .toList();
     }
 
     @Test

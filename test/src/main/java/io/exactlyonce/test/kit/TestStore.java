@@ -169,12 +169,12 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
     }
 
     @Override
-    public boolean release(ClaimId claim) {
-        return present().release(claim);
+    public Set<ClaimId> releaseAll(Collection<ClaimId> claims) {
+        return present().releaseAll(claims);
     }
 
     @Override
-    public boolean complete(ClaimResolution.Completed completion) {
-        return present().complete(completion);
+    public Set<ClaimId> completeAll(Collection<ClaimResolution.Completed> completions) {
+        return present().completeAll(completions);
     }
 }

@@ -79,12 +79,12 @@ class WrappedStore implements ClaimStore, ParkedClaims {
     }
 
     @Override
-    public boolean release(ClaimId claim) {
-        return store.release(claim);
+    public Set<ClaimId> releaseAll(Collection<ClaimId> claims) {
+        return store.releaseAll(claims);
     }
 
     @Override
-    public boolean complete(ClaimResolution.Completed completion) {
-        return store.complete(completion);
+    public Set<ClaimId> completeAll(Collection<ClaimResolution.Completed> completions) {
+        return store.completeAll(completions);
     }
 }
