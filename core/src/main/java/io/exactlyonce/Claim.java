@@ -7,7 +7,7 @@ package io.exactlyonce;
  * <p>With {@link Mode#OBSERVE} a listener has no claim, and its handler gets a substitute: {@link #attempt()} is the
  * message's receive count, {@link #isInDoubt()} is false, {@link #ensureHeld()} passes, and {@link #fence()} and {@link
  * #fencingToken()} throw {@link IllegalStateException}. If the message has no usable key, {@link #key()} and {@link
- * #downstreamKey()} throw {@link InvalidKeyException}.
+ * #downstreamKey()} throw {@link UnusableKeyException}.
  */
 public interface Claim {
 
@@ -61,6 +61,9 @@ public interface Claim {
      * @throws ClaimLostException if the claim no longer holds its key; the transaction must be rolled back, as Spring
      *     does for this exception
      * @throws IllegalStateException if there is no such transaction
+     * @throws ClaimStoreException if the database does not answer; the transaction must be rolled back
+     * @throws UnsupportedOperationException at each call, if the store shares no transactions with the application, such as
+     *     DynamoDB; the message has the alternative
      */
     void fence();
 }

@@ -3,7 +3,7 @@ package io.exactlyonce;
 import java.time.Duration;
 
 /** Thrown if another call or delivery owns the key. */
-public final class ClaimHeldException extends RuntimeException {
+public final class ClaimHeldException extends ExactlyOnceException {
 
     /** The owner may still write after its lease has expired. */
     private static final Duration SHORTEST = Duration.ofSeconds(1);
@@ -16,8 +16,13 @@ public final class ClaimHeldException extends RuntimeException {
      * @param leaseRemaining how long the owner's lease lasts unless it is renewed
      */
     public ClaimHeldException(String scope, String keyHash, Duration leaseRemaining) {
-        super("Key %s of scope '%s' is owned by another call; try again after at most %d ms"
-                .formatted(keyHash, scope, atLeastShortest(leaseRemaining).toMillis()));
+        super(
+                scope,
+                keyHash,
+                "Key %s of scope '%s' is owned by another call; try again after at most %d ms"
+                        .formatted(
+                                keyHash, scope, atLeastShortest(leaseRemaining).toMillis()),
+                null);
         this.retryAfter = atLeastShortest(leaseRemaining);
     }
 

@@ -4,10 +4,8 @@ package io.exactlyonce;
  * Thrown if a claim is lost: its lease expired before it was renewed, or another worker took the key over. Later
  * effects of the handler may happen twice, so it should stop.
  */
-public final class ClaimLostException extends RuntimeException {
+public final class ClaimLostException extends ExactlyOnceException {
 
-    private final String scope;
-    private final String keyHash;
     private final long fencingToken;
 
     /**
@@ -17,21 +15,13 @@ public final class ClaimLostException extends RuntimeException {
      * @param reason what was observed
      */
     public ClaimLostException(String scope, String keyHash, long fencingToken, String reason) {
-        super("Claim on key %s of scope '%s' with fencing token %d is lost: %s"
-                .formatted(keyHash, scope, fencingToken, reason));
-        this.scope = scope;
-        this.keyHash = keyHash;
+        super(
+                scope,
+                keyHash,
+                "Claim on key %s of scope '%s' with fencing token %d is lost: %s"
+                        .formatted(keyHash, scope, fencingToken, reason),
+                null);
         this.fencingToken = fencingToken;
-    }
-
-    /** Returns the claim's scope. */
-    public String scope() {
-        return scope;
-    }
-
-    /** Returns the hash of the claim's key. */
-    public String keyHash() {
-        return keyHash;
     }
 
     /** Returns the fencing token of the claim that was lost. */

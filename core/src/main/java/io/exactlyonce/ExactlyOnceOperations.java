@@ -28,7 +28,7 @@ public interface ExactlyOnceOperations {
      * @param scope the key's namespace, 1 to 512 characters
      * @param key the key of the action
      * @throws IllegalArgumentException if the scope is not usable
-     * @throws InvalidKeyException if the key is not usable
+     * @throws UnusableKeyException if the key is not usable
      */
     @CheckReturnValue
     OnceCall<RuntimeException> once(String scope, String key);
@@ -74,8 +74,9 @@ public interface ExactlyOnceOperations {
          * the thread is interrupted and {@link ClaimLostException} is thrown. If the action throws, the key is released
          * and the next call runs it again. If the process dies, the key is in doubt: see {@link #parkInDoubt()}.
          *
-         * <p>If the store is unavailable when the action ends, completion is retried until the lease expires. An
-         * exception from the store then means: the effect happened, but is not recorded.
+         * <p>If the store is unavailable when the action ends, completion is retried until the lease expires. The message
+         * of the {@link ClaimStoreException} says whether the action was called. If it was, its effect has happened, and
+         * the next call finds the key completed or in doubt.
          *
          * @param type of the result. Types with type parameters need a {@link ParameterizedTypeReference}; {@code Object}
          *     and {@code Number} do not say what their values are
@@ -89,6 +90,8 @@ public interface ExactlyOnceOperations {
          * @throws KeyReusedException if the key is completed for other content
          * @throws StoredResultException if the key is completed, but has no stored result of this type, also by this call
          * @throws ClaimLostException if the claim was lost; the result is discarded
+         * @throws ClaimStoreException if the store does not answer
+         * @throws ExactlyOnceSetupException if the store cannot keep claims yet, such as without its table
          * @throws X if the action throws it
          */
         <T extends @Nullable Object> T call(Class<@NonNull T> type, Action<? extends T, ? extends X> action) throws X;

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * Thrown if settings of the application, its database or its queues prevent claims. Reports the problem and its remedy,
  * also when startup fails.
  */
-public abstract class ExactlyOnceSetupException extends RuntimeException {
+public abstract class ExactlyOnceSetupException extends ExactlyOnceException {
 
     private final String problem;
     private final String remedy;
@@ -19,7 +19,7 @@ public abstract class ExactlyOnceSetupException extends RuntimeException {
      * @param cause the failure behind it, if any
      */
     protected ExactlyOnceSetupException(String problem, String remedy, @Nullable Throwable cause) {
-        super(problem + "; " + remedy, cause);
+        super(null, null, problem + "; " + remedy, cause);
         this.problem = problem;
         this.remedy = remedy;
     }

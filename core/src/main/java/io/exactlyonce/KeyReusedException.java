@@ -1,14 +1,18 @@
 package io.exactlyonce;
 
-/** Thrown if the key is completed for another payload: its sender used one key for two actions. */
-public final class KeyReusedException extends RuntimeException {
+/** Thrown if the key is completed for other content: its sender used one key for two actions. */
+public final class KeyReusedException extends ExactlyOnceException {
 
     /**
      * @param scope the key's scope
      * @param keyHash a hash of the key, since keys may be personal data
      */
     public KeyReusedException(String scope, String keyHash) {
-        super("Key %s of scope '%s' is completed for another payload; use a separate key for each payload"
-                .formatted(keyHash, scope));
+        super(
+                scope,
+                keyHash,
+                "Key %s of scope '%s' is completed for other content; use a separate key for each"
+                        .formatted(keyHash, scope),
+                null);
     }
 }

@@ -13,7 +13,9 @@ import org.springframework.lang.CheckReturnValue;
  * <p>A decision names the claim as it was seen, and changes nothing if the key has another state by now. If a decision
  * throws, it may or may not be stored: look the keys up, or repeat it, because only the first decision on a claim counts.
  *
- * <p>Calls of one kind take turns, so that operators delay no claims.
+ * <p>Calls of one kind take turns, so that operators delay no claims. Each call throws {@link ClaimStoreException} if the
+ * store does not answer, and {@link ExactlyOnceSetupException} if the store cannot keep claims yet, such as without its
+ * table.
  */
 public interface ParkedKeys {
 
@@ -41,7 +43,7 @@ public interface ParkedKeys {
      * Returns a parked key; empty if it is not parked.
      *
      * @throws IllegalArgumentException if the scope is not usable
-     * @throws InvalidKeyException if the key is not usable
+     * @throws UnusableKeyException if the key is not usable
      */
     Optional<ParkedClaim> find(String scope, String key);
 

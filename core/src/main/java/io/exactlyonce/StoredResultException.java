@@ -3,7 +3,7 @@ package io.exactlyonce;
 import org.jspecify.annotations.Nullable;
 
 /** Thrown if the key is completed, so its effect has happened, but no result of the requested type can be replayed. */
-public final class StoredResultException extends RuntimeException {
+public final class StoredResultException extends ExactlyOnceException {
 
     /**
      * @param scope the key's scope
@@ -12,6 +12,6 @@ public final class StoredResultException extends RuntimeException {
      * @param cause why it cannot be read, if it was tried
      */
     public StoredResultException(String scope, String keyHash, String problem, @Nullable Throwable cause) {
-        super("Key %s of scope '%s' is completed, but %s".formatted(keyHash, scope, problem), cause);
+        super(scope, keyHash, "Key %s of scope '%s' is completed, but %s".formatted(keyHash, scope, problem), cause);
     }
 }

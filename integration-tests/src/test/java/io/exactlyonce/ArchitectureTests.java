@@ -270,7 +270,7 @@ class ArchitectureTests {
                         .isTrue());
     }
 
-    /** More than that cannot be seen at a glance. */
+    /** More than that cannot be seen at a glance. The types that applications touch are looked for by name, in one place. */
     @ArchTest
     static void packagesHaveAtMostTwentyFiles(JavaClasses classes) {
         Map<String, Long> files = classes.stream()
@@ -280,7 +280,8 @@ class ArchitectureTests {
 
         assertThat(files)
                 .isNotEmpty()
-                .allSatisfy((name, count) -> assertThat(count).as(name).isLessThanOrEqualTo(20));
+                .allSatisfy((name, count) ->
+                        assertThat(count).as(name).isLessThanOrEqualTo(name.equals("io.exactlyonce") ? 30 : 20));
     }
 
     @ArchTest

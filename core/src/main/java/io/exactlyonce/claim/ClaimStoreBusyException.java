@@ -1,9 +1,18 @@
 package io.exactlyonce.claim;
 
-/** Thrown if a call never reached the store: it had no effect, and can be repeated. */
-public final class ClaimStoreBusyException extends RuntimeException {
+import io.exactlyonce.ClaimStoreException;
+import org.jspecify.annotations.Nullable;
 
+/** Thrown if a call never reached the store: it had no effect, and can be repeated. */
+public final class ClaimStoreBusyException extends ClaimStoreException {
+
+    /** Makes an exception that concerns no single key. */
     public ClaimStoreBusyException(String message) {
-        super(message);
+        super(null, null, message, null);
+    }
+
+    /** Makes an exception of a key. */
+    public ClaimStoreBusyException(ClaimKey key, String message, @Nullable Throwable cause) {
+        super(key.scope(), key.shortHash(), message, cause);
     }
 }

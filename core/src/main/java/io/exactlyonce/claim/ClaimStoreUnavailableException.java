@@ -1,15 +1,21 @@
 package io.exactlyonce.claim;
 
+import io.exactlyonce.ClaimStoreException;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if the store did not answer a call: each of its changes may or may not have happened, and it can be repeated.
  * The cause is the store's failure, if it could be kept.
  */
-public final class ClaimStoreUnavailableException extends RuntimeException {
+public final class ClaimStoreUnavailableException extends ClaimStoreException {
 
-    /** Makes an exception. */
+    /** Makes an exception that concerns no single key. */
     public ClaimStoreUnavailableException(String message, @Nullable Throwable cause) {
-        super(message, cause);
+        super(null, null, message, cause);
+    }
+
+    /** Makes an exception of a key. */
+    public ClaimStoreUnavailableException(ClaimKey key, String message, @Nullable Throwable cause) {
+        super(key.scope(), key.shortHash(), message, cause);
     }
 }

@@ -1,10 +1,11 @@
 package io.exactlyonce.claim;
 
+import io.exactlyonce.ClaimStoreException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Thrown if the store answered only a part of a call. The claims without an answer can be retried. */
-public final class ClaimsPartlyAnsweredException extends RuntimeException {
+public final class ClaimsPartlyAnsweredException extends ClaimStoreException {
 
     private final transient Set<ClaimId> unanswered;
     private final transient Set<ClaimId> granted;
@@ -18,7 +19,7 @@ public final class ClaimsPartlyAnsweredException extends RuntimeException {
      */
     public ClaimsPartlyAnsweredException(
             String message, Set<ClaimId> unanswered, Set<ClaimId> granted, @Nullable Throwable cause) {
-        super(message, cause);
+        super(null, null, message, cause);
         this.unanswered = Set.copyOf(unanswered);
         this.granted = Set.copyOf(granted);
     }

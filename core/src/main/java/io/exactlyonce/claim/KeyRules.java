@@ -1,6 +1,6 @@
 package io.exactlyonce.claim;
 
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -20,23 +20,23 @@ public final class KeyRules {
      * Returns the value as a key.
      *
      * @param source where the value comes from, for the message
-     * @throws InvalidKeyException if the value cannot be a key
+     * @throws UnusableKeyException if the value cannot be a key
      */
     public static String toKey(String source, @Nullable Object value) {
         if (value == null) {
-            throw new InvalidKeyException("%s is null; every message needs its own key".formatted(source));
+            throw new UnusableKeyException("%s is null; every message needs its own key".formatted(source));
         }
         if (isFloating(value.getClass())) {
-            throw new InvalidKeyException(
+            throw new UnusableKeyException(
                     "%s is a %s, whose text is rounded, so that two numbers may be one key; send text or an integer, or declare the property as a long, a BigDecimal or a String"
                             .formatted(source, value.getClass().getName()));
         }
         String key = text(source, value);
         if (key.isBlank()) {
-            throw new InvalidKeyException("%s is blank; every message needs its own key".formatted(source));
+            throw new UnusableKeyException("%s is blank; every message needs its own key".formatted(source));
         }
         unstorable(key).ifPresent(what -> {
-            throw new InvalidKeyException("%s contains %s; send a key without it".formatted(source, what));
+            throw new UnusableKeyException("%s contains %s; send a key without it".formatted(source, what));
         });
         return key.length() > ClaimKey.MAX_LENGTH ? ClaimKey.sha256(key) : key;
     }
@@ -45,11 +45,11 @@ public final class KeyRules {
      * Returns a value's text, by which two messages of one key are compared. A list's entries may be {@code null}.
      *
      * @param source where the value comes from, for the message
-     * @throws InvalidKeyException if the value's text does not identify it
+     * @throws UnusableKeyException if the value's text does not identify it
      */
     public static String toFingerprint(String source, @Nullable Object value) {
         if (value == null) {
-            throw new InvalidKeyException(
+            throw new UnusableKeyException(
                     "%s is null; name what all messages of a key have in common".formatted(source));
         }
         if (!(value instanceof List<?> list)) {
@@ -67,7 +67,7 @@ public final class KeyRules {
      * Returns the key of a scope, as a program or an operator gives them.
      *
      * @throws IllegalArgumentException if the scope is not usable
-     * @throws InvalidKeyException if the key is not usable
+     * @throws UnusableKeyException if the key is not usable
      */
     public static ClaimKey key(String scope, String key) {
         unstorable(scope).ifPresent(what -> {
@@ -127,7 +127,7 @@ public final class KeyRules {
         if (canBeCompared(value.getClass())) {
             return value.toString();
         }
-        throw new InvalidKeyException("%s is a %s; it must be text, a number, a UUID or an enum constant"
+        throw new UnusableKeyException("%s is a %s; it must be text, a number, a UUID or an enum constant"
                 .formatted(source, value.getClass().getName()));
     }
 

@@ -71,6 +71,7 @@ public final class HandlerFailure {
     private static boolean isLossOf(List<ClaimId> claims, Throwable cause) {
         return cause instanceof ClaimLostException lost
                 && claims.stream()
-                        .anyMatch(claim -> lost.keyHash().equals(claim.key().hash()));
+                        .anyMatch(claim -> claim.key().scope().equals(lost.scope())
+                                && claim.key().shortHash().equals(lost.keyHash()));
     }
 }

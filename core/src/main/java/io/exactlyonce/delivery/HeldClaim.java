@@ -56,6 +56,6 @@ public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, Boo
     }
 
     public ClaimLostException lost(String reason) {
-        return new ClaimLostException(id.key().scope(), id.key().hash(), acquired.fencingToken(), reason);
+        return new ClaimLostException(id.key().scope(), id.key().shortHash(), acquired.fencingToken(), reason);
     }
 }

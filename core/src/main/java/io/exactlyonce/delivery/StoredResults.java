@@ -239,6 +239,6 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     }
 
     private static StoredResultException unreadable(ClaimKey key, String problem, @Nullable Throwable cause) {
-        return new StoredResultException(key.scope(), key.hash(), problem, cause);
+        return new StoredResultException(key.scope(), key.shortHash(), problem, cause);
     }
 }

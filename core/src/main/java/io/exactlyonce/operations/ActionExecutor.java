@@ -13,6 +13,8 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.ClaimStoreBusyException;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
@@ -52,7 +54,7 @@ public record ActionExecutor(
         ClaimKey key = wanted.key();
         ClaimRequest request = terms.request(wanted);
         long askedAt = clock.nanoTime();
-        ClaimOutcome outcome = claims.awaitClaim(request);
+        ClaimOutcome outcome = claim(request);
         if (outcome instanceof Acquired acquired) {
             return run(request, wanted.doubt(), askedAt, acquired, type, action);
         }
@@ -60,11 +62,27 @@ public record ActionExecutor(
             return results.read(key, completed.result(), type);
         }
         if (outcome instanceof HeldElsewhere held) {
-            throw new ClaimHeldException(key.scope(), key.hash(), held.leaseRemaining());
+            throw new ClaimHeldException(key.scope(), key.shortHash(), held.leaseRemaining());
         }
         throw outcome instanceof Mismatch
-                ? new KeyReusedException(key.scope(), key.hash())
-                : new ParkedException(key.scope(), key.hash());
+                ? new KeyReusedException(key.scope(), key.shortHash())
+                : new ParkedException(key.scope(), key.shortHash());
+    }
+
+    private ClaimOutcome claim(ClaimRequest request) {
+        try {
+            return claims.awaitClaim(request);
+        } catch (IllegalArgumentException unstorable) {
+            throw unstorable;
+        } catch (ClaimStoreBusyException busy) {
+            throw new ClaimStoreBusyException(
+                    request.key(), "The claim store is busy, and the action was not called; call again", busy);
+        } catch (RuntimeException unanswered) {
+            throw new ClaimStoreUnavailableException(
+                    request.key(),
+                    "The claim store did not answer, and the action was not called; call again",
+                    unanswered);
+        }
     }
 
     /** The action's writes there would be committed, or rolled back, after its key is completed. */
@@ -140,9 +158,21 @@ public record ActionExecutor(
             ParameterizedTypeReference<T> type) {
         lease.completing();
         StoredResults.Kept<T> kept = results.keep(request.key(), result, type);
-        if (!claims.awaitResolution(new ClaimResolution.Completed(request.id(), kept.json()), lease::isHeld)) {
+        if (!isRecorded(new ClaimResolution.Completed(request.id(), kept.json()), lease)) {
             throw claim.lost("another worker took the key over before the action ended; its result is discarded");
         }
         return kept.get();
+    }
+
+    private boolean isRecorded(ClaimResolution.Completed completion, Lease lease) {
+        try {
+            return claims.awaitResolution(completion, lease::isHeld);
+        } catch (RuntimeException unanswered) {
+            throw new ClaimStoreUnavailableException(
+                    completion.claim().key(),
+                    "The action has ended, but its completion may not be recorded, because the claim store did not answer;"
+                            + " the next call finds the key completed or in doubt",
+                    unanswered);
+        }
     }
 }

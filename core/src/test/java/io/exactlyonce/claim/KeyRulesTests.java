@@ -4,7 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.time.Instant;
@@ -87,10 +87,10 @@ class KeyRulesTests {
     @Test
     void contentWhoseTextMayBeAnotherInEachJvmIsRefused() {
         assertThatThrownBy(() -> KeyRules.toFingerprint("content", null))
-                .isInstanceOf(InvalidKeyException.class)
+                .isInstanceOf(UnusableKeyException.class)
                 .hasMessage("content is null; name what all messages of a key have in common");
         assertThatThrownBy(() -> KeyRules.toFingerprint("content", List.of(new byte[] {1})))
-                .isInstanceOf(InvalidKeyException.class)
+                .isInstanceOf(UnusableKeyException.class)
                 .hasMessageStartingWith("content is a [B; it must be text");
     }
 
@@ -152,7 +152,7 @@ class KeyRulesTests {
         try {
             text.get();
             return true;
-        } catch (InvalidKeyException refused) {
+        } catch (UnusableKeyException refused) {
             return false;
         }
     }
@@ -161,7 +161,7 @@ class KeyRulesTests {
     @MethodSource
     void valueThatIsNoKeyIsRefusedWithoutBeingShown(@Nullable Object value, String told) {
         assertThatThrownBy(() -> KeyRules.toKey("The key", value))
-                .isInstanceOf(InvalidKeyException.class)
+                .isInstanceOf(UnusableKeyException.class)
                 .hasMessageStartingWith("The key ")
                 .hasMessageContaining(told)
                 .hasMessageNotContaining("secret");
@@ -190,7 +190,7 @@ class KeyRulesTests {
                 assertThat(new ClaimKey("orders", key).toString()).matches("orders/[0-9a-f]{16}");
                 assertThat(key).doesNotContain("\0").isEqualTo(KeyRules.toKey("The key", new StringBuilder(text)));
                 assertThat(new String(key.getBytes(UTF_8), UTF_8)).isEqualTo(key);
-            } catch (InvalidKeyException refused) {
+            } catch (UnusableKeyException refused) {
                 assertThat(refused.getMessage()).as("hostile.seed=%d", seed).matches("The key [\\x20-\\x7E]{10,200}");
             }
         }

@@ -3,7 +3,7 @@ package io.exactlyonce.observed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.CapturedOutput;
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.observed.ObservedCounts.Seen;
@@ -75,8 +75,8 @@ class ObservedCountsTests {
 
     @Test
     void messageThatCannotBeObservedSaysWhy(CapturedOutput output) {
-        counts.notObserved(ORDERS, NotObserved.KEY, new InvalidKeyException("The key expression '#o.id' is null"));
-        counts.notObserved(ORDERS, NotObserved.KEY, new InvalidKeyException("another"));
+        counts.notObserved(ORDERS, NotObserved.KEY, new UnusableKeyException("The key expression '#o.id' is null"));
+        counts.notObserved(ORDERS, NotObserved.KEY, new UnusableKeyException("another"));
         counts.notObserved(ORDERS, NotObserved.OVERLOAD, null);
 
         assertThat(lines(output)).isEqualTo(2);

@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.tuple;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.ClaimStoreException;
+import io.exactlyonce.ExactlyOnceException;
 import io.exactlyonce.ExactlyOnceOperations.Action;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.KeyReusedException;
@@ -22,6 +24,7 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.DeliveryRig;
@@ -154,7 +157,7 @@ class ActionExecutorTests {
         assertThatThrownBy(() -> execute(ActionExecutorTests::neverCalled))
                 .isInstanceOf(StoredResultException.class)
                 .hasMessageContaining("no result was kept")
-                .hasMessageContaining(DeliveryRig.KEY.hash())
+                .hasMessageContaining(DeliveryRig.KEY.shortHash())
                 .hasMessageNotContaining("A-1");
     }
 
@@ -279,10 +282,60 @@ class ActionExecutorTests {
             });
         }
 
-        assertThatThrownBy(() -> execute(claim -> 7)).hasMessage("connection refused");
+        assertThatThrownBy(() -> execute(claim -> 7))
+                .isInstanceOfSatisfying(ClaimStoreException.class, ActionExecutorTests::assertNamesTheKey)
+                .hasMessageContaining("The action has ended, but its completion may not be recorded")
+                .hasRootCauseMessage("connection refused");
 
         assertThat(rig.store.completions()).hasSize(3);
         assertThat(rig.store.releases()).isEmpty();
+    }
+
+    /** As of a store of the application's own, which may throw anything. */
+    @Test
+    void storeThatDoesNotAnswerAClaimIsNamedAsTheReason() {
+        for (int attempt = 0; attempt < 3; attempt++) {
+            rig.store.onClaim(() -> {
+                throw new IllegalStateException("connection refused");
+            });
+        }
+
+        assertThatThrownBy(() -> execute(ActionExecutorTests::neverCalled))
+                .isInstanceOfSatisfying(ClaimStoreException.class, ActionExecutorTests::assertNamesTheKey)
+                .hasMessageContaining("the action was not called")
+                .hasRootCauseMessage("connection refused");
+    }
+
+    @Test
+    void storeThatIsBusyIsNamedAsTheReason() {
+        for (int attempt = 0; attempt < 3; attempt++) {
+            rig.store.onClaim(() -> {
+                throw new ClaimStoreBusyException("the queue is full");
+            });
+        }
+
+        assertThatThrownBy(() -> execute(ActionExecutorTests::neverCalled))
+                .isInstanceOfSatisfying(ClaimStoreBusyException.class, ActionExecutorTests::assertNamesTheKey)
+                .hasMessageContaining("the action was not called");
+    }
+
+    /** A handler for all of the library's exceptions finds the key in each. */
+    @Test
+    void eachRefusalNamesTheKeyByItsHash() {
+        rig.store.answer(
+                new HeldElsewhere(Duration.ofSeconds(1)), new Parked(), new Mismatch("7"), new AlreadyCompleted(null));
+
+        for (int refusal = 0; refusal < 4; refusal++) {
+            assertThatThrownBy(() -> execute(ActionExecutorTests::neverCalled))
+                    .isInstanceOfSatisfying(ExactlyOnceException.class, ActionExecutorTests::assertNamesTheKey)
+                    .hasMessageContaining(DeliveryRig.KEY.shortHash())
+                    .hasMessageNotContaining(DeliveryRig.KEY.key());
+        }
+    }
+
+    private static void assertNamesTheKey(ExactlyOnceException thrown) {
+        assertThat(thrown.scope()).isEqualTo(DeliveryRig.KEY.scope());
+        assertThat(thrown.keyHash()).isEqualTo(DeliveryRig.KEY.shortHash()).hasSize(16);
     }
 
     @Test

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.fail;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.exactlyonce.ExactlyOnceOperations.OnceCall;
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
@@ -88,7 +88,7 @@ class DefaultExactlyOnceOperationsTests {
     @ParameterizedTest
     @ValueSource(strings = {"", "a\0b"})
     void scopesAndKeysThatCannotBeStoredAreRefused(String text) {
-        assertThatThrownBy(() -> operations.once("orders", text)).isInstanceOf(InvalidKeyException.class);
+        assertThatThrownBy(() -> operations.once("orders", text)).isInstanceOf(UnusableKeyException.class);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> operations.once(text, "A-1"))
                 .withMessageContaining("scope");

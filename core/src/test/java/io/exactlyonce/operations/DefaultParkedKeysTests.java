@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedKeys;
 import io.exactlyonce.claim.ClaimId;
@@ -113,7 +113,7 @@ class DefaultParkedKeysTests {
 
     @Test
     void keyThatCannotBeParkedIsRefused() {
-        assertThatThrownBy(() -> keys.find("orders", " ")).isInstanceOf(InvalidKeyException.class);
+        assertThatThrownBy(() -> keys.find("orders", " ")).isInstanceOf(UnusableKeyException.class);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> keys.find("", "A-1"))
                 .withMessageContaining("scope");

@@ -1,6 +1,6 @@
 package io.exactlyonce.actuate;
 
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.KeyRules;
@@ -44,7 +44,7 @@ record NamedKey(
     private static ClaimKey key(String scope, String key) {
         try {
             return KeyRules.key(scope, key);
-        } catch (InvalidKeyException unusable) {
+        } catch (UnusableKeyException unusable) {
             throw new IllegalArgumentException(unusable.getMessage(), unusable);
         }
     }

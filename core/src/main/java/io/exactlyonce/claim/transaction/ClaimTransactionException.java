@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.transaction;
 
+import io.exactlyonce.ExactlyOnceException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The message has the cause and its remedy, and neither key nor payload, so that it can be logged.
  */
-public final class ClaimTransactionException extends IllegalStateException {
+public final class ClaimTransactionException extends ExactlyOnceException {
 
     /**
      * Makes an exception.
@@ -18,6 +19,6 @@ public final class ClaimTransactionException extends IllegalStateException {
      * @param cause the failure behind it, if any
      */
     public ClaimTransactionException(String message, @Nullable Throwable cause) {
-        super(message, cause);
+        super(null, null, message, cause);
     }
 }

@@ -1,7 +1,7 @@
 package io.exactlyonce.listener.expression;
 
 import io.exactlyonce.Claim;
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.boundary.RedactedException;
 import io.exactlyonce.boundary.TypeAndPlace;
 import io.exactlyonce.listener.message.SnsParameters;
@@ -199,7 +199,7 @@ public final class HandlerArguments {
             return resolver.resolveArgument(parameter, message);
         } catch (Exception unfit) {
             log.debug("Why the {} cannot read '#{}'", expression, name, RedactedException.of(unfit));
-            throw new InvalidKeyException(
+            throw new UnusableKeyException(
                     ("The %s reads the argument '#%s', which cannot be resolved from this message: %s; "
                                     + "send what the method takes, or correct its parameters")
                             .formatted(expression, name, TypeAndPlace.of(unfit)));

@@ -1,6 +1,6 @@
 package io.exactlyonce.listener.expression;
 
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.RedactedException;
@@ -112,7 +112,7 @@ public final class KeyExpression {
     /**
      * Returns the expression's value of a message.
      *
-     * @throws InvalidKeyException if the expression fails on this message
+     * @throws UnusableKeyException if the expression fails on this message
      */
     public @Nullable Object evaluate(Message<?> message) {
         StandardEvaluationContext context = new StandardEvaluationContext();
@@ -124,7 +124,7 @@ public final class KeyExpression {
             return expression.getValue(context);
         } catch (RuntimeException failure) {
             log.debug("Why the {} failed", this, RedactedException.of(failure));
-            throw new InvalidKeyException("The %s failed on this message: %s".formatted(this, reason(failure)));
+            throw new UnusableKeyException("The %s failed on this message: %s".formatted(this, reason(failure)));
         }
     }
 

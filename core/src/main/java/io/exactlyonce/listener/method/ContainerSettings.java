@@ -5,7 +5,7 @@ import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
 import io.exactlyonce.Claim;
 import io.exactlyonce.InDoubtPolicy;
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.PayloadType;
@@ -108,7 +108,7 @@ public final class ContainerSettings {
      *
      * @param polled its data from SQS itself
      * @param lease of its claim, unless leases are configured
-     * @throws InvalidKeyException if the message has no usable key, or no method of the listener's class takes it
+     * @throws UnusableKeyException if the message has no usable key, or no method of the listener's class takes it
      */
     public ObservedRun observed(ListenerQueue queue, Message<?> message, SqsMessage polled, VisibilityWindow lease) {
         ListenerMethod method = choice.of(message);
@@ -122,7 +122,7 @@ public final class ContainerSettings {
         ClaimSpec wanted = null;
         try {
             wanted = spec(received);
-        } catch (InvalidKeyException unusable) {
+        } catch (UnusableKeyException unusable) {
             received.delivery()
                     .logLimited(
                             RepeatedLines.Kind.NO_KEY,

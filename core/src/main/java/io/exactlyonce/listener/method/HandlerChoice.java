@@ -1,7 +1,7 @@
 package io.exactlyonce.listener.method;
 
 import io.awspring.cloud.sqs.listener.adapter.CompositeInvocableHandler;
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.listener.message.PayloadType;
 import java.util.List;
 import java.util.Map;
@@ -63,12 +63,12 @@ final class HandlerChoice extends CompositeInvocableHandler {
                 return handler.method();
             }
         } catch (IllegalArgumentException ambiguous) {
-            throw new InvalidKeyException(
+            throw new UnusableKeyException(
                     "Several @SqsHandler methods take a payload of type %s, so it is not known whose key to claim; let one of them take it"
                             .formatted(payload.getName()),
                     ambiguous);
         }
-        throw new InvalidKeyException(
+        throw new UnusableKeyException(
                 "No @SqsHandler method takes a payload of type %s, so there is no key to claim; add one, or mark one with isDefault = true%s"
                         .formatted(payload.getName(), payload == String.class ? NO_TYPE : ""));
     }

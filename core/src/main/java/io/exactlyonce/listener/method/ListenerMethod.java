@@ -3,7 +3,7 @@ package io.exactlyonce.listener.method;
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
@@ -52,7 +52,7 @@ public record ListenerMethod(
     /**
      * Returns the claim of a polled message, also one of a batch.
      *
-     * @throws InvalidKeyException if the message has no usable key
+     * @throws UnusableKeyException if the message has no usable key
      */
     ClaimSpec spec(ReceivedMessage received) {
         SqsMessage polled = received.polled();
@@ -62,7 +62,7 @@ public record ListenerMethod(
     /**
      * Returns a message's key.
      *
-     * @throws InvalidKeyException if the message has no usable one
+     * @throws UnusableKeyException if the message has no usable one
      */
     ClaimKey key(Message<?> message, SqsMessage polled) {
         return new ClaimKey(scope == null ? polled.queue() : scope, text(message, polled));
@@ -77,13 +77,13 @@ public record ListenerMethod(
         int attempt = polled == null ? 1 : polled.receiveCount();
         try {
             if (polled == null) {
-                throw new InvalidKeyException(
+                throw new UnusableKeyException(
                         "There is no key to tell %s: an interceptor, a converter or the sender replaced the message's headers"
                                 .formatted(this));
             }
             ClaimKey key = key(message, polled);
             return new ObservedClaim(() -> key, attempt);
-        } catch (InvalidKeyException unusable) {
+        } catch (UnusableKeyException unusable) {
             return new ObservedClaim(
                     () -> {
                         throw unusable;
@@ -113,7 +113,7 @@ public record ListenerMethod(
     /**
      * Returns the content to compare with other messages of the key: an expression's current value, or else the body.
      *
-     * @throws InvalidKeyException if the expression has no usable value
+     * @throws UnusableKeyException if the expression has no usable value
      */
     Content compared(Message<?> message, SqsMessage polled) {
         if (fingerprint == null) {

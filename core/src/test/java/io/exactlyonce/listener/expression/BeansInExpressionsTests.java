@@ -3,7 +3,7 @@ package io.exactlyonce.listener.expression;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerRig;
 import java.time.Instant;
@@ -192,7 +192,7 @@ class BeansInExpressionsTests {
         }));
 
         assertThatThrownBy(() -> key("@keys.of(#order)").evaluate(MESSAGE))
-                .isInstanceOf(InvalidKeyException.class)
+                .isInstanceOf(UnusableKeyException.class)
                 .hasMessageContaining("key expression '@keys.of(#order)' failed on this message")
                 .hasMessageNotContaining("4111");
     }

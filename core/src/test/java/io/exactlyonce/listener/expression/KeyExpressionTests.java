@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.awspring.cloud.sqs.listener.Visibility;
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.Claim;
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerRig;
 import java.lang.reflect.Method;
@@ -151,7 +151,7 @@ class KeyExpressionTests {
         assertThat(ofValue(product, Map.of("n", 5.7))).isEqualTo(5.7);
         assertThat(ofValue(text, new Refund("r"))).isEqualTo("r");
         assertThat(ofValue(text, Map.of("id", "m"))).isEqualTo("m");
-        assertThatThrownBy(() -> text.evaluate(message("without the header"))).isInstanceOf(InvalidKeyException.class);
+        assertThatThrownBy(() -> text.evaluate(message("without the header"))).isInstanceOf(UnusableKeyException.class);
     }
 
     @Test
@@ -187,13 +187,13 @@ class KeyExpressionTests {
     @Test
     void argumentThatCannotBeMadeOfAMessageFailsWithoutShowingIt() {
         assertThatThrownBy(() -> parse("#order.orderId", "order").evaluate(message("secret-4111\nFORGED")))
-                .isInstanceOf(InvalidKeyException.class)
+                .isInstanceOf(UnusableKeyException.class)
                 .hasMessageContaining(
                         "key expression '#order.orderId' reads the argument '#order', which cannot be resolved")
                 .hasMessageNotContaining("4111")
                 .hasNoCause();
         assertThatThrownBy(() -> parse("#ids[0]", "array").evaluate(message("A-1")))
-                .isInstanceOf(InvalidKeyException.class)
+                .isInstanceOf(UnusableKeyException.class)
                 .hasMessageContaining("the header 'ids' is missing");
     }
 
@@ -282,7 +282,7 @@ class KeyExpressionTests {
     void typingErrorInATypeThatMayHaveSubclassesFailsAtEvaluation() {
         KeyExpression expression = parse("#parcel.numbr", "parcel");
 
-        assertThatThrownBy(() -> expression.evaluate(message(new Parcel()))).isInstanceOf(InvalidKeyException.class);
+        assertThatThrownBy(() -> expression.evaluate(message(new Parcel()))).isInstanceOf(UnusableKeyException.class);
         assertThat(parse("#parcel.number", "parcel").evaluate(message(new Parcel())))
                 .isEqualTo("P-7");
     }

@@ -9,7 +9,7 @@ import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
 import io.awspring.cloud.sqs.support.converter.SqsMessagingMessageConverter;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.listener.message.PayloadType;
@@ -128,11 +128,11 @@ class ContainerSettingsTests {
         ContainerSettings events = ListenerRig.settings(new Events(), "placed", "cancelled");
 
         assertThatThrownBy(() -> key(events, "text"))
-                .isInstanceOf(InvalidKeyException.class)
+                .isInstanceOf(UnusableKeyException.class)
                 .hasMessageContaining("No @SqsHandler method takes a payload of type java.lang.String")
                 .hasMessageContaining("names the type in the message attribute JavaType");
         assertThatThrownBy(() -> key(ListenerRig.settings(new Events(), "placed"), new Cancelled("o1", "late")))
-                .isInstanceOf(InvalidKeyException.class)
+                .isInstanceOf(UnusableKeyException.class)
                 .hasMessageContaining("No @SqsHandler method takes a payload of type " + Cancelled.class.getName());
     }
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.fingerprint.Content;
@@ -79,7 +79,7 @@ class ListenerMethodTests {
         attachParcel(plain);
 
         assertThatThrownBy(() -> method.spec(plain))
-                .isInstanceOf(InvalidKeyException.class)
+                .isInstanceOf(UnusableKeyException.class)
                 .hasMessageStartingWith("The fingerprint expression '" + fingerprint + "' ");
     }
 
@@ -98,7 +98,7 @@ class ListenerMethodTests {
         ReceivedMessage blank = ListenerRig.received(ListenerRig.delivery(), "", "body");
 
         assertThatThrownBy(() -> key(method(null, null), blank))
-                .isInstanceOf(InvalidKeyException.class)
+                .isInstanceOf(UnusableKeyException.class)
                 .hasMessageContaining("ExactlyOnce-Key is blank");
     }
 
@@ -114,13 +114,13 @@ class ListenerMethodTests {
     @Test
     void expressionWithoutAValueOrThatFailsOnAMessageFailsTheDelivery() {
         assertThatThrownBy(() -> key(method("#parcel.nothing", null), plain))
-                .isInstanceOf(InvalidKeyException.class)
+                .isInstanceOf(UnusableKeyException.class)
                 .hasMessageContaining("'#parcel.nothing' is null");
         assertThatThrownBy(() -> key(method("#parcel.numbr", null), plain))
-                .isInstanceOf(InvalidKeyException.class)
+                .isInstanceOf(UnusableKeyException.class)
                 .hasMessageContaining("'#parcel.numbr' failed on this message")
                 .hasMessageContaining("'numbr' cannot be found on object of type");
-        assertThatThrownBy(() -> key(method("#headers.absent", null), plain)).isInstanceOf(InvalidKeyException.class);
+        assertThatThrownBy(() -> key(method("#headers.absent", null), plain)).isInstanceOf(UnusableKeyException.class);
     }
 
     /** Its log would otherwise show what the sender wrote, line breaks and all. */
@@ -141,7 +141,7 @@ class ListenerMethodTests {
             })
     void whatAnExpressionThrowsFailsTheDeliveryWithoutShowingItsContent(String expression) {
         assertThatThrownBy(() -> key(method(expression, null), plain))
-                .isInstanceOf(InvalidKeyException.class)
+                .isInstanceOf(UnusableKeyException.class)
                 .hasMessageContaining("failed on this message")
                 .hasMessageNotContaining("secret-4111")
                 .hasMessageNotContaining("\nFORGED")

@@ -16,9 +16,9 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InDoubtPolicy;
-import io.exactlyonce.InvalidKeyException;
 import io.exactlyonce.Mode;
 import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.FailedItems;
 import java.util.ArrayList;
@@ -221,7 +221,7 @@ class ObservedMethodsTests {
             assertThatCode(claim::ensureHeld).doesNotThrowAnyException();
             for (ThrowingCallable asked : List.<ThrowingCallable>of(claim::key, claim::downstreamKey)) {
                 assertThatThrownBy(asked)
-                        .isInstanceOf(InvalidKeyException.class)
+                        .isInstanceOf(UnusableKeyException.class)
                         .hasMessageContaining("replaced the message's headers");
             }
             assertThatThrownBy(claim::fence).isInstanceOf(IllegalStateException.class);

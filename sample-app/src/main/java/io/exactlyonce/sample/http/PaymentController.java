@@ -2,7 +2,7 @@ package io.exactlyonce.sample.http;
 
 import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ExactlyOnceOperations;
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.KeyReusedException;
 import io.exactlyonce.ParkedException;
 import io.exactlyonce.UnusableKeyException;
@@ -67,7 +67,7 @@ class PaymentController {
     }
 
     @ExceptionHandler
-    ProblemDetail invalid(InvalidKeyException invalid) {
+    ProblemDetail invalid(UnusableKeyException invalid) {
         return problem(HttpStatus.BAD_REQUEST, "The Idempotency-Key must be some text");
     }
 

@@ -3,7 +3,7 @@ package io.exactlyonce.test.fuzz;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.ClaimDetails;
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -112,7 +112,7 @@ public final class HostileClaims {
             try {
                 String scope = run.scope().codePointCount(0, run.scope().length()) > 100 ? "long" : run.scope();
                 storable.putIfAbsent(KeyRules.key(own + scope, run.key()), run);
-            } catch (InvalidKeyException | IllegalArgumentException refused) {
+            } catch (UnusableKeyException | IllegalArgumentException refused) {
                 assertThat(refused).hasMessageMatching("[\\x20-\\x7E]+; [\\x20-\\x7E]+");
             }
         }

@@ -6,7 +6,7 @@ import io.awspring.cloud.sqs.annotation.SnsNotificationMessage;
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.InvalidKeyException;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.test.fuzz.Fuzz;
 import io.exactlyonce.test.fuzz.HostileLetter;
@@ -275,7 +275,7 @@ class HostileDeliveriesTests {
     private static Optional<String> key(HostileLetter letter) {
         try {
             return Optional.of(KeyRules.toKey("The key", letter.key()));
-        } catch (InvalidKeyException refused) {
+        } catch (UnusableKeyException refused) {
             return Optional.empty();
         }
     }

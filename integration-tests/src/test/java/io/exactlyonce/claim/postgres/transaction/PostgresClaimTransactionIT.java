@@ -501,7 +501,7 @@ class PostgresClaimTransactionIT {
                     });
                     return null;
                 }))
-                .isInstanceOf(IllegalStateException.class)
+                .isInstanceOf(ClaimTransactionException.class)
                 .hasMessageContaining("must neither commit nor roll back by itself")
                 .hasMessageNotContaining(key.key());
 
@@ -524,7 +524,7 @@ class PostgresClaimTransactionIT {
 
         if (returns) {
             assertThat(thrown)
-                    .isInstanceOf(IllegalStateException.class)
+                    .isInstanceOf(ClaimTransactionException.class)
                     .hasMessageContaining("must neither commit nor roll back by itself");
         } else {
             assertThat(thrown).isSameAs(failure);
@@ -555,7 +555,7 @@ class PostgresClaimTransactionIT {
                     commit();
                     return "1";
                 }))
-                .isInstanceOf(IllegalStateException.class);
+                .isInstanceOf(ClaimTransactionException.class);
 
         ClaimRequest next = cautious();
         assertThat(transaction.execute(next, charging("1"))).isEqualTo(new Parked());
@@ -736,7 +736,7 @@ class PostgresClaimTransactionIT {
                     commit();
                     return Map.of();
                 }))
-                .isInstanceOf(IllegalStateException.class)
+                .isInstanceOf(ClaimTransactionException.class)
                 .hasMessageContaining("must neither commit nor roll back by itself");
 
         requests.forEach(each -> assertThat(DATABASE.row(each.key()))

@@ -5,18 +5,18 @@ package io.exactlyonce;
  * logged instead: its handler is not called, and SQS redelivers the message until it ends in the dead-letter queue, if
  * there is one.
  */
-public final class InvalidKeyException extends RuntimeException {
+public final class UnusableKeyException extends ExactlyOnceException {
 
     /** @param message what is wrong with the key, and the remedy; never the key itself, which may be personal data */
-    public InvalidKeyException(String message) {
-        super(message);
+    public UnusableKeyException(String message) {
+        super(null, null, message, null);
     }
 
     /**
      * @param message what is wrong with the key, and the remedy
      * @param cause why it could not be evaluated
      */
-    public InvalidKeyException(String message, Throwable cause) {
-        super(message, cause);
+    public UnusableKeyException(String message, Throwable cause) {
+        super(null, null, message, cause);
     }
 }

@@ -1,0 +1,36 @@
+package io.exactlyonce;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The base of all exceptions by which the library reports that it could not, or may not, do its work. Calls that can never
+ * work throw {@link IllegalArgumentException} or {@link IllegalStateException} instead.
+ */
+public abstract class ExactlyOnceException extends RuntimeException {
+
+    private final @Nullable String scope;
+    private final @Nullable String keyHash;
+
+    /**
+     * @param scope the key's scope; {@code null} if the failure concerns no single key
+     * @param keyHash the key's hash, since keys may be personal data; {@code null} if there is no usable key, or not one
+     * @param message what has happened, and the remedy; never the key or a payload
+     * @param cause the failure behind it, if any
+     */
+    protected ExactlyOnceException(
+            @Nullable String scope, @Nullable String keyHash, String message, @Nullable Throwable cause) {
+        super(message, cause);
+        this.scope = scope;
+        this.keyHash = keyHash;
+    }
+
+    /** Returns the key's scope; {@code null} if the failure concerns no single key. */
+    public @Nullable String scope() {
+        return scope;
+    }
+
+    /** Returns the key's hash; {@code null} if the failure concerns no single key, or none that is usable. */
+    public @Nullable String keyHash() {
+        return keyHash;
+    }
+}
