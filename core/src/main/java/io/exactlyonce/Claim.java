@@ -6,13 +6,22 @@ package io.exactlyonce;
  *
  * <p>With {@link Mode#OBSERVE} a listener has no claim, and its handler gets a substitute: {@link #attempt()} is the
  * message's receive count, {@link #isInDoubt()} is false, {@link #ensureHeld()} passes, and {@link #fence()} and {@link
- * #fencingToken()} throw {@link IllegalStateException}. If the message has no usable key, {@link #key()} and {@link
- * #downstreamKey()} throw {@link UnusableKeyException}.
+ * #fencingToken()} throw {@link IllegalStateException}. If the message has no usable key, {@link #scope()},
+ * {@link #key()}, {@link #keyHash()} and {@link #downstreamKey()} throw {@link UnusableKeyException}.
  */
 public interface Claim {
 
+    /** Returns the key's namespace: that of the listener, or of the call. */
+    String scope();
+
     /** Returns the stored idempotency key: the SHA-256 of keys longer than 512 characters. */
     String key();
+
+    /**
+     * Returns the first 16 digits of {@link #downstreamKey()}, by which log lines, events, exceptions and the endpoint name
+     * the key. A key may be personal data.
+     */
+    String keyHash();
 
     /**
      * Returns the number of this attempt at the key, from 1. With {@link Effects#DATABASE}, attempts that were rolled
@@ -36,6 +45,15 @@ public interface Claim {
      * different for every other key or scope. 64 hexadecimal digits.
      */
     String downstreamKey();
+
+    /**
+     * Returns a key as {@link #downstreamKey()} does, for one of several calls of a handler: different for each name, and
+     * the same for all attempts. It is the SHA-256 of scope, NUL, key, NUL and the name. 64 hexadecimal digits.
+     *
+     * @param call a name for the call or message, such as {@code "refund"}; 1 to 512 characters
+     * @throws IllegalArgumentException if the name is blank, too long, or no text
+     */
+    String downstreamKey(String call);
 
     /**
      * Throws unless this claim is still held. Call it right before each effect.

@@ -9,8 +9,7 @@ import java.time.Duration;
  *
  * <p>New kinds of events may follow, so code that distinguishes events ignores those it does not know.
  *
- * <p>Keys may be personal data, so events contain the first 16 digits of the SHA-256 of scope and key, like log lines
- * and the MDC.
+ * <p>Keys may be personal data, so events contain {@link Claim#keyHash()}, like log lines, the MDC and exceptions.
  */
 public interface ExactlyOnceEvent {
 
@@ -23,40 +22,40 @@ public interface ExactlyOnceEvent {
     /**
      * A message whose key is completed was not handled again.
      *
-     * @param key hashed
+     * @param keyHash the key's {@link Claim#keyHash()}
      */
-    record DuplicateSuppressed(String listener, String queue, String key) implements ExactlyOnceEvent {}
+    record DuplicateSuppressed(String listener, String queue, String keyHash) implements ExactlyOnceEvent {}
 
     /**
      * A key was claimed in doubt: an earlier attempt died or was stopped, and may have had effects.
      *
-     * @param key hashed
+     * @param keyHash the key's {@link Claim#keyHash()}
      * @param attempt the number of this attempt, from 2
      */
-    record TakenOver(String listener, String queue, String key, int attempt) implements ExactlyOnceEvent {}
+    record TakenOver(String listener, String queue, String keyHash, int attempt) implements ExactlyOnceEvent {}
 
     /**
      * A lease expired while its handler ran: the handler was stopped, and its effect is in doubt.
      *
-     * @param key hashed
+     * @param keyHash the key's {@link Claim#keyHash()}
      */
-    record ClaimLost(String listener, String queue, String key) implements ExactlyOnceEvent {}
+    record ClaimLost(String listener, String queue, String keyHash) implements ExactlyOnceEvent {}
 
     /**
      * A handler ran longer than its listener's timeout and was interrupted. Message and claim are no longer renewed, and
      * the next attempt is in doubt unless this handler still completes. A batch has one event for each message.
      *
-     * @param key hashed
+     * @param keyHash the key's {@link Claim#keyHash()}
      * @param timeout of the listener
      */
-    record HandlerTimedOut(String listener, String queue, String key, Duration timeout) implements ExactlyOnceEvent {}
+    record HandlerTimedOut(String listener, String queue, String keyHash, Duration timeout) implements ExactlyOnceEvent {}
 
     /**
      * A key waits for an operator's decision: it was just parked, or another of its messages arrived.
      *
-     * @param key hashed
+     * @param keyHash the key's {@link Claim#keyHash()}
      */
-    record KeyParked(String listener, String queue, String key) implements ExactlyOnceEvent {}
+    record KeyParked(String listener, String queue, String keyHash) implements ExactlyOnceEvent {}
 
     /**
      * p95 latency is above 80 % of the visibility timeout. Published once before a recovery.

@@ -27,14 +27,36 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
         requireStorable("key", key);
     }
 
-    /** Returns the SHA-256 of scope and key as 64 hexadecimal digits: fit for logs, and stable across attempts. */
-    public String hash() {
+    /** Returns the SHA-256 of scope, NUL and key, as 64 hexadecimal digits: stable across attempts. */
+    public String downstreamKey() {
         return sha256(scope + '\0' + key);
     }
 
-    /** Returns the first 16 digits of {@link #hash()}, by which logs and events name a key. */
-    public String shortHash() {
-        return hash().substring(0, SHORT);
+    /**
+     * Returns the SHA-256 of scope, NUL, key, NUL and the name of a call, as 64 hexadecimal digits.
+     *
+     * @throws IllegalArgumentException if the name is blank, longer than {@value #MAX_LENGTH} characters, or no text
+     */
+    public String downstreamKey(String call) {
+        if (call.isBlank()) {
+            throw new IllegalArgumentException(
+                    "call (%d characters) must not be blank; name the call, such as \"refund\""
+                            .formatted(call.length()));
+        }
+        if (call.length() > MAX_LENGTH) {
+            throw new IllegalArgumentException(
+                    "call (%d characters) must have at most %d characters; name the call, and not its content"
+                            .formatted(call.length(), MAX_LENGTH));
+        }
+        KeyRules.unstorable(call).ifPresent(what -> {
+            throw new IllegalArgumentException("call contains %s; name the call without it".formatted(what));
+        });
+        return sha256(scope + '\0' + key + '\0' + call);
+    }
+
+    /** Returns the first 16 digits of {@link #downstreamKey()}, by which logs, events and exceptions name a key. */
+    public String keyHash() {
+        return downstreamKey().substring(0, SHORT);
     }
 
     /**
@@ -59,16 +81,17 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
     /** Contains only the hash: a key may be personal data. */
     @Override
     public String toString() {
-        return scope + "/" + shortHash();
+        return scope + "/" + keyHash();
     }
 
     private static void requireStorable(String what, String value) {
         if (value.isBlank()) {
-            throw new IllegalArgumentException(what + " must not be blank");
+            throw new IllegalArgumentException(
+                    "%s (%d characters) must not be blank; name it".formatted(what, value.length()));
         }
         if (value.length() > MAX_LENGTH) {
-            throw new IllegalArgumentException(
-                    "%s (%d characters) must have at most %d characters".formatted(what, value.length(), MAX_LENGTH));
+            throw new IllegalArgumentException("%s (%d characters) must have at most %d characters; shorten it"
+                    .formatted(what, value.length(), MAX_LENGTH));
         }
     }
 }

@@ -13,6 +13,6 @@ public final class ClaimStoreBusyException extends ClaimStoreException {
 
     /** Makes an exception of a key. */
     public ClaimStoreBusyException(ClaimKey key, String message, @Nullable Throwable cause) {
-        super(key.scope(), key.shortHash(), message, cause);
+        super(key.scope(), key.keyHash(), message, cause);
     }
 }

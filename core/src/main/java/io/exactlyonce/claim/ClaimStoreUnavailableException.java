@@ -16,6 +16,6 @@ public final class ClaimStoreUnavailableException extends ClaimStoreException {
 
     /** Makes an exception of a key. */
     public ClaimStoreUnavailableException(ClaimKey key, String message, @Nullable Throwable cause) {
-        super(key.scope(), key.shortHash(), message, cause);
+        super(key.scope(), key.keyHash(), message, cause);
     }
 }

@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ParkedClaims {
 
-    /** Claims that {@link #findByHash} reads at a time. */
+    /** Claims that {@link #findByKeyHash} reads at a time. */
     int PAGE = 1_000;
 
-    /** Pages that {@link #findByHash} reads at most. */
+    /** Pages that {@link #findByKeyHash} reads at most. */
     int PAGES = 100;
 
     /**
@@ -40,14 +40,14 @@ public interface ParkedClaims {
      * Returns a parked key by the hash that logs show; empty if no such key is among the parked ones that it reads: the
      * oldest 100,000, unless the store has a faster way.
      *
-     * @param hash {@link ClaimKey#shortHash()} of the key
+     * @param hash {@link ClaimKey#keyHash()} of the key
      */
-    default Optional<ParkedClaim> findByHash(String scope, String hash) {
+    default Optional<ParkedClaim> findByKeyHash(String scope, String hash) {
         List<ParkedClaim> page = list(null, PAGE);
         for (int pages = 1; !page.isEmpty(); pages++) {
             for (ParkedClaim parked : page) {
                 if (parked.scope().equals(scope)
-                        && new ClaimKey(scope, parked.key()).shortHash().equals(hash)) {
+                        && new ClaimKey(scope, parked.key()).keyHash().equals(hash)) {
                     return Optional.of(parked);
                 }
             }
@@ -60,7 +60,7 @@ public interface ParkedClaims {
      * Returns a statement with which an operator finds any key by its hash, outside of this application; empty if the
      * store has none.
      *
-     * @param hash {@link ClaimKey#shortHash()} of the key
+     * @param hash {@link ClaimKey#keyHash()} of the key
      */
     default Optional<String> searchFor(String hash) {
         return Optional.empty();
@@ -72,13 +72,13 @@ public interface ParkedClaims {
     }
 
     /**
-     * Returns a key's claim by the hash that logs show. Every store finds a parked key of {@link #findByHash}, and may
+     * Returns a key's claim by the hash that logs show. Every store finds a parked key of {@link #findByKeyHash}, and may
      * find others. The work of a call is bounded, however many claims there are.
      *
-     * @param hash {@link ClaimKey#shortHash()} of the key
+     * @param hash {@link ClaimKey#keyHash()} of the key
      */
-    default Optional<ClaimDetails> detailsByHash(String scope, String hash) {
-        return findByHash(scope, hash).flatMap(parked -> details(new ClaimKey(scope, parked.key())));
+    default Optional<ClaimDetails> detailsByKeyHash(String scope, String hash) {
+        return findByKeyHash(scope, hash).flatMap(parked -> details(new ClaimKey(scope, parked.key())));
     }
 
     /**

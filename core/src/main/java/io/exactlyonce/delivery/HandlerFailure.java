@@ -72,6 +72,6 @@ public final class HandlerFailure {
         return cause instanceof ClaimLostException lost
                 && claims.stream()
                         .anyMatch(claim -> claim.key().scope().equals(lost.scope())
-                                && claim.key().shortHash().equals(lost.keyHash()));
+                                && claim.key().keyHash().equals(lost.keyHash()));
     }
 }

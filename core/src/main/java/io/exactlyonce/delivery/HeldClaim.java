@@ -16,8 +16,18 @@ import java.util.function.BooleanSupplier;
 public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, BooleanSupplier fencing) implements Claim {
 
     @Override
+    public String scope() {
+        return id.key().scope();
+    }
+
+    @Override
     public String key() {
         return id.key().key();
+    }
+
+    @Override
+    public String keyHash() {
+        return id.key().keyHash();
     }
 
     @Override
@@ -37,7 +47,12 @@ public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, Boo
 
     @Override
     public String downstreamKey() {
-        return id.key().hash();
+        return id.key().downstreamKey();
+    }
+
+    @Override
+    public String downstreamKey(String call) {
+        return id.key().downstreamKey(call);
     }
 
     @Override
@@ -56,6 +71,6 @@ public record HeldClaim(ClaimId id, Acquired acquired, BooleanSupplier held, Boo
     }
 
     public ClaimLostException lost(String reason) {
-        return new ClaimLostException(id.key().scope(), id.key().shortHash(), acquired.fencingToken(), reason);
+        return new ClaimLostException(id.key().scope(), id.key().keyHash(), acquired.fencingToken(), reason);
     }
 }

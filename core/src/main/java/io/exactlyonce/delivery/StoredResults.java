@@ -229,7 +229,8 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
         return type == Void.class || type == void.class;
     }
 
-    @SuppressWarnings("unchecked") // The serializer makes what the type says; a primitive's class has the type of its wrapper.
+    @SuppressWarnings(
+            "unchecked") // The serializer makes what the type says; a primitive's class has the type of its wrapper.
     private <T> @Nullable T fromJson(String json, ParameterizedTypeReference<T> type) {
         if (isVoid(type.getType())) {
             return null;
@@ -239,6 +240,6 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     }
 
     private static StoredResultException unreadable(ClaimKey key, String problem, @Nullable Throwable cause) {
-        return new StoredResultException(key.scope(), key.shortHash(), problem, cause);
+        return new StoredResultException(key.scope(), key.keyHash(), problem, cause);
     }
 }

@@ -100,7 +100,7 @@ public final class ObservedCounts implements ObservationCounter {
     public void observed(ListenerQueue queue, ClaimKey key, ObservedOutcome outcome) {
         count(queue, outcome);
         if (outcome != ObservedOutcome.ALONE) {
-            remember(queue, key.shortHash(), outcome);
+            remember(queue, key.keyHash(), outcome);
             if (isDue(List.of(queue, outcome))) {
                 log.warn(
                         "The handler of {} for {} {} (exactly-once.mode=observe). Logged once an hour for "

@@ -62,11 +62,11 @@ public record ActionExecutor(
             return results.read(key, completed.result(), type);
         }
         if (outcome instanceof HeldElsewhere held) {
-            throw new ClaimHeldException(key.scope(), key.shortHash(), held.leaseRemaining());
+            throw new ClaimHeldException(key.scope(), key.keyHash(), held.leaseRemaining());
         }
         throw outcome instanceof Mismatch
-                ? new KeyReusedException(key.scope(), key.shortHash())
-                : new ParkedException(key.scope(), key.shortHash());
+                ? new KeyReusedException(key.scope(), key.keyHash())
+                : new ParkedException(key.scope(), key.keyHash());
     }
 
     private ClaimOutcome claim(ClaimRequest request) {

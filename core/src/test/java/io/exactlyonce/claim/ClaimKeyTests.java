@@ -17,10 +17,10 @@ class ClaimKeyTests {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new ClaimKey("orders", LONGEST + "k"))
-                .withMessage("key (513 characters) must have at most 512 characters");
+                .withMessage("key (513 characters) must have at most 512 characters; shorten it");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> new ClaimKey(" \t", "A-1"))
-                .withMessage("scope must not be blank");
+                .withMessage("scope (2 characters) must not be blank; name it");
     }
 
     @Test
@@ -36,11 +36,43 @@ class ClaimKeyTests {
     void hashIsStableTellsScopeFromKeyAndHidesTheKeyInItsText() {
         ClaimKey key = new ClaimKey("orders", "A-1");
 
-        assertThat(key.hash())
+        assertThat(key.downstreamKey())
                 .isEqualTo(ClaimKey.sha256("orders\0A-1"))
-                .isNotEqualTo(new ClaimKey("order", "sA-1").hash());
+                .isNotEqualTo(new ClaimKey("order", "sA-1").downstreamKey());
         assertThat(ClaimKey.sha256("abc"))
                 .isEqualTo("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-        assertThat(key).hasToString("orders/" + key.hash().substring(0, 16));
+        assertThat(key.keyHash()).hasSize(16).isEqualTo(key.downstreamKey().substring(0, 16));
+        assertThat(key).hasToString("orders/" + key.keyHash());
+    }
+
+    @Test
+    void eachCallOfAKeyHasADownstreamKeyOfItsOwn() {
+        ClaimKey key = new ClaimKey("orders", "A-1");
+
+        assertThat(key.downstreamKey("refund"))
+                .isEqualTo(ClaimKey.sha256("orders\0A-1\0refund"))
+                .isNotEqualTo(key.downstreamKey("charge"))
+                .isNotEqualTo(key.downstreamKey())
+                .isNotEqualTo(new ClaimKey("orders", "A-1refund").downstreamKey());
+        assertThat(key.downstreamKey(LONGEST)).hasSize(64);
+    }
+
+    @Test
+    void callThatNamesNothingOrTooMuchIsRefused() {
+        ClaimKey key = new ClaimKey("orders", "A-1");
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> key.downstreamKey(" "))
+                .withMessage("call (1 characters) must not be blank; name the call, such as \"refund\"");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> key.downstreamKey(LONGEST + "k"))
+                .withMessage(
+                        "call (513 characters) must have at most 512 characters; name the call, and not its content");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> key.downstreamKey("a\0b"))
+                .withMessageContaining("NUL");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> key.downstreamKey("\uD83D"))
+                .withMessageContaining("surrogate");
     }
 }

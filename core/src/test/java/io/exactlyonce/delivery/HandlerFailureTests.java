@@ -87,6 +87,6 @@ class HandlerFailureTests {
     }
 
     private static ClaimLostException lost(ClaimId claim) {
-        return new ClaimLostException(claim.key().scope(), claim.key().shortHash(), 1, "its lease has expired");
+        return new ClaimLostException(claim.key().scope(), claim.key().keyHash(), 1, "its lease has expired");
     }
 }

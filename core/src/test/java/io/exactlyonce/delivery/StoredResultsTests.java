@@ -167,7 +167,8 @@ class StoredResultsTests {
         };
         StoredResults results = new StoredResults(quoting, 100);
 
-        StoredResultException failure = results.keep(new ClaimKey("orders", "A-1"), "4111", ParameterizedTypeReference.forType(String.class))
+        StoredResultException failure = results.keep(
+                        new ClaimKey("orders", "A-1"), "4111", ParameterizedTypeReference.forType(String.class))
                 .failure();
 
         assertThat(failure).isNotNull();

@@ -3,8 +3,8 @@ package io.exactlyonce.observed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.CapturedOutput;
-import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.observed.ObservedCounts.Seen;
 import io.exactlyonce.observed.ObservedCounts.SeenKey;
@@ -54,7 +54,7 @@ class ObservedCountsTests {
 
         assertThat(lines(output)).isEqualTo(4);
         assertThat(output)
-                .contains("The handler of listener 'fulfilment' on queue 'orders' for orders/" + KEY.shortHash()
+                .contains("The handler of listener 'fulfilment' on queue 'orders' for orders/" + KEY.keyHash()
                         + " ran although its effect had happened: it would not have been called")
                 .contains("ran beside another handler of its key")
                 .doesNotContain("card-4711");
@@ -139,10 +139,10 @@ class ObservedCountsTests {
         assertThat(only().keys())
                 .hasSize(ObservedCounts.MOST_KEYS)
                 .startsWith(
-                        new SeenKey(key(10).shortHash(), "overlap", 2, 3),
-                        new SeenKey(key(ObservedCounts.MOST_KEYS + 5).shortHash(), "takeover", 1, 3))
+                        new SeenKey(key(10).keyHash(), "overlap", 2, 3),
+                        new SeenKey(key(ObservedCounts.MOST_KEYS + 5).keyHash(), "takeover", 1, 3))
                 .noneMatch(seen ->
-                        seen.key().equals(key(0).shortHash()) || seen.key().equals(key(5).shortHash()));
+                        seen.key().equals(key(0).keyHash()) || seen.key().equals(key(5).keyHash()));
     }
 
     @Test

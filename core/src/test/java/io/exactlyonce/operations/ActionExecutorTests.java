@@ -101,7 +101,7 @@ class ActionExecutorTests {
     @Test
     void actionRunsUnderAClaimAndItsResultIsKept() {
         assertThat(execute("body", claim -> {
-                    assertThat(claim.downstreamKey()).isEqualTo(DeliveryRig.KEY.hash());
+                    assertThat(claim.downstreamKey()).isEqualTo(DeliveryRig.KEY.downstreamKey());
                     claim.ensureHeld();
                     return 7;
                 }))
@@ -157,7 +157,7 @@ class ActionExecutorTests {
         assertThatThrownBy(() -> execute(ActionExecutorTests::neverCalled))
                 .isInstanceOf(StoredResultException.class)
                 .hasMessageContaining("no result was kept")
-                .hasMessageContaining(DeliveryRig.KEY.shortHash())
+                .hasMessageContaining(DeliveryRig.KEY.keyHash())
                 .hasMessageNotContaining("A-1");
     }
 
@@ -328,14 +328,14 @@ class ActionExecutorTests {
         for (int refusal = 0; refusal < 4; refusal++) {
             assertThatThrownBy(() -> execute(ActionExecutorTests::neverCalled))
                     .isInstanceOfSatisfying(ExactlyOnceException.class, ActionExecutorTests::assertNamesTheKey)
-                    .hasMessageContaining(DeliveryRig.KEY.shortHash())
+                    .hasMessageContaining(DeliveryRig.KEY.keyHash())
                     .hasMessageNotContaining(DeliveryRig.KEY.key());
         }
     }
 
     private static void assertNamesTheKey(ExactlyOnceException thrown) {
         assertThat(thrown.scope()).isEqualTo(DeliveryRig.KEY.scope());
-        assertThat(thrown.keyHash()).isEqualTo(DeliveryRig.KEY.shortHash()).hasSize(16);
+        assertThat(thrown.keyHash()).isEqualTo(DeliveryRig.KEY.keyHash()).hasSize(16);
     }
 
     @Test

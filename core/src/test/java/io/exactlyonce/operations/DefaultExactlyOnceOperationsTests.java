@@ -32,7 +32,9 @@ class DefaultExactlyOnceOperationsTests {
                     rig.claims(),
                     new ClaimSettings("worker", null),
                     rig.renewer,
-                    new StoredResults(TestResults.reading((json, type) -> type == String.class ? json : List.of(json)), Long.MAX_VALUE),
+                    new StoredResults(
+                            TestResults.reading((json, type) -> type == String.class ? json : List.of(json)),
+                            Long.MAX_VALUE),
                     rig.clock),
             checks::incrementAndGet);
 

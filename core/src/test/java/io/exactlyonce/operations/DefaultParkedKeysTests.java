@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedKeys;
+import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution;
@@ -56,7 +56,7 @@ class DefaultParkedKeysTests {
         @Override
         public Set<ClaimId> releaseAll(Collection<ClaimId> claims) {
             asked.addAll(claims);
-            return isDecided 
+            return isDecided
                     ? Set.of()
                     : claims.stream().filter(claim -> !claim.equals(taken)).collect(Collectors.toSet());
         }

@@ -127,7 +127,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
             return Map.of();
         }
         Map<ClaimKey, String> pks = new HashMap<>();
-        keys.forEach(key -> pks.put(key, key.hash()));
+        keys.forEach(key -> pks.put(key, key.downstreamKey()));
         Map<String, ClaimItem> items = await(table.reader.read(List.copyOf(pks.values())));
         Map<ClaimKey, KeyState> states = new HashMap<>();
         pks.forEach((key, pk) -> states.put(key, state(items.get(pk))));

@@ -57,7 +57,8 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
         List<ParkedClaim> found = new ArrayList<>();
         String from = after == null
                 ? "0"
-                : ClaimItem.parkedOrder(after.parkedAtMicros(), new ClaimKey(after.scope(), after.key()).hash());
+                : ClaimItem.parkedOrder(
+                        after.parkedAtMicros(), new ClaimKey(after.scope(), after.key()).downstreamKey());
         while (found.size() < limit) {
             List<ClaimItem> page = await(table.reader.parked(from, Math.min(ITEMS_IN_A_REQUEST, limit - found.size())));
             if (page.isEmpty()) {
@@ -95,7 +96,7 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
     }
 
     @Override
-    public Optional<ParkedClaim> findByHash(String scope, String hash) {
+    public Optional<ParkedClaim> findByKeyHash(String scope, String hash) {
         return looking.alone(() -> await(table.reader.parkedBeginning(hash, PAGES_OF_HASHES)).stream()
                 .flatMap(entry -> item(entry.pk()).stream())
                 .filter(item -> item.status() == KeyStatus.PARKED)
@@ -105,7 +106,7 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
     }
 
     private Optional<ClaimItem> item(ClaimKey key) {
-        return looking.alone(() -> item(key.hash()));
+        return looking.alone(() -> item(key.downstreamKey()));
     }
 
     private Optional<ClaimItem> item(String pk) {
@@ -116,7 +117,7 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
     public Set<ClaimId> releaseAll(Collection<ClaimId> claims) {
         return decide(claims.stream()
                 .map(claim ->
-                        work(claim, table.statements.releaseParked(claim.key().hash(), claim)))
+                        work(claim, table.statements.releaseParked(claim.key().downstreamKey(), claim)))
                 .toList());
     }
 
@@ -126,7 +127,7 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
         return decide(completions.stream()
                 .map(completion -> work(
                         completion.claim(),
-                        table.statements.completeParked(completion.claim().key().hash(), completion)))
+                        table.statements.completeParked(completion.claim().key().downstreamKey(), completion)))
                 .toList());
     }
 

@@ -93,7 +93,7 @@ final class KeyWork implements Rounds.Work {
     private record Step(Statement statement, @Nullable ClaimRequest winner, ClaimOutcome outcome) {}
 
     KeyWork(ClaimKey key, DynamoDbClaims table) {
-        this.pk = key.hash();
+        this.pk = key.downstreamKey();
         this.statements = table.statements;
         this.clock = table.clock;
     }

@@ -49,7 +49,7 @@ class DynamoDbCompletionIT {
 
         assertThat(effects()).isEqualTo(1);
         assertThat(claim(store, request(first.key()))).isEqualTo(new AlreadyCompleted("\"paid\""));
-        assertThat(TABLE.item(first.key().hash())).containsKeys("completed_at", "expires_at");
+        assertThat(TABLE.item(first.key().downstreamKey())).containsKeys("completed_at", "expires_at");
     }
 
     /** From the end of its lease, and in the end from its completion, as in a transaction of the application's. */
@@ -68,7 +68,9 @@ class DynamoDbCompletionIT {
     }
 
     private long secondsKept() {
-        return Long.parseLong(TABLE.item(first.key().hash()).get("expires_at").n())
+        return Long.parseLong(TABLE.item(first.key().downstreamKey())
+                        .get("expires_at")
+                        .n())
                 - Instant.now().getEpochSecond();
     }
 
@@ -153,14 +155,14 @@ class DynamoDbCompletionIT {
     @Test
     void engineTakesTheClaimForHeldAndItsCompletionForRecorded() {
         transact(handed(first, acquire(store, first)), "1");
-        Map<String, AttributeValue> before = TABLE.item(first.key().hash());
+        Map<String, AttributeValue> before = TABLE.item(first.key().downstreamKey());
 
         assertThat(store.renew(List.of(new LeaseRenewal(first.id(), Requests.LEASE))))
                 .containsExactly(first.id());
         assertThat(store.resolve(List.of(new ClaimResolution.Completed(first.id(), "\"by the engine\""))))
                 .containsExactly(first.id());
 
-        assertThat(TABLE.item(first.key().hash())).isEqualTo(before);
+        assertThat(TABLE.item(first.key().downstreamKey())).isEqualTo(before);
     }
 
     @Test

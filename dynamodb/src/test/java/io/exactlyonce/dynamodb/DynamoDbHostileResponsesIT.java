@@ -100,7 +100,7 @@ class DynamoDbHostileResponsesIT {
 
     private void damage(ClaimRequest claim, Damage damage) {
         Map<String, AttributeValue> item =
-                damage.item().apply(new HashMap<>(table.item(claim.key().hash())));
+                damage.item().apply(new HashMap<>(table.item(claim.key().downstreamKey())));
         table.client().putItem(put -> put.tableName(table.table()).item(item)).join();
     }
 
@@ -252,7 +252,7 @@ class DynamoDbHostileResponsesIT {
                 return page.toBuilder()
                         .items(List.of())
                         .lastEvaluatedKey(Map.of(
-                                "pk", AttributeValue.fromS(parked.key().hash()),
+                                "pk", AttributeValue.fromS(parked.key().downstreamKey()),
                                 "parked", AttributeValue.fromS("P"),
                                 "parked_at", AttributeValue.fromS("9")))
                         .build();
@@ -260,7 +260,8 @@ class DynamoDbHostileResponsesIT {
             return response;
         };
 
-        assertThat(table.parked().findByHash("orders", parked.key().hash())).isEmpty();
+        assertThat(table.parked().findByKeyHash("orders", parked.key().downstreamKey()))
+                .isEmpty();
         assertThat(pages).hasValue(20);
     }
 }

@@ -39,7 +39,8 @@ class ObservingStoreIT {
         ClaimRequest vanished =
                 shortRequest(new ClaimKey("orders", UUID.randomUUID().toString()));
         assertThat(claim(table.store(), vanished)).isInstanceOf(Acquired.class);
-        assertThat(table.item(vanished.key().hash())).containsEntry("lease_until", AttributeValue.fromNul(true));
+        assertThat(table.item(vanished.key().downstreamKey()))
+                .containsEntry("lease_until", AttributeValue.fromNul(true));
 
         assertThat(claim(table.store(), shortRequest(vanished.key())))
                 .isInstanceOfSatisfying(

@@ -240,7 +240,8 @@ class RefusedRequestsIT {
     }
 
     private void giveUp(ClaimKey key) {
-        UUID holder = UUID.fromString(table.item(key.hash()).get("claim_id").s());
+        UUID holder =
+                UUID.fromString(table.item(key.downstreamKey()).get("claim_id").s());
         assertThat(other.resolve(List.of(new ClaimResolution.Released(new ClaimId(key, holder), "failed", false))))
                 .hasSize(1);
     }

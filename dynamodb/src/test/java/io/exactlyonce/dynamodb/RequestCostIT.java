@@ -110,7 +110,7 @@ class RequestCostIT {
         store.claim(List.of(request));
         store.resolve(List.of(new ClaimResolution.Completed(request.id(), "\"" + "r".repeat(300) + "\"")));
 
-        int size = table.item(key.hash()).entrySet().stream()
+        int size = table.item(key.downstreamKey()).entrySet().stream()
                 .mapToInt(attribute -> attribute.getKey().length() + size(attribute.getValue()))
                 .sum();
 

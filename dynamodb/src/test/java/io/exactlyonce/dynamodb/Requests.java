@@ -42,6 +42,21 @@ final class Requests {
     static Claim handed(ClaimRequest request, Acquired acquired) {
         return new Claim() {
             @Override
+            public String scope() {
+                return request.key().scope();
+            }
+
+            @Override
+            public String keyHash() {
+                return request.key().keyHash();
+            }
+
+            @Override
+            public String downstreamKey(String call) {
+                return request.key().downstreamKey(call);
+            }
+
+            @Override
             public String key() {
                 return request.key().key();
             }
@@ -63,7 +78,7 @@ final class Requests {
 
             @Override
             public String downstreamKey() {
-                return request.key().hash();
+                return request.key().downstreamKey();
             }
 
             @Override

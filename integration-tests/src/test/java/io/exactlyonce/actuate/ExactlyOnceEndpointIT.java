@@ -158,7 +158,7 @@ class ExactlyOnceEndpointIT {
                 ClaimId seen = park(application.bean(ClaimStore.class), new ClaimKey(scope, key));
                 ClaimKey parked = seen.key();
                 String path = "/exactlyonce?scope=" + encoded(scope);
-                for (String named : List.of("&key=" + encoded(key), "&hash=" + parked.shortHash())) {
+                for (String named : List.of("&key=" + encoded(key), "&keyHash=" + parked.keyHash())) {
                     assertThat(ask(application, path + named))
                             .as(named)
                             .startsWith("200 {\"claim\":{\"status\":\"PARKED\"");
@@ -171,8 +171,8 @@ class ExactlyOnceEndpointIT {
                         .startsWith(
                                 "409 {\"decided\":false,\"reason\":\"the key does not have this claim parked; it is RELEASED\",\"claim\":{");
                 UUID again = park(application.bean(ClaimStore.class), parked).value();
-                String byHash = "{\"scope\":\"%s\",\"hash\":\"%s\",\"claimId\":\"%s\",\"decision\":\"complete\"}";
-                assertThat(ask(application, "/exactlyonce", byHash.formatted(scope, parked.shortHash(), again)))
+                String byHash = "{\"scope\":\"%s\",\"keyHash\":\"%s\",\"claimId\":\"%s\",\"decision\":\"complete\"}";
+                assertThat(ask(application, "/exactlyonce", byHash.formatted(scope, parked.keyHash(), again)))
                         .as(key)
                         .isEqualTo("200 {\"decided\":true}");
             }
@@ -215,7 +215,7 @@ class ExactlyOnceEndpointIT {
                     .contains("\"recommendedSeconds\":30.0,\"rule\":\"as it is, or p95\"")
                     .contains("\"audit\":[")
                     .doesNotContain(":null", ":[]", ":{}", ":\"\""));
-            String hash = "hash=" + new ClaimKey("orders", "o1").shortHash();
+            String hash = "keyHash=" + new ClaimKey("orders", "o1").keyHash();
             for (String named : List.of("key=o1", hash)) {
                 assertThat(ask(application, "/exactlyonce?scope=orders&" + named))
                         .as(named)
@@ -224,7 +224,7 @@ class ExactlyOnceEndpointIT {
                         .contains("\"attempt\":1")
                         .doesNotContain("receipt-of-a-card", ":null");
             }
-            for (String unknown : List.of("key=o2", "hash=" + new ClaimKey("other", "o1").shortHash())) {
+            for (String unknown : List.of("key=o2", "keyHash=" + new ClaimKey("other", "o1").keyHash())) {
                 assertThat(ask(application, "/exactlyonce?scope=orders&" + unknown))
                         .as(unknown)
                         .startsWith("404 {\"reason\":");

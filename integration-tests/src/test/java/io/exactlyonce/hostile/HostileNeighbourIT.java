@@ -209,7 +209,7 @@ class HostileNeighbourIT {
         assertThat(parked.list(parked.list(null, 1).get(0), 10)).isNotNull();
         assertThat(parked.find(key)).isPresent();
         assertThat(parked.details(key)).isPresent();
-        assertThat(parked.detailsByHash(key.scope(), key.hash().substring(0, 16)))
+        assertThat(parked.detailsByKeyHash(key.scope(), key.downstreamKey().substring(0, 16)))
                 .isPresent();
         assertThat(parked.release(second.id())).isTrue();
         ClaimRequest third = again(key);
@@ -391,12 +391,12 @@ class HostileNeighbourIT {
                 Statement statement = holder.createStatement()) {
             statement.execute("SELECT pg_advisory_lock(7317441206845103)");
 
-            assertThatThrownBy(() -> claims.detailsByHash(key.scope(), key.shortHash()))
+            assertThatThrownBy(() -> claims.detailsByKeyHash(key.scope(), key.keyHash()))
                     .isInstanceOf(ClaimStoreBusyException.class);
             assertThat(claims.details(key)).isPresent();
         }
 
-        assertThat(claims.detailsByHash(key.scope(), key.shortHash())).isPresent();
+        assertThat(claims.detailsByKeyHash(key.scope(), key.keyHash())).isPresent();
         for (String statement : List.of(
                 "SELECT key FROM public.exactly_once_claim",
                 "UPDATE public.exactly_once_claim SET status = 'COMPLETED'",

@@ -163,10 +163,10 @@ class HostileReaderIT {
         String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
         String actuator = "http://127.0.0.1:" + port + "/actuator";
         List<String> paths = List.of(
-                "/exactlyonce?scope=orders&hash=0000000000000000",
-                "/exactlyonce?scope=orders&hash=" + new ClaimKey("orders", "old-1").shortHash(),
-                "/exactlyonce?scope=orders&hash=" + new ClaimKey("orders", "old-" + ROWS / 20 * 20).shortHash(),
-                "/exactlyonce?scope=nobodys&hash=ffffffffffffffff",
+                "/exactlyonce?scope=orders&keyHash=0000000000000000",
+                "/exactlyonce?scope=orders&keyHash=" + new ClaimKey("orders", "old-1").keyHash(),
+                "/exactlyonce?scope=orders&keyHash=" + new ClaimKey("orders", "old-" + ROWS / 20 * 20).keyHash(),
+                "/exactlyonce?scope=nobodys&keyHash=ffffffffffffffff",
                 "/exactlyonce?scope=orders&key=old-2",
                 "/exactlyonce?scope=orders&key=none",
                 "/exactlyonce",

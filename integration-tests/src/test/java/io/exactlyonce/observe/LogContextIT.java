@@ -72,7 +72,7 @@ class LogContextIT {
                             .containsEntry("listener", "orders")
                             .containsEntry("attempt", "1")
                             .containsEntry("receiveCount", "1")
-                            .containsKeys("key", "claim"));
+                            .containsKeys("keyHash", "claim"));
         }
     }
 
@@ -88,13 +88,13 @@ class LogContextIT {
                     .containsEntry("listener", "orders")
                     .containsEntry("attempt", "1")
                     .containsEntry("receiveCount", "1")
-                    .containsKeys("key", "claim")
+                    .containsKeys("keyHash", "claim")
                     .doesNotContainValue("o1");
             assertThat(CONTEXTS.get(1)).containsAllEntriesOf(CONTEXTS.get(0));
             SQS.send(queue, "o1");
             await().untilAsserted(() -> assertThat(EVENTS)
                     .contains(new ExactlyOnceEvent.DuplicateSuppressed(
-                            "orders", queue, CONTEXTS.get(0).get("key"))));
+                            "orders", queue, CONTEXTS.get(0).get("keyHash"))));
         }
     }
 }

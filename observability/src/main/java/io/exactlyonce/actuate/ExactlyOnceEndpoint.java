@@ -91,16 +91,16 @@ public final class ExactlyOnceEndpoint {
      *
      * @param scope of the key
      * @param key the key
-     * @param hash in place of the key: its hash, as logs show it
+     * @param keyHash in place of the key: its hash, as logs show it
      */
     @ReadOperation
     public WebEndpointResponse<OperationResponseBody> read(
-            @Nullable Object scope, @Nullable Object key, @Nullable Object hash) {
-        if (scope == null && key == null && hash == null) {
+            @Nullable Object scope, @Nullable Object key, @Nullable Object keyHash) {
+        if (scope == null && key == null && keyHash == null) {
             return new WebEndpointResponse<>(listeners());
         }
         try {
-            return keys.show(NamedKey.of(scope, key, hash));
+            return keys.show(NamedKey.of(scope, key, keyHash));
         } catch (IllegalArgumentException unclear) {
             return Refused.of(BAD_REQUEST, String.valueOf(unclear.getMessage()));
         }
@@ -132,7 +132,7 @@ public final class ExactlyOnceEndpoint {
      *
      * @param scope of the key
      * @param key the key
-     * @param hash in place of the key: its hash, as logs show it
+     * @param keyHash in place of the key: its hash, as logs show it
      * @param claimId the claim that the caller saw parked: another one is not decided
      * @param decision {@code release}: the key may run again; {@code complete}: its effect has happened
      * @param listener whose dead letters are redriven
@@ -143,7 +143,7 @@ public final class ExactlyOnceEndpoint {
             SecurityContext security,
             @Nullable Object scope,
             @Nullable Object key,
-            @Nullable Object hash,
+            @Nullable Object keyHash,
             @Nullable Object claimId,
             @Nullable Object decision,
             @Nullable Object listener,
@@ -157,7 +157,7 @@ public final class ExactlyOnceEndpoint {
                     ? redrive(security, NamedKey.text("listener", listener), NamedKey.text("action", action))
                     : keys.decide(
                             asking(security),
-                            NamedKey.of(scope, key, hash),
+                            NamedKey.of(scope, key, keyHash),
                             claimId == null ? null : id(NamedKey.text("claimId", claimId)),
                             NamedKey.text("decision", decision));
         } catch (IllegalArgumentException unclear) {

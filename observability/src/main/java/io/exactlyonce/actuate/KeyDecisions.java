@@ -104,7 +104,7 @@ final class KeyDecisions {
                 return refused(store, named, "is not decided, because claimId must name the claim that you saw parked");
             }
             if (key == null) {
-                ParkedClaim parked = store.findByHash(named.scope(), String.valueOf(named.hash()))
+                ParkedClaim parked = store.findByKeyHash(named.scope(), String.valueOf(named.keyHash()))
                         .orElse(null);
                 if (parked == null) {
                     return refused(store, named, "is not parked");
@@ -154,7 +154,7 @@ final class KeyDecisions {
 
     private static Optional<ClaimDetails> details(ParkedClaims store, NamedKey named) {
         return named.key() == null
-                ? store.detailsByHash(named.scope(), String.valueOf(named.hash()))
+                ? store.detailsByKeyHash(named.scope(), String.valueOf(named.keyHash()))
                 : store.details(named.key());
     }
 
@@ -180,7 +180,7 @@ final class KeyDecisions {
     }
 
     private static String search(ParkedClaims store, NamedKey named) {
-        return store.searchFor(String.valueOf(named.hash()))
+        return store.searchFor(String.valueOf(named.keyHash()))
                 .map(", or run, on a replica if there is one: "::concat)
                 .orElse("");
     }

@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * A key as a request names it: by scope and key, or by scope and the hash that logs show.
  *
  * @param key {@code null} if the hash names it
- * @param hash {@code null} if the key is given
+ * @param keyHash {@code null} if the key is given
  */
 record NamedKey(
-        String scope, @Nullable ClaimKey key, @Nullable String hash) {
+        String scope, @Nullable ClaimKey key, @Nullable String keyHash) {
 
     private static final int LONGEST_NAME = 600;
 
@@ -25,18 +25,19 @@ record NamedKey(
      *
      * @throws IllegalArgumentException if its parameters name none, with the reason
      */
-    static NamedKey of(@Nullable Object scope, @Nullable Object key, @Nullable Object hash) {
+    static NamedKey of(@Nullable Object scope, @Nullable Object key, @Nullable Object keyHash) {
         String its = text("scope", scope);
-        if ((key == null) == (hash == null)) {
+        if ((key == null) == (keyHash == null)) {
             throw new IllegalArgumentException(
-                    "one of key and hash is needed beside scope; hash is the one that logs show");
+                    "one of key and keyHash is needed beside scope; keyHash is the one that logs show");
         }
         if (key != null) {
             return new NamedKey(its, key(its, text("key", key)), null);
         }
-        String digits = text("hash", hash);
+        String digits = text("keyHash", keyHash);
         if (!HASH.matcher(digits).matches()) {
-            throw new IllegalArgumentException("hash must be the 16 hexadecimal digits that logs show after the scope");
+            throw new IllegalArgumentException(
+                    "keyHash must be the 16 hexadecimal digits that logs show after the scope");
         }
         return new NamedKey(its, null, digits);
     }
@@ -60,6 +61,6 @@ record NamedKey(
     /** Contains only the hash of the key, which may be personal data. The scope is a caller's text. */
     @Override
     public String toString() {
-        return OneLine.of(key == null ? scope + "/" + hash : key.toString(), LONGEST_NAME);
+        return OneLine.of(key == null ? scope + "/" + keyHash : key.toString(), LONGEST_NAME);
     }
 }

@@ -10,13 +10,13 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Adds the delivery to each line that a handler logs: {@code listener}, {@code receiveCount}, {@code key} (hashed, as
- * in the engine's own lines), {@code attempt} and {@code claim}. A handler of several messages has the listener only.
+ * Adds the delivery to each line that a handler logs: {@code listener}, {@code receiveCount}, {@code keyHash} (as in
+ * the engine's own lines), {@code attempt} and {@code claim}. A handler of several messages has the listener only.
  * The thread's earlier values of these names are restored when the handler's method returns.
  */
 public final class DeliveryLogContext implements DeliveryObserver {
 
-    static final Set<String> NAMES = Set.of("listener", "receiveCount", "key", "attempt", "claim");
+    static final Set<String> NAMES = Set.of("listener", "receiveCount", "keyHash", "attempt", "claim");
 
     @Override
     public HandlerScope handling(List<Delivery> deliveries) {
@@ -31,7 +31,7 @@ public final class DeliveryLogContext implements DeliveryObserver {
         values.put("listener", first.subscription().listener());
         if (deliveries.size() == 1) {
             values.put("receiveCount", Integer.toString(first.receiveCount()));
-            values.put("key", first.attempt().key().shortHash());
+            values.put("keyHash", first.attempt().key().keyHash());
             values.put("attempt", Integer.toString(first.attempt().claim().attempt()));
             values.put("claim", first.attempt().id().value().toString());
         }

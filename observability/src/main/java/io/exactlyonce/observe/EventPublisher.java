@@ -35,7 +35,7 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
 
     /** An event of a key, which has the key's hash. */
     private interface KeyEvent {
-        ExactlyOnceEvent of(String listener, String queue, String key);
+        ExactlyOnceEvent of(String listener, String queue, String keyHash);
     }
 
     /**
@@ -79,7 +79,7 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
         publish(
                 event.subscription(),
                 event.key(),
-                (listener, queue, key) -> new ExactlyOnceEvent.HandlerTimedOut(listener, queue, key, timeout));
+                (listener, queue, keyHash) -> new ExactlyOnceEvent.HandlerTimedOut(listener, queue, keyHash, timeout));
     }
 
     // Meters and log lines report the others; no application needs to react to them.
@@ -112,7 +112,7 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
     public void paused(RenewalEvent.Paused event) {}
 
     private void publish(Subscription subscription, ClaimKey key, KeyEvent event) {
-        publish(event.of(subscription.listener(), subscription.queue(), key.shortHash()));
+        publish(event.of(subscription.listener(), subscription.queue(), key.keyHash()));
     }
 
     @Override

@@ -226,16 +226,16 @@ class ExactlyOnceEndpointTests {
 
         assertThat(decide(claims, "orders", "a\0", "release").reason()).contains(" contains a NUL character");
         assertThat(decide(claims, "a\uD83D", "o1", "release").reason()).contains(" contains half of a surrogate pair");
-        assertThat(decide(claims, " ", "o1", "release").reason()).contains("scope must not be blank");
+        assertThat(decide(claims, " ", "o1", "release").reason()).contains("scope (1 characters) must not be blank");
         assertThat(decide(claims, "orders", " ", "release").reason()).contains("is blank");
         assertThat(decide(claims, "orders", List.of("a", "b"), null, null, "release")
                         .reason())
                 .isEqualTo("key must be one text");
         assertThat(decide(claims, null, "o1", null, null, "release").reason()).isEqualTo("scope is missing");
         assertThat(decide(claims, "orders", null, null, null, "release").reason())
-                .contains("one of key and hash");
+                .contains("one of key and keyHash");
         assertThat(decide(claims, "orders", "o1", hash, null, "release").reason())
-                .contains("one of key and hash");
+                .contains("one of key and keyHash");
         assertThat(decide(claims, "orders", null, "orders/" + hash, null, "release")
                         .reason())
                 .contains("16 hexadecimal digits");
@@ -247,7 +247,7 @@ class ExactlyOnceEndpointTests {
         assertThat(Answer.of(claims.write(OPERATOR, "orders", "o1", null, null, "release", "fulfilment", "redrive"))
                         .reason())
                 .contains("either a decision");
-        assertThat(Answer.of(claims.read("orders", null, null)).reason()).contains("one of key and hash");
+        assertThat(Answer.of(claims.read("orders", null, null)).reason()).contains("one of key and keyHash");
         for (Answer refused : List.of(
                 decide(claims, "orders", "a\0", "release"),
                 decide(claims, "orders", "o1", "relaese"),
@@ -305,9 +305,9 @@ class ExactlyOnceEndpointTests {
     @Test
     void parkedKeyIsDecidedByTheHashThatLogsShow() {
         ParkedClaim parked = new ParkedClaim("orders", "o1", SEEN, 1, true, "timeout", 1);
-        String hash = SEEN_CLAIM.key().shortHash();
+        String hash = SEEN_CLAIM.key().keyHash();
         ParkedClaims claims = mock();
-        when(claims.findByHash("orders", hash)).thenReturn(Optional.of(parked));
+        when(claims.findByKeyHash("orders", hash)).thenReturn(Optional.of(parked));
         when(claims.release(SEEN_CLAIM)).thenReturn(true);
 
         assertThat(decide(on(claims), "orders", null, hash, SEEN.toString(), "release")
@@ -317,11 +317,11 @@ class ExactlyOnceEndpointTests {
 
     @Test
     void hashThatIsNotFoundIsAnsweredWithTheStatementThatFindsIt() {
-        String hash = SEEN_CLAIM.key().shortHash();
+        String hash = SEEN_CLAIM.key().keyHash();
         ParkedClaims claims = mock();
         when(claims.searchFor(hash)).thenReturn(Optional.of("SELECT 1"));
-        when(claims.detailsByHash("orders", hash)).thenReturn(Optional.empty());
-        when(claims.detailsByHash("slow", hash)).thenThrow(new IllegalStateException("statement timeout"));
+        when(claims.detailsByKeyHash("orders", hash)).thenReturn(Optional.empty());
+        when(claims.detailsByKeyHash("slow", hash)).thenThrow(new IllegalStateException("statement timeout"));
         ExactlyOnceEndpoint reading = on(claims);
 
         Answer none = Answer.of(reading.read("orders", null, hash));

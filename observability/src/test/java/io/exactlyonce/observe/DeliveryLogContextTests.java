@@ -63,7 +63,7 @@ class DeliveryLogContextTests {
                 .containsExactlyInAnyOrderEntriesOf(Map.of(
                         "listener", "fulfilment",
                         "receiveCount", "3",
-                        "key", key.hash().substring(0, 16),
+                        "keyHash", key.keyHash(),
                         "attempt", "2",
                         "claim", CLAIM.toString()));
         scope.leave();
@@ -79,15 +79,15 @@ class DeliveryLogContextTests {
 
     @Test
     void applicationsOwnContextIsThereAgainAfterwards() {
-        MDC.put("key", "the application's");
+        MDC.put("keyHash", "the application's");
         MDC.put("tenant", "t1");
 
         HandlerScope scope = context.handling(List.of(delivery));
-        assertThat(MDC.get("key")).isNotEqualTo("the application's");
+        assertThat(MDC.get("keyHash")).isNotEqualTo("the application's");
         assertThat(MDC.get("tenant")).isEqualTo("t1");
         scope.leave();
 
-        assertThat(MDC.get("key")).isEqualTo("the application's");
+        assertThat(MDC.get("keyHash")).isEqualTo("the application's");
         assertThat(MDC.get("claim")).isNull();
     }
 

@@ -61,13 +61,13 @@ class EventPublisherTests {
 
         assertThat(published)
                 .containsExactly(
-                        new ExactlyOnceEvent.TakenOver("fulfilment", "orders", KEY.shortHash(), 2),
-                        new ExactlyOnceEvent.DuplicateSuppressed("fulfilment", "orders", KEY.shortHash()),
-                        new ExactlyOnceEvent.KeyParked("fulfilment", "orders", KEY.shortHash()),
-                        new ExactlyOnceEvent.KeyParked("fulfilment", "orders", KEY.shortHash()),
-                        new ExactlyOnceEvent.ClaimLost("fulfilment", "orders", KEY.shortHash()),
+                        new ExactlyOnceEvent.TakenOver("fulfilment", "orders", KEY.keyHash(), 2),
+                        new ExactlyOnceEvent.DuplicateSuppressed("fulfilment", "orders", KEY.keyHash()),
+                        new ExactlyOnceEvent.KeyParked("fulfilment", "orders", KEY.keyHash()),
+                        new ExactlyOnceEvent.KeyParked("fulfilment", "orders", KEY.keyHash()),
+                        new ExactlyOnceEvent.ClaimLost("fulfilment", "orders", KEY.keyHash()),
                         new ExactlyOnceEvent.HandlerTimedOut(
-                                "fulfilment", "orders", KEY.shortHash(), Duration.ofSeconds(20)),
+                                "fulfilment", "orders", KEY.keyHash(), Duration.ofSeconds(20)),
                         new ExactlyOnceEvent.WindowNear(
                                 "fulfilment", "orders", Duration.ofSeconds(31), Duration.ofSeconds(30)),
                         new ExactlyOnceEvent.WindowBreached(

@@ -14,8 +14,18 @@ import java.util.function.Supplier;
 record ObservedClaim(Supplier<ClaimKey> claimed, int attempt) implements Claim {
 
     @Override
+    public String scope() {
+        return claimed.get().scope();
+    }
+
+    @Override
     public String key() {
         return claimed.get().key();
+    }
+
+    @Override
+    public String keyHash() {
+        return claimed.get().keyHash();
     }
 
     @Override
@@ -30,7 +40,12 @@ record ObservedClaim(Supplier<ClaimKey> claimed, int attempt) implements Claim {
 
     @Override
     public String downstreamKey() {
-        return claimed.get().hash();
+        return claimed.get().downstreamKey();
+    }
+
+    @Override
+    public String downstreamKey(String call) {
+        return claimed.get().downstreamKey(call);
     }
 
     @Override

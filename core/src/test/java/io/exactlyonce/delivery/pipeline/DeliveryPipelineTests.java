@@ -55,7 +55,10 @@ class DeliveryPipelineTests {
             assertThat(claim.attempt()).isEqualTo(3);
             assertThat(claim.fencingToken()).isEqualTo(17);
             assertThat(claim.isInDoubt()).isTrue();
-            assertThat(claim.downstreamKey()).matches("[0-9a-f]{64}").isEqualTo(DeliveryRig.KEY.hash());
+            assertThat(claim.scope()).isEqualTo(DeliveryRig.KEY.scope());
+            assertThat(claim.keyHash()).isEqualTo(DeliveryRig.KEY.keyHash());
+            assertThat(claim.downstreamKey("refund")).isEqualTo(DeliveryRig.KEY.downstreamKey("refund"));
+            assertThat(claim.downstreamKey()).matches("[0-9a-f]{64}").isEqualTo(DeliveryRig.KEY.downstreamKey());
             claim.ensureHeld();
             kept.set(claim);
             return null;

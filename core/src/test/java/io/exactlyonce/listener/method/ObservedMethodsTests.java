@@ -163,7 +163,10 @@ class ObservedMethodsTests {
         Claim claim = listeners.given.get(0);
         ClaimKey key = new ClaimKey("orders", "id-of-o1");
         assertThat(claim.key()).isEqualTo(key.key());
-        assertThat(claim.downstreamKey()).isEqualTo(key.hash());
+        assertThat(claim.scope()).isEqualTo(key.scope());
+        assertThat(claim.keyHash()).isEqualTo(key.keyHash());
+        assertThat(claim.downstreamKey()).isEqualTo(key.downstreamKey());
+        assertThat(claim.downstreamKey("refund")).isEqualTo(key.downstreamKey("refund"));
         assertThat(claim.attempt()).isEqualTo(3);
         assertThat(claim.isInDoubt()).isFalse();
         assertThatCode(claim::ensureHeld).doesNotThrowAnyException();

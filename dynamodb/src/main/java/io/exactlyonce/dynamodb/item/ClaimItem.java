@@ -24,7 +24,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
  */
 public record ClaimItem(Map<String, AttributeValue> attributes) {
 
-    /** Partition key: {@code ClaimKey.hash()}. */
+    /** Partition key: {@code ClaimKey.downstreamKey()}. */
     public static final String PK = "pk";
 
     /** Partition key of {@link #PARKED_INDEX}, {@link #PARTITION}: only parked items have it. */

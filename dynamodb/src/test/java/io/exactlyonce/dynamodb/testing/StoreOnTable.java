@@ -133,7 +133,7 @@ public final class StoreOnTable {
                 - ERROR.multipliedBy(2).toNanos() / 1000;
         try {
             client.updateItem(update -> update.tableName(table)
-                            .key(Map.of("pk", AttributeValue.fromS(claim.key().hash())))
+                            .key(Map.of("pk", AttributeValue.fromS(claim.key().downstreamKey())))
                             .updateExpression("SET lease_until = :end")
                             .conditionExpression("claim_id = :claim AND #status = :held")
                             .expressionAttributeNames(Map.of("#status", "status"))
@@ -152,7 +152,7 @@ public final class StoreOnTable {
     /** Makes the items of keys older. */
     public void age(List<ClaimKey> keys, Duration by) {
         CompletableFuture.allOf(keys.stream()
-                        .map(key -> item(key.hash()))
+                        .map(key -> item(key.downstreamKey()))
                         .filter(item -> !item.isEmpty())
                         .map(item -> client.putItem(put -> put.tableName(table).item(older(item, by))))
                         .toArray(CompletableFuture[]::new))

@@ -50,7 +50,7 @@ class DiagnosisIT {
         String query = DOCUMENT.block("key-of-a-hash");
         assertThat(query).contains(DOCUMENTED_HASH);
 
-        assertThat(keys(query.replace(DOCUMENTED_HASH, done.key().shortHash()))).containsExactly("dönner-1");
+        assertThat(keys(query.replace(DOCUMENTED_HASH, done.key().keyHash()))).containsExactly("dönner-1");
     }
 
     @Test

@@ -178,7 +178,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     @Override
-    public Optional<ParkedClaim> findByHash(String scope, String hash) {
+    public Optional<ParkedClaim> findByKeyHash(String scope, String hash) {
         return byHash(FIND_BY_HASH, ParkedClaim.class, scope, hash);
     }
 
@@ -189,7 +189,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
     }
 
     @Override
-    public Optional<ClaimDetails> detailsByHash(String scope, String hash) {
+    public Optional<ClaimDetails> detailsByKeyHash(String scope, String hash) {
         return byHash(DETAILS_BY_HASH, ClaimDetails.class, scope, hash);
     }
 

@@ -50,7 +50,7 @@ public final class SameDatabase {
      * @return the first 8 bytes of the SHA-256 of scope and key: the same for all versions that may run side by side
      */
     public static long number(ClaimKey key) {
-        return HexFormat.fromHexDigitsToLong(key.hash(), 0, 2 * Long.BYTES);
+        return HexFormat.fromHexDigitsToLong(key.downstreamKey(), 0, 2 * Long.BYTES);
     }
 
     /**

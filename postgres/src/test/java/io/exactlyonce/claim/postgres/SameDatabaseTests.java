@@ -11,6 +11,6 @@ class SameDatabaseTests {
     void numberOfALockIsTheFirstEightBytesOfTheHash() {
         ClaimKey key = new ClaimKey("orders", "A-1");
 
-        assertThat(key.hash()).startsWith("%016x".formatted(SameDatabase.number(key)));
+        assertThat(key.downstreamKey()).startsWith("%016x".formatted(SameDatabase.number(key)));
     }
 }

@@ -2,7 +2,6 @@ package io.exactlyonce.sample.http;
 
 import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ExactlyOnceOperations;
-import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.KeyReusedException;
 import io.exactlyonce.ParkedException;
 import io.exactlyonce.UnusableKeyException;

@@ -104,12 +104,13 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         ClaimRequest parked = parkedClaim(false);
         ClaimKey key = parked.key();
 
-        assertThat(parked().findByHash(key.scope(), key.shortHash()))
+        assertThat(parked().findByKeyHash(key.scope(), key.keyHash()))
                 .hasValueSatisfying(found -> assertThat(found.claimId()).isEqualTo(parked.claimId()));
-        assertThat(parked().findByHash(key.scope() + "-other", key.shortHash())).isEmpty();
+        assertThat(parked().findByKeyHash(key.scope() + "-other", key.keyHash()))
+                .isEmpty();
 
         parked().release(parked.id());
-        assertThat(parked().findByHash(key.scope(), key.shortHash())).isEmpty();
+        assertThat(parked().findByKeyHash(key.scope(), key.keyHash())).isEmpty();
         assertThat(parked().find(other.key())).isPresent();
     }
 
@@ -273,7 +274,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         assertThat(parked().complete(new ClaimResolution.Completed(seen.id(), null)))
                 .isFalse();
 
-        assertThat(parked().detailsByHash(key.scope(), key.shortHash())).hasValueSatisfying(now -> {
+        assertThat(parked().detailsByKeyHash(key.scope(), key.keyHash())).hasValueSatisfying(now -> {
             assertThat(now.claimId()).isEqualTo(again.claimId());
             assertThat(now.status()).isEqualTo("PARKED");
         });
@@ -281,7 +282,8 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
 
     @Test
     void decisionsOnManyKeysNameThoseThatWereParked() {
-        List<ClaimRequest> parked = Stream.generate(() -> parkedClaim(true)).limit(60).toList();
+        List<ClaimRequest> parked =
+                Stream.generate(() -> parkedClaim(true)).limit(60).toList();
         ClaimRequest released = parkedClaim(true);
         parked().release(released.id());
         ClaimRequest held = request(newKey());
@@ -293,8 +295,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         List<ClaimId> others = List.of(released.id(), held.id(), ofNoKey, another);
 
         assertThat(parked().releaseAll(with(first, others))).containsExactlyInAnyOrderElementsOf(first);
-        assertThat(parked().completeAll(completions(with(second, others))))
-                .containsExactlyInAnyOrderElementsOf(second);
+        assertThat(parked().completeAll(completions(with(second, others)))).containsExactlyInAnyOrderElementsOf(second);
 
         assertThat(parked().releaseAll(with(first, second))).isEmpty();
         assertThat(parked().completeAll(completions(with(first, second)))).isEmpty();

@@ -39,6 +39,7 @@ public final class HostileClaims {
 
     /** As large as the default of {@code exactly-once.claim.max-result-size}. */
     private static final ParameterizedTypeReference<String> TEXT = ParameterizedTypeReference.forType(String.class);
+
     private static final StoredResults RESULTS = new StoredResults(new Json(), 64 << 10);
 
     /** How a handler's run ends. */
