@@ -5,36 +5,74 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The current state of a key's claim, for operators. Contains neither the payload nor the result. Timestamps are the
- * store's; {@code null} if the store does not keep them.
- *
- * @param status {@code HELD}, {@code COMPLETED}, {@code RELEASED} or {@code PARKED}
- * @param claimId id of the last claim: a decision on a parked key names it
- * @param attempt the number of attempts at the key
- * @param fencingToken of the last one
- * @param inDoubt whether an attempt may have had effects that are not recorded
- * @param owner the process that claimed it last
- * @param firstClaimedAt when the key was claimed for the first time; {@code null} if that is not known
- * @param claimedAt when it was claimed last; {@code null} if that is not known
- * @param leaseUntil when the last claim's lease ends, or ended; {@code null} if that is not known
- * @param isLeaseOver whether that time has passed
- * @param completedAt when the effect was recorded; {@code null} if it was not
- * @param parkedAt when it was parked; {@code null} if it is not parked
- * @param expiresAt when the row may be deleted; {@code null} if it is kept
- * @param error why the last attempt failed, or was parked; {@code null} if neither
+ * The current state of a key's claim, for operators. Contains neither the key, nor the payload, nor the result. Times are
+ * the store's; a time is {@code null} if the store does not keep it. Claim stores implement this interface.
  */
-public record ClaimDetails(
-        String status,
-        UUID claimId,
-        int attempt,
-        long fencingToken,
-        boolean inDoubt,
-        String owner,
-        @Nullable Instant firstClaimedAt,
-        @Nullable Instant claimedAt,
-        @Nullable Instant leaseUntil,
-        boolean isLeaseOver,
-        @Nullable Instant completedAt,
-        @Nullable Instant parkedAt,
-        @Nullable Instant expiresAt,
-        @Nullable String error) {}
+public interface ClaimDetails {
+
+    /** The state of a key. */
+    enum Status {
+        /** An attempt holds the key, until its lease expires. */
+        HELD,
+        /** The effect has happened. */
+        COMPLETED,
+        /** An attempt failed, or an operator released the key: the next attempt may begin. */
+        RELEASED,
+        /** The key waits for an operator's decision. */
+        PARKED
+    }
+
+    /** Returns the key's state. */
+    Status status();
+
+    /** Returns the id of the last claim: a decision on a parked key names it. */
+    UUID claimId();
+
+    /** Returns the number of attempts at the key. */
+    int attempt();
+
+    /** Returns the fencing token of the last claim. */
+    long fencingToken();
+
+    /** Returns whether an attempt may have had effects that are not recorded. */
+    boolean isInDoubt();
+
+    /** Returns the process that claimed the key last. */
+    String owner();
+
+    /** Returns whether the last claim's lease has expired. */
+    boolean isLeaseOver();
+
+    /** Returns when the key was claimed for the first time. */
+    default @Nullable Instant firstClaimedAt() {
+        return null;
+    }
+
+    /** Returns when the key was claimed last. */
+    default @Nullable Instant claimedAt() {
+        return null;
+    }
+
+    /** Returns when the last claim's lease expires, or has expired. */
+    default @Nullable Instant leaseUntil() {
+        return null;
+    }
+
+    /** Returns when the effect was recorded; {@code null} also if it was not. */
+    default @Nullable Instant completedAt() {
+        return null;
+    }
+
+    /** Returns when the key was parked; {@code null} also if it is not parked. */
+    default @Nullable Instant parkedAt() {
+        return null;
+    }
+
+    /** Returns when the store may forget the key; {@code null} also if it keeps the key. */
+    default @Nullable Instant expiresAt() {
+        return null;
+    }
+
+    /** Returns why the last attempt failed, or was parked; {@code null} if neither. */
+    @Nullable String error();
+}

@@ -48,7 +48,8 @@ public interface ExactlyOnceEvent {
      * @param keyHash the key's {@link Claim#keyHash()}
      * @param timeout of the listener
      */
-    record HandlerTimedOut(String listener, String queue, String keyHash, Duration timeout) implements ExactlyOnceEvent {}
+    record HandlerTimedOut(String listener, String queue, String keyHash, Duration timeout)
+            implements ExactlyOnceEvent {}
 
     /**
      * A key waits for an operator's decision: it was just parked, or another of its messages arrived.

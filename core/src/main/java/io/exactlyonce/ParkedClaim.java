@@ -1,32 +1,105 @@
 package io.exactlyonce;
 
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
+import java.util.Objects;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
-/**
- * A snapshot of a key that waits for an operator's decision.
- *
- * @param scope the key's namespace
- * @param key the key as it is stored
- * @param claimId id of the parked claim: a decision applies only to this one
- * @param attempt the number of the parked attempt, from 1
- * @param inDoubt whether an attempt may have had effects that are not recorded
- * @param reason why it was parked
- * @param parkedAtMicros when it was parked, by the store's clock, in microseconds since 1970
- */
-public record ParkedClaim(
-        String scope, String key, UUID claimId, int attempt, boolean inDoubt, String reason, long parkedAtMicros) {
+/** A snapshot of a key that waits for an operator's decision. */
+public final class ParkedClaim {
 
-    /** Returns when it was parked, by the store's clock. */
+    private final String scope;
+    private final String key;
+    private final UUID claimId;
+    private final int attempt;
+    private final boolean isInDoubt;
+    private final String reason;
+    private final Instant parkedAt;
+
+    private ParkedClaim(
+            String scope, String key, UUID claimId, int attempt, boolean isInDoubt, String reason, Instant parkedAt) {
+        this.scope = scope;
+        this.key = key;
+        this.claimId = claimId;
+        this.attempt = attempt;
+        this.isInDoubt = isInDoubt;
+        this.reason = reason;
+        this.parkedAt = parkedAt;
+    }
+
+    /**
+     * Makes a snapshot, for claim stores.
+     *
+     * @param scope the key's namespace
+     * @param key the key as it is stored
+     * @param claimId id of the parked claim
+     * @param attempt the number of the parked attempt, from 1
+     * @param isInDoubt whether an attempt may have had effects that are not recorded
+     * @param reason why it was parked
+     * @param parkedAt when it was parked, as precisely as the store orders parked claims
+     */
+    public static ParkedClaim of(
+            String scope, String key, UUID claimId, int attempt, boolean isInDoubt, String reason, Instant parkedAt) {
+        return new ParkedClaim(scope, key, claimId, attempt, isInDoubt, reason, parkedAt);
+    }
+
+    /** Returns the key's namespace. */
+    public String scope() {
+        return scope;
+    }
+
+    /** Returns the key as it is stored. It may be personal data. */
+    public String key() {
+        return key;
+    }
+
+    /** Returns the id of the parked claim: a decision applies only to this one. */
+    public UUID claimId() {
+        return claimId;
+    }
+
+    /** Returns the number of the parked attempt, from 1. */
+    public int attempt() {
+        return attempt;
+    }
+
+    /** Returns whether an attempt may have had effects that are not recorded. */
+    public boolean isInDoubt() {
+        return isInDoubt;
+    }
+
+    /** Returns why the key was parked. */
+    public String reason() {
+        return reason;
+    }
+
+    /** Returns when the key was parked, by the store's clock. */
     public Instant parkedAt() {
-        return Instant.EPOCH.plus(parkedAtMicros, ChronoUnit.MICROS);
+        return parkedAt;
+    }
+
+    /** Compares all that was seen. */
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof ParkedClaim that
+                && scope.equals(that.scope)
+                && key.equals(that.key)
+                && claimId.equals(that.claimId)
+                && attempt == that.attempt
+                && isInDoubt == that.isInDoubt
+                && reason.equals(that.reason)
+                && parkedAt.equals(that.parkedAt);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(scope, key, claimId);
     }
 
     /** Leaves out the key, which may be personal data. */
     @Override
     public String toString() {
         return "claim %s of scope '%s', attempt %d, parked at %s: %s"
-                .formatted(claimId, scope, attempt, parkedAt(), reason);
+                .formatted(claimId, scope, attempt, parkedAt, reason);
     }
 }

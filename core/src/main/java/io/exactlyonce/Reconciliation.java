@@ -1,23 +1,44 @@
 package io.exactlyonce;
 
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** The decision of a {@link Reconciler} on an attempt in doubt. */
-public sealed interface Reconciliation {
+public final class Reconciliation {
+
+    /** A kind of decision. A {@code switch} expression on it is exhaustive. */
+    public enum Decision {
+        /** The effect has happened. */
+        DONE,
+        /** The effect has not happened. */
+        RUN_AGAIN,
+        /** Only an operator can decide. */
+        PARK
+    }
+
+    private static final Reconciliation RUN_AGAIN = new Reconciliation(Decision.RUN_AGAIN, null, "");
+
+    private final Decision decision;
+    private final @Nullable Object result;
+    private final String reason;
+
+    private Reconciliation(Decision decision, @Nullable Object result, String reason) {
+        this.decision = decision;
+        this.result = result;
+        this.reason = reason;
+    }
 
     /**
      * The effect has happened. The claim is completed with this result, the message acknowledged, the handler not called.
      *
      * @param result what the handler would have returned, or {@code null}
      */
-    static Reconciliation done(@Nullable Object result) {
-        return new Done(result);
+    public static Reconciliation done(@Nullable Object result) {
+        return new Reconciliation(Decision.DONE, result, "");
     }
 
     /** The effect has not happened: the handler is called. */
-    static Reconciliation runAgain() {
-        return new RunAgain();
+    public static Reconciliation runAgain() {
+        return RUN_AGAIN;
     }
 
     /**
@@ -25,40 +46,28 @@ public sealed interface Reconciliation {
      *
      * @param reason the reason, for the operator; it is stored, so it should contain no personal data
      */
-    static Reconciliation park(String reason) {
-        return new Park(reason);
+    public static Reconciliation park(String reason) {
+        return new Reconciliation(Decision.PARK, null, reason);
     }
 
-    /**
-     * Handles every case.
-     *
-     * @return the result of the matching function
-     */
-    default <R extends @Nullable Object> R match(
-            Function<Done, R> done, Function<RunAgain, R> runAgain, Function<Park, R> park) {
-        if (this instanceof Done answer) {
-            return done.apply(answer);
-        }
-        if (this instanceof RunAgain answer) {
-            return runAgain.apply(answer);
-        }
-        return park.apply((Park) this);
+    /** Returns what was decided. */
+    public Decision decision() {
+        return decision;
     }
 
-    /**
-     * The effect has happened.
-     *
-     * @param result what the handler would have returned, or {@code null}
-     */
-    record Done(@Nullable Object result) implements Reconciliation {}
+    /** Returns what the handler would have returned, if the effect has happened; otherwise {@code null}. */
+    public @Nullable Object result() {
+        return result;
+    }
 
-    /** The effect has not happened. */
-    record RunAgain() implements Reconciliation {}
+    /** Returns the reason for the operator; empty if none decides. */
+    public String reason() {
+        return reason;
+    }
 
-    /**
-     * Only an operator can decide.
-     *
-     * @param reason the reason, for the operator
-     */
-    record Park(String reason) implements Reconciliation {}
+    /** Leaves out the result, which may be personal data. */
+    @Override
+    public String toString() {
+        return decision.name();
+    }
 }

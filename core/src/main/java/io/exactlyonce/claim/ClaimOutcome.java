@@ -1,7 +1,7 @@
 package io.exactlyonce.claim;
 
 import java.time.Duration;
-import java.util.function.Function;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /** A store's answer to a {@link ClaimRequest}. */
@@ -29,40 +29,28 @@ public sealed interface ClaimOutcome {
         return fingerprint != null && request.fingerprint() != null && !fingerprint.equals(request.fingerprint());
     }
 
-    /**
-     * Handles every case.
-     *
-     * @return the result of the matching function
-     */
-    default <R extends @Nullable Object> R match(
-            Function<Acquired, R> acquired,
-            Function<AlreadyCompleted, R> alreadyCompleted,
-            Function<Mismatch, R> mismatch,
-            Function<HeldElsewhere, R> heldElsewhere,
-            Function<Parked, R> parked) {
-        if (this instanceof Acquired outcome) {
-            return acquired.apply(outcome);
-        }
-        if (this instanceof AlreadyCompleted outcome) {
-            return alreadyCompleted.apply(outcome);
-        }
-        if (this instanceof Mismatch outcome) {
-            return mismatch.apply(outcome);
-        }
-        if (this instanceof HeldElsewhere outcome) {
-            return heldElsewhere.apply(outcome);
-        }
-        return parked.apply((Parked) this);
+    /** A kind of answer. A {@code switch} expression on it is exhaustive. */
+    enum Kind {
+        /** {@link ClaimOutcome.Acquired}. */
+        ACQUIRED,
+        /** {@link ClaimOutcome.AlreadyCompleted}. */
+        ALREADY_COMPLETED,
+        /** {@link ClaimOutcome.Mismatch}. */
+        MISMATCH,
+        /** {@link ClaimOutcome.HeldElsewhere}. */
+        HELD_ELSEWHERE,
+        /** {@link ClaimOutcome.Parked}. */
+        PARKED;
+
+        private final String tag = name().toLowerCase(Locale.ROOT);
     }
+
+    /** Returns the kind of this answer. */
+    Kind kind();
 
     /** Returns its name for meters and spans. */
     default String tag() {
-        return match(
-                acquired -> "acquired",
-                completed -> "already_completed",
-                mismatch -> "mismatch",
-                held -> "held_elsewhere",
-                parked -> "parked");
+        return kind().tag;
     }
 
     /**
@@ -72,21 +60,39 @@ public sealed interface ClaimOutcome {
      * @param fencingToken grows with each claim of the key
      * @param inDoubt whether an earlier attempt ended without reporting an outcome
      */
-    record Acquired(int attempt, long fencingToken, boolean inDoubt) implements ClaimOutcome {}
+    record Acquired(int attempt, long fencingToken, boolean inDoubt) implements ClaimOutcome {
+
+        @Override
+        public Kind kind() {
+            return Kind.ACQUIRED;
+        }
+    }
 
     /**
      * The key's effect has happened.
      *
      * @param result the stored result as JSON, or {@code null} if there is none
      */
-    record AlreadyCompleted(@Nullable String result) implements ClaimOutcome {}
+    record AlreadyCompleted(@Nullable String result) implements ClaimOutcome {
+
+        @Override
+        public Kind kind() {
+            return Kind.ALREADY_COMPLETED;
+        }
+    }
 
     /**
      * The key's effect has happened, for a payload with another fingerprint: the sender used one key for two actions.
      *
      * @param result the stored result as JSON, or {@code null} if there is none
      */
-    record Mismatch(@Nullable String result) implements ClaimOutcome {}
+    record Mismatch(@Nullable String result) implements ClaimOutcome {
+
+        @Override
+        public Kind kind() {
+            return Kind.MISMATCH;
+        }
+    }
 
     /**
      * Another claim holds the key.
@@ -100,8 +106,19 @@ public sealed interface ClaimOutcome {
         public HeldElsewhere(Duration leaseRemaining) {
             this(leaseRemaining, false);
         }
+
+        @Override
+        public Kind kind() {
+            return Kind.HELD_ELSEWHERE;
+        }
     }
 
     /** The key waits for an operator's decision; no attempt may run it. */
-    record Parked() implements ClaimOutcome {}
+    record Parked() implements ClaimOutcome {
+
+        @Override
+        public Kind kind() {
+            return Kind.PARKED;
+        }
+    }
 }

@@ -39,12 +39,13 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
 
     /** Returns what to do with a delivery whose claim was answered; if it acquired its key, unless it is recorded. */
     public Disposition decide(Delivery delivery, ClaimOutcome outcome) {
-        return outcome.match(
-                acquired -> retry(delivery),
-                completed -> duplicate(delivery),
-                mismatch -> of(delivery).mismatch(delivery),
-                held -> heldElsewhere(delivery, held),
-                parked -> foundParked(delivery));
+        return switch (outcome.kind()) {
+            case ACQUIRED -> retry(delivery);
+            case ALREADY_COMPLETED -> duplicate(delivery);
+            case MISMATCH -> of(delivery).mismatch(delivery);
+            case HELD_ELSEWHERE -> heldElsewhere(delivery, (ClaimOutcome.HeldElsewhere) outcome);
+            case PARKED -> foundParked(delivery);
+        };
     }
 
     private Disposition retry(Delivery delivery) {

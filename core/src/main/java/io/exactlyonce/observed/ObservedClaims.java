@@ -194,12 +194,19 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     private static ObservedOutcome met(ClaimOutcome outcome, boolean overlaps, ObservedOutcome overlap) {
-        return outcome.match(
-                acquired -> overlaps ? overlap : acquired.inDoubt() ? ObservedOutcome.TAKEOVER : ObservedOutcome.ALONE,
-                completed -> overlaps ? overlap : ObservedOutcome.DUPLICATE,
-                mismatch -> ObservedOutcome.MISMATCH,
-                held -> held.isForOtherPayload() ? ObservedOutcome.MISMATCH : overlap,
-                parked -> ObservedOutcome.PARKED);
+        return switch (outcome.kind()) {
+            case ACQUIRED ->
+                overlaps
+                        ? overlap
+                        : ((ClaimOutcome.Acquired) outcome).inDoubt()
+                                ? ObservedOutcome.TAKEOVER
+                                : ObservedOutcome.ALONE;
+            case ALREADY_COMPLETED -> overlaps ? overlap : ObservedOutcome.DUPLICATE;
+            case MISMATCH -> ObservedOutcome.MISMATCH;
+            case HELD_ELSEWHERE ->
+                ((ClaimOutcome.HeldElsewhere) outcome).isForOtherPayload() ? ObservedOutcome.MISMATCH : overlap;
+            case PARKED -> ObservedOutcome.PARKED;
+        };
     }
 
     /** A claim that is no longer held was taken over while its handler ran. */

@@ -90,7 +90,7 @@ class ObservedCountsTests {
     @Test
     void reasonIsOneShortLine(CapturedOutput output) {
         String hostile = "told\nFORGED 1\r\nFORGED 2\u0085FORGED 3\u2028 \u001b[2J\u202e" + "x".repeat(1 << 20);
-        counts.notObserved(ORDERS, NotObserved.KEY, new InvalidKeyException(hostile));
+        counts.notObserved(ORDERS, NotObserved.KEY, new UnusableKeyException(hostile));
 
         assertThat(output.getOut().lines())
                 .noneMatch(line -> line.startsWith("FORGED"))

@@ -13,6 +13,7 @@ import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.delivery.StoredResults;
 import io.exactlyonce.delivery.TestResults;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -30,10 +31,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DefaultParkedKeysTests {
 
     private static final ParkedClaim PARKED =
-            new ParkedClaim("orders", "A-1", UUID.randomUUID(), 2, true, "told to", 1_500_000);
+            ParkedClaim.of("orders", "A-1", UUID.randomUUID(), 2, true, "told to", Instant.EPOCH.plusMillis(1_500));
 
     private static final ParkedClaim LATER =
-            new ParkedClaim("orders", "A-2", UUID.randomUUID(), 1, false, "told to", 1_600_000);
+            ParkedClaim.of("orders", "A-2", UUID.randomUUID(), 1, false, "told to", Instant.EPOCH.plusMillis(1_600));
 
     /** Knows two claims, the second one by its page only, and notes what it is asked for. */
     private static final class TwoParkedClaims implements ParkedClaims {

@@ -14,6 +14,8 @@ import io.exactlyonce.claim.backend.Turns;
 import io.exactlyonce.dynamodb.item.ClaimItem;
 import io.exactlyonce.dynamodb.item.ClaimStatements.Statement;
 import io.exactlyonce.dynamodb.request.PartiQl;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -58,7 +60,8 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
         String from = after == null
                 ? "0"
                 : ClaimItem.parkedOrder(
-                        after.parkedAtMicros(), new ClaimKey(after.scope(), after.key()).downstreamKey());
+                        ChronoUnit.MICROS.between(Instant.EPOCH, after.parkedAt()),
+                        new ClaimKey(after.scope(), after.key()).downstreamKey());
         while (found.size() < limit) {
             List<ClaimItem> page = await(table.reader.parked(from, Math.min(ITEMS_IN_A_REQUEST, limit - found.size())));
             if (page.isEmpty()) {

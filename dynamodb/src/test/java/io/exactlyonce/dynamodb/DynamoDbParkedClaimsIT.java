@@ -47,7 +47,7 @@ class DynamoDbParkedClaimsIT extends ParkedClaimsContract {
 
         store().claim(List.of(request));
         ClaimDetails held = parked().details(request.key()).orElseThrow();
-        assertThat(held.status()).isEqualTo("HELD");
+        assertThat(held.status()).isEqualTo(ClaimDetails.Status.HELD);
         assertThat(held.owner()).isEqualTo("worker-1");
         assertThat(held.attempt()).isOne();
         assertThat(held.isLeaseOver()).isFalse();
@@ -57,15 +57,15 @@ class DynamoDbParkedClaimsIT extends ParkedClaimsContract {
 
         store().resolve(List.of(new ClaimResolution.Parked(request.id(), "card declined", true)));
         ClaimDetails set = parked().details(request.key()).orElseThrow();
-        assertThat(set.status()).isEqualTo("PARKED");
+        assertThat(set.status()).isEqualTo(ClaimDetails.Status.PARKED);
         assertThat(set.parkedAt()).isNotNull();
         assertThat(set.error()).isEqualTo("card declined");
-        assertThat(set.inDoubt()).isTrue();
+        assertThat(set.isInDoubt()).isTrue();
         assertThat(set.completedAt()).isNull();
 
         parked().complete(new ClaimResolution.Completed(request.id(), "1"));
         ClaimDetails completed = parked().details(request.key()).orElseThrow();
-        assertThat(completed.status()).isEqualTo("COMPLETED");
+        assertThat(completed.status()).isEqualTo(ClaimDetails.Status.COMPLETED);
         assertThat(completed.completedAt()).isNotNull();
         assertThat(completed.expiresAt()).isAfter(completed.completedAt());
         assertThat(completed.toString()).as("neither payload nor result").doesNotContain("\"1\"");

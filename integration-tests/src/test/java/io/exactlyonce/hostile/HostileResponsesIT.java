@@ -237,10 +237,18 @@ class HostileResponsesIT {
         return Stream.of(RECEIVE, DELETE)
                 .flatMap(action -> Stream.of(
                         new Case(action + " cut off", action, cutOff(), action.equals(RECEIVE) ? REPEATED : ""),
-                        new Case(action + " as a page", action, page("<html>" + FORGED), action.equals(RECEIVE) ? "" : said(action)),
+                        new Case(
+                                action + " as a page",
+                                action,
+                                page("<html>" + FORGED),
+                                action.equals(RECEIVE) ? "" : said(action)),
                         new Case(action + " redirected", action, redirect("http://127.0.0.1:1/"), said(action)),
                         new Case(action + " dripping", action, dripping(DRIP, SOON), said(action)),
-                        new Case(action + " refused with a code of lines", action, refusedWithCode(FORGED), said(action)),
+                        new Case(
+                                action + " refused with a code of lines",
+                                action,
+                                refusedWithCode(FORGED),
+                                said(action)),
                         new Case(
                                 action + " refused with lines and at length",
                                 action,
@@ -408,11 +416,7 @@ class HostileResponsesIT {
                 started("GetQueueAttributes", "redirect", redirect("http://127.0.0.1:1/"), "is not available"),
                 started("GetQueueAttributes", "lines", refused("Odd", FORGED), "told FORGED 1"),
                 started("GetQueueUrl", "no URL", body(body -> body.remove("QueueUrl")), "is not available"),
-                started(
-                        "GetQueueUrl",
-                        "URL of lines",
-                        body(body -> body.put("QueueUrl", FORGED)),
-                        "is not available"),
+                started("GetQueueUrl", "URL of lines", body(body -> body.put("QueueUrl", FORGED)), "is not available"),
                 started(
                         "GetQueueUrl",
                         "endless URL",

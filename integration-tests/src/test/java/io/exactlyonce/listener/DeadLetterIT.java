@@ -70,7 +70,7 @@ class DeadLetterIT {
             assertThat(application.bean(Listener.class).calls()).hasSize(1);
             assertThat(application.bean(ParkedKeys.class).find(queue, "o1")).hasValueSatisfying(parked -> {
                 assertThat(parked.reason()).contains("CardExpired");
-                assertThat(parked.inDoubt()).isFalse();
+                assertThat(parked.isInDoubt()).isFalse();
             });
             assertThat(application.outcomes("parked")).isEqualTo(1);
         }

@@ -134,7 +134,7 @@ class DoubtIT {
             await().atMost(LONG).until(() -> application.claims("PARKED") == 1);
             ParkedKeys parked = application.bean(ParkedKeys.class);
             ParkedClaim seen = parked.list(10).get(0);
-            assertThat(seen.inDoubt()).isTrue();
+            assertThat(seen.isInDoubt()).isTrue();
             assertThat(seen.reason()).isEqualTo("its owner vanished");
             assertThat(application.bean(Parking.class).calls()).isEmpty();
             assertThat(SQS.size(queue)).isEqualTo(1);

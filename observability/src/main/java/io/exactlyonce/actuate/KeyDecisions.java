@@ -48,7 +48,7 @@ final class KeyDecisions {
      *
      * @param claim until now
      */
-    record Details(ClaimDetails claim) implements OperationResponseBody {}
+    record Details(ShownClaim claim) implements OperationResponseBody {}
 
     /**
      * The outcome of a request for a decision.
@@ -60,7 +60,7 @@ final class KeyDecisions {
     record Decision(
             boolean decided,
             @Nullable String reason,
-            @Nullable ClaimDetails claim) implements OperationResponseBody {}
+            @Nullable ShownClaim claim) implements OperationResponseBody {}
 
     /** Returns the claim of a key. */
     WebEndpointResponse<OperationResponseBody> show(NamedKey named) {
@@ -72,7 +72,7 @@ final class KeyDecisions {
         try {
             Optional<ClaimDetails> found = details(store, named);
             return found.isPresent()
-                    ? new WebEndpointResponse<>(new Details(found.get()))
+                    ? new WebEndpointResponse<>(new Details(ShownClaim.of(found.get())))
                     : Refused.of(STATUS_NOT_FOUND, noClaim(store, named));
         } catch (RuntimeException failure) {
             return Refused.forNow(noAnswer(store, named, failure));
@@ -149,7 +149,8 @@ final class KeyDecisions {
         return now == null
                 ? new WebEndpointResponse<>(new Decision(false, noClaim(store, named), null), STATUS_NOT_FOUND)
                 : new WebEndpointResponse<>(
-                        new Decision(false, "the key %s; it is %s".formatted(reason, now.status()), now), CONFLICT);
+                        new Decision(false, "the key %s; it is %s".formatted(reason, now.status()), ShownClaim.of(now)),
+                        CONFLICT);
     }
 
     private static Optional<ClaimDetails> details(ParkedClaims store, NamedKey named) {

@@ -88,8 +88,8 @@ final class ListenerMeters extends Meters {
         current = subscription;
         levels.add(subscription.levels());
         Duration[] windows = DoubleStream.of(BUCKETS)
-                .mapToObj(part -> Duration.ofMillis(
-                        Math.round(part * subscription.settings().window().length().toMillis())))
+                .mapToObj(part -> Duration.ofMillis(Math.round(
+                        part * subscription.settings().window().length().toMillis())))
                 .toArray(Duration[]::new);
         delivery = timer("exactly.once.delivery", windows);
         handler = timer("exactly.once.handler", windows);

@@ -31,6 +31,7 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import io.exactlyonce.window.WindowWatch;
 import java.security.Principal;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -257,14 +258,25 @@ class ExactlyOnceEndpointTests {
         }
     }
 
-    private static ClaimDetails now(String status, UUID claim) {
-        return new ClaimDetails(status, claim, 2, 7, false, "worker", null, null, null, true, null, null, null, null);
+    private record Now(
+            Status status,
+            UUID claimId,
+            int attempt,
+            long fencingToken,
+            boolean isInDoubt,
+            String owner,
+            boolean isLeaseOver,
+            @Nullable String error)
+            implements ClaimDetails {}
+
+    private static ClaimDetails now(ClaimDetails.Status status, UUID claim) {
+        return new Now(status, claim, 2, 7, false, "worker", true, null);
     }
 
     @Test
     void keyThatIsNotParkedIsAConflictWithWhatIsThereAndNoClaimIsNotFound() {
         ParkedClaims claims = mock();
-        ClaimDetails completed = now("COMPLETED", UUID.randomUUID());
+        ClaimDetails completed = now(ClaimDetails.Status.COMPLETED, UUID.randomUUID());
         when(claims.details(new ClaimKey("orders", "done"))).thenReturn(Optional.of(completed));
         when(claims.details(new ClaimKey("orders", "none"))).thenReturn(Optional.empty());
         ExactlyOnceEndpoint deciding = on(claims);
@@ -273,7 +285,7 @@ class ExactlyOnceEndpointTests {
         assertThat(done.status()).isEqualTo(409);
         assertThat(done.body())
                 .isEqualTo(new KeyDecisions.Decision(
-                        false, "the key does not have this claim parked; it is COMPLETED", completed));
+                        false, "the key does not have this claim parked; it is COMPLETED", ShownClaim.of(completed)));
         Answer none = decide(deciding, "orders", "none", "release");
         assertThat(none.status()).isEqualTo(404);
         assertThat(none.reason()).isEqualTo("this scope has no claim of this key");
@@ -283,7 +295,7 @@ class ExactlyOnceEndpointTests {
 
     @Test
     void decisionAppliesToTheClaimThatItsCallerSawAlone() {
-        ClaimDetails again = now("PARKED", UUID.randomUUID());
+        ClaimDetails again = now(ClaimDetails.Status.PARKED, UUID.randomUUID());
         ParkedClaims claims = mock();
         when(claims.details(SEEN_CLAIM.key())).thenReturn(Optional.of(again));
         when(claims.complete(new ClaimResolution.Completed(SEEN_CLAIM, null))).thenReturn(true, false);
@@ -292,19 +304,19 @@ class ExactlyOnceEndpointTests {
         Answer unseen = decide(deciding, "orders", "o1", null, null, "complete");
         assertThat(unseen.status()).isEqualTo(409);
         assertThat(unseen.reason()).contains("claimId must name the claim that you saw");
-        assertThat(unseen.body()).extracting("claim").isEqualTo(again);
+        assertThat(unseen.body()).extracting("claim").isEqualTo(ShownClaim.of(again));
         assertThat(decide(deciding, "orders", "o1", "complete").body())
                 .isEqualTo(new KeyDecisions.Decision(true, null, null));
         Answer late = decide(deciding, "orders", "o1", "Complete");
         assertThat(late.status()).isEqualTo(409);
         assertThat(late.body())
                 .isEqualTo(new KeyDecisions.Decision(
-                        false, "the key does not have this claim parked; it is PARKED", again));
+                        false, "the key does not have this claim parked; it is PARKED", ShownClaim.of(again)));
     }
 
     @Test
     void parkedKeyIsDecidedByTheHashThatLogsShow() {
-        ParkedClaim parked = new ParkedClaim("orders", "o1", SEEN, 1, true, "timeout", 1);
+        ParkedClaim parked = ParkedClaim.of("orders", "o1", SEEN, 1, true, "timeout", Instant.EPOCH);
         String hash = SEEN_CLAIM.key().keyHash();
         ParkedClaims claims = mock();
         when(claims.findByKeyHash("orders", hash)).thenReturn(Optional.of(parked));
@@ -340,7 +352,7 @@ class ExactlyOnceEndpointTests {
         when(claims.details(SEEN_CLAIM.key())).thenAnswer(slow -> {
             begun.countDown();
             assertThat(end.await(10, TimeUnit.SECONDS)).isTrue();
-            return Optional.of(now("PARKED", SEEN));
+            return Optional.of(now(ClaimDetails.Status.PARKED, SEEN));
         });
         when(claims.release(SEEN_CLAIM)).thenReturn(true);
         ExactlyOnceEndpoint one = on(claims);

@@ -85,22 +85,27 @@ record ClaimRecord(
                 result);
     }
 
-    /** Keeps no times but the lease's end. */
+    /** No times, because the store's clock has no date. */
+    private record Details(
+            ClaimDetails.Status status,
+            UUID claimId,
+            int attempt,
+            long fencingToken,
+            boolean isInDoubt,
+            String owner,
+            boolean isLeaseOver,
+            @Nullable String error)
+            implements ClaimDetails {}
+
     ClaimDetails details(Duration now) {
-        return new ClaimDetails(
-                status.name(),
+        return new Details(
+                ClaimDetails.Status.valueOf(status.name()),
                 attempt.claimId(),
                 attempt.number(),
                 attempt.token(),
                 inDoubt,
                 attempt.owner(),
-                null,
-                null,
-                null,
                 leaseEnd.compareTo(now) <= 0,
-                null,
-                null,
-                null,
                 error);
     }
 

@@ -10,10 +10,10 @@ import io.exactlyonce.claim.KeySnapshot.Decision;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.KeyStatus;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -88,13 +88,13 @@ final class ClaimRecords {
         if (record == null || record.status() != KeyStatus.PARKED || record.parkedAt() == null) {
             return Stream.empty();
         }
-        return Stream.of(new ParkedClaim(
+        return Stream.of(ParkedClaim.of(
                 key.scope(),
                 key.key(),
                 record.attempt().claimId(),
                 record.attempt().number(),
                 record.inDoubt(),
                 record.error() == null ? "unknown" : record.error(),
-                TimeUnit.MICROSECONDS.convert(record.parkedAt())));
+                Instant.EPOCH.plus(record.parkedAt())));
     }
 }

@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
 
-    private static final Comparator<ParkedClaim> OLDEST_FIRST = Comparator.comparingLong(ParkedClaim::parkedAtMicros)
+    private static final Comparator<ParkedClaim> OLDEST_FIRST = Comparator.comparing(ParkedClaim::parkedAt)
             .thenComparing(ParkedClaim::scope)
             .thenComparing(ParkedClaim::key);
 

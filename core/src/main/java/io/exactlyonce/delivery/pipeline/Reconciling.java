@@ -65,16 +65,17 @@ final class Reconciling {
                 "{}, attempt {}: the reconciler answered {}",
                 key,
                 attempt.claim().attempt(),
-                answer.getClass().getSimpleName());
-        return answer.match(
-                done -> {
-                    attempt.resolve(completion.apply(delivery, done.result()));
-                    outcome.result(attempt.keepsResult() ? done.result() : null);
-                    return false;
-                },
-                runAgain -> true,
-                park -> resolve(
-                        delivery, new ClaimResolution.Parked(claim, park.reason(), call.wasStopped()), admission));
+                answer.decision());
+        return switch (answer.decision()) {
+            case DONE -> {
+                attempt.resolve(completion.apply(delivery, answer.result()));
+                outcome.result(attempt.keepsResult() ? answer.result() : null);
+                yield false;
+            }
+            case RUN_AGAIN -> true;
+            case PARK ->
+                resolve(delivery, new ClaimResolution.Parked(claim, answer.reason(), call.wasStopped()), admission);
+        };
     }
 
     private static boolean resolve(Delivery delivery, ClaimResolution resolution, Admission admission) {

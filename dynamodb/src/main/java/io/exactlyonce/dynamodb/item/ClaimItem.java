@@ -120,10 +120,28 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return Math.toIntExact(number("attempt"));
     }
 
+    /** An item, without its result. */
+    private record Life(
+            ClaimDetails.Status status,
+            UUID claimId,
+            int attempt,
+            long fencingToken,
+            boolean isInDoubt,
+            String owner,
+            @Nullable Instant firstClaimedAt,
+            @Nullable Instant claimedAt,
+            @Nullable Instant leaseUntil,
+            boolean isLeaseOver,
+            @Nullable Instant completedAt,
+            @Nullable Instant parkedAt,
+            @Nullable Instant expiresAt,
+            @Nullable String error)
+            implements ClaimDetails {}
+
     /** Returns the key's life until now. */
     public ClaimDetails details(LeaseClock clock) {
-        return new ClaimDetails(
-                text("status"),
+        return new Life(
+                ClaimDetails.Status.valueOf(status().name()),
                 claimId(),
                 attempt(),
                 number("token"),
@@ -142,7 +160,8 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     /** Returns the details for operators. Only for a parked key. */
     public ParkedClaim parked() {
         String reason = Objects.requireNonNullElse(textOrNull("error"), "unknown");
-        return new ParkedClaim(text("scope"), text("key"), claimId(), attempt(), isInDoubt(), reason, parkedAtMicros());
+        return ParkedClaim.of(
+                text("scope"), text("key"), claimId(), attempt(), isInDoubt(), reason, instant(parkedAtMicros()));
     }
 
     private long parkedAtMicros() {

@@ -111,7 +111,7 @@ class HandlerTimeoutIT {
             await().untilAsserted(() -> assertThat(
                             application.bean(Obedient.class).published())
                     .containsExactly(new HandlerTimedOut(
-                            "orders", queue, new ClaimKey(queue, "o1").shortHash(), Duration.ofSeconds(1))));
+                            "orders", queue, new ClaimKey(queue, "o1").keyHash(), Duration.ofSeconds(1))));
             assertThat(output).contains("listener 'orders' on queue '" + queue + "' runs longer than its timeout");
         }
     }

@@ -12,16 +12,20 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.core.DataClassRowMapper;
+import org.springframework.jdbc.core.RowMapper;
 
 /**
  * The parked rows of the claim table, and the life of any row, without its result.
@@ -63,6 +67,35 @@ public final class PostgresParkedClaims implements ParkedClaims {
                    (extract(epoch FROM parked_at) {*} 1000000)::bigint AS parked_at_micros
             FROM {table}
             """;
+
+    private static final RowMapper<ParkedClaim> PARKED = (row, number) -> ParkedClaim.of(
+            row.getString("scope"),
+            row.getString("key"),
+            row.getObject("claim_id", UUID.class),
+            row.getInt("attempt"),
+            row.getBoolean("in_doubt"),
+            row.getString("reason"),
+            Instant.EPOCH.plus(row.getLong("parked_at_micros"), ChronoUnit.MICROS));
+
+    private static final RowMapper<Life> LIFE_OF_ROW = DataClassRowMapper.newInstance(Life.class);
+
+    /** A row, without its result. */
+    private record Life(
+            Status status,
+            UUID claimId,
+            int attempt,
+            long fencingToken,
+            boolean isInDoubt,
+            String owner,
+            @Nullable Instant firstClaimedAt,
+            @Nullable Instant claimedAt,
+            @Nullable Instant leaseUntil,
+            boolean isLeaseOver,
+            @Nullable Instant completedAt,
+            @Nullable Instant parkedAt,
+            @Nullable Instant expiresAt,
+            @Nullable String error)
+            implements ClaimDetails {}
 
     /** Has a condition on {@code parked_at}, because the index of parked claims has one. */
     static final String LIST = COLUMNS + """
@@ -107,7 +140,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
             """ + DECIDE;
 
     private static final String LIFE = """
-            status, claim_id, attempt, fencing_token, in_doubt, owner, first_claimed_at, claimed_at, lease_until,
+            status, claim_id, attempt, fencing_token, in_doubt AS is_in_doubt, owner, first_claimed_at, claimed_at, lease_until,
                    lease_until {<=} pg_catalog.clock_timestamp() AS is_lease_over, completed_at, parked_at, expires_at, error
             """;
 
@@ -168,29 +201,36 @@ public final class PostgresParkedClaims implements ParkedClaims {
     @Override
     public List<ParkedClaim> list(@Nullable ParkedClaim after, int limit) {
         return after == null
-                ? query(LIST, ParkedClaim.class, 0L, "", "", limit)
-                : query(LIST, ParkedClaim.class, after.parkedAtMicros(), after.scope(), after.key(), limit);
+                ? query(LIST, PARKED, 0L, "", "", limit)
+                : query(
+                        LIST,
+                        PARKED,
+                        ChronoUnit.MICROS.between(Instant.EPOCH, after.parkedAt()),
+                        after.scope(),
+                        after.key(),
+                        limit);
     }
 
     @Override
     public Optional<ParkedClaim> find(ClaimKey key) {
-        return query(FIND, ParkedClaim.class, key.scope(), key.key()).stream().findFirst();
+        return query(FIND, PARKED, key.scope(), key.key()).stream().findFirst();
     }
 
     @Override
     public Optional<ParkedClaim> findByKeyHash(String scope, String hash) {
-        return byHash(FIND_BY_HASH, ParkedClaim.class, scope, hash);
+        return byHash(FIND_BY_HASH, PARKED, scope, hash);
     }
 
     @Override
     public Optional<ClaimDetails> details(ClaimKey key) {
-        return query(DETAILS, ClaimDetails.class, key.scope(), key.key()).stream()
+        return query(DETAILS, LIFE_OF_ROW, key.scope(), key.key()).stream()
+                .<ClaimDetails>map(Function.identity())
                 .findFirst();
     }
 
     @Override
     public Optional<ClaimDetails> detailsByKeyHash(String scope, String hash) {
-        return byHash(DETAILS_BY_HASH, ClaimDetails.class, scope, hash);
+        return byHash(DETAILS_BY_HASH, LIFE_OF_ROW, scope, hash).map(Function.identity());
     }
 
     @Override
@@ -198,12 +238,11 @@ public final class PostgresParkedClaims implements ParkedClaims {
         return Optional.of(table.sql(SEARCH + " {=} '" + hash + "'"));
     }
 
-    private <T> List<T> query(String sql, Class<T> type, Object... parameters) {
-        return looking.alone(
-                () -> statements.query(table.sql(limits + sql), DataClassRowMapper.newInstance(type), parameters));
+    private <T> List<T> query(String sql, RowMapper<T> mapper, Object... parameters) {
+        return looking.alone(() -> statements.query(table.sql(limits + sql), mapper, parameters));
     }
 
-    private <T> Optional<T> byHash(String sql, Class<T> type, String scope, String hash) {
+    private <T> Optional<T> byHash(String sql, RowMapper<T> mapper, String scope, String hash) {
         return looking.alone(() -> statements.run(connection -> {
             try (PreparedStatement statement = connection.prepareStatement(table.sql(limits + TAKE_TURN + sql))) {
                 new Parameters(statement).values(scope, hash);
@@ -212,9 +251,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
                 requireTurn(statement.getResultSet());
                 statement.getMoreResults();
                 ResultSet row = statement.getResultSet();
-                return row.next()
-                        ? Optional.of(DataClassRowMapper.newInstance(type).mapRow(row, 0))
-                        : Optional.<T>empty();
+                return row.next() ? Optional.ofNullable(mapper.mapRow(row, 0)) : Optional.<T>empty();
             }
         }));
     }

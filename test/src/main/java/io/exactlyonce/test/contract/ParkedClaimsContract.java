@@ -9,6 +9,7 @@ import static io.exactlyonce.test.contract.Claims.renew;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -21,6 +22,7 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -63,16 +65,17 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
             assertThat(found.key()).isEqualTo(second.key().key());
             assertThat(found.claimId()).isEqualTo(second.claimId());
             assertThat(found.attempt()).isEqualTo(2);
-            assertThat(found.inDoubt()).isTrue();
+            assertThat(found.isInDoubt()).isTrue();
             assertThat(found.reason()).isEqualTo("card expired");
-            assertThat(found.parkedAtMicros()).isPositive();
+            assertThat(found.parkedAt()).isAfter(Instant.EPOCH);
+            assertThat(found.toString()).doesNotContain(found.key());
         });
     }
 
     @Test
     void claimThatWasStoppedFromOutsideIsParkedAsAmbiguous() {
-        assertThat(find(parkedClaim(true)).inDoubt()).isTrue();
-        assertThat(find(parkedClaim(false)).inDoubt()).isFalse();
+        assertThat(find(parkedClaim(true)).isInDoubt()).isTrue();
+        assertThat(find(parkedClaim(false)).isInDoubt()).isFalse();
     }
 
     @Test
@@ -85,7 +88,7 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
 
         ParkedClaim found = find(crashed);
         assertThat(found.claimId()).isEqualTo(crashed.claimId());
-        assertThat(found.inDoubt()).isTrue();
+        assertThat(found.isInDoubt()).isTrue();
         assertThat(found.reason()).isNotBlank();
     }
 
@@ -276,7 +279,8 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
 
         assertThat(parked().detailsByKeyHash(key.scope(), key.keyHash())).hasValueSatisfying(now -> {
             assertThat(now.claimId()).isEqualTo(again.claimId());
-            assertThat(now.status()).isEqualTo("PARKED");
+            assertThat(now.status()).isEqualTo(ClaimDetails.Status.PARKED);
+            assertThat(now.toString()).doesNotContain(key.key());
         });
     }
 

@@ -27,14 +27,20 @@ final class Invariants {
     }
 
     void claimed(ClaimRequest request, ClaimOutcome outcome, Duration now) {
-        outcome.match(
-                acquired -> key.isHeldBy(request.claimId())
-                        ? heldAgain(request, acquired, now)
-                        : acquired(request, acquired, now),
-                completed -> completed(request, completed.result(), false),
-                mismatch -> completed(request, mismatch.result(), true),
-                held -> heldElsewhere(request, held, now),
-                parked -> parked(request, now));
+        switch (outcome.kind()) {
+            case ACQUIRED -> {
+                ClaimOutcome.Acquired acquired = (ClaimOutcome.Acquired) outcome;
+                if (key.isHeldBy(request.claimId())) {
+                    heldAgain(request, acquired, now);
+                } else {
+                    acquired(request, acquired, now);
+                }
+            }
+            case ALREADY_COMPLETED -> completed(request, ((ClaimOutcome.AlreadyCompleted) outcome).result(), false);
+            case MISMATCH -> completed(request, ((ClaimOutcome.Mismatch) outcome).result(), true);
+            case HELD_ELSEWHERE -> heldElsewhere(request, (ClaimOutcome.HeldElsewhere) outcome, now);
+            case PARKED -> parked(request, now);
+        }
     }
 
     void renewed(UUID by, boolean told, Duration end) {
@@ -78,7 +84,7 @@ final class Invariants {
         key.require(told.equals(expected), "a look tells how a key stands, not " + told);
     }
 
-    private @Nullable Void acquired(ClaimRequest request, Acquired acquired, Duration now) {
+    private void acquired(ClaimRequest request, Acquired acquired, Duration now) {
         key.require(key.state != State.COMPLETED, "a completed key is never acquired again");
         key.require(key.state != State.PARKED, "a parked key is never acquired");
         key.require(key.isFree(now), "at most one claim holds a key at any time");
@@ -95,22 +101,19 @@ final class Invariants {
         key.attempts = acquired.attempt();
         key.token = acquired.fencingToken();
         key.cleared = false;
-        return null;
     }
 
-    private @Nullable Void heldAgain(ClaimRequest request, Acquired acquired, Duration now) {
+    private void heldAgain(ClaimRequest request, Acquired acquired, Duration now) {
         key.require(
                 acquired.equals(new Acquired(key.attempts, key.token, key.inDoubt)),
                 "a retry finds its own claim as it was");
         key.leaseEnd = now.plus(request.lease());
-        return null;
     }
 
-    private @Nullable Void completed(ClaimRequest request, @Nullable String told, boolean mismatch) {
+    private void completed(ClaimRequest request, @Nullable String told, boolean mismatch) {
         key.require(key.state == State.COMPLETED, "only a completed key is told to be one");
         key.require(Objects.equals(told, key.result), "the first result stays");
         key.require(mismatch == key.differs(request), "another payload is told from the same one");
-        return null;
     }
 
     /** Its own claim was the last one to hold the key, and was given up. */
@@ -118,10 +121,10 @@ final class Invariants {
         return key.state == State.RELEASED && request.claimId().equals(key.claim);
     }
 
-    private @Nullable Void heldElsewhere(ClaimRequest request, HeldElsewhere held, Duration now) {
+    private void heldElsewhere(ClaimRequest request, HeldElsewhere held, Duration now) {
         if (isLate(request)) {
             key.require(held.leaseRemaining().isZero(), "a late request is told that the key can be asked for at once");
-            return null;
+            return;
         }
         key.require(key.state == State.HELD && !key.isFree(now), "a key is held elsewhere only while a lease lasts");
         key.require(!key.isHeldBy(request.claimId()), "a retry finds its own claim");
@@ -130,14 +133,12 @@ final class Invariants {
                 held.leaseRemaining().compareTo(most) <= 0
                         && held.leaseRemaining().compareTo(most.minus(DRIFT)) > 0,
                 "what is left of a lease is told");
-        return null;
     }
 
-    private @Nullable Void parked(ClaimRequest request, Duration now) {
+    private void parked(ClaimRequest request, Duration now) {
         boolean byThisRequest = key.isParkedBy(request, now);
         key.require(key.state == State.PARKED || byThisRequest, "only what is in doubt is parked, and only on request");
         key.inDoubt |= byThisRequest;
         key.state = State.PARKED;
-        return null;
     }
 }

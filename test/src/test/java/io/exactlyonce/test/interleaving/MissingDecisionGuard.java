@@ -130,7 +130,7 @@ enum MissingDecisionGuard {
             return new WrappedStore(intact) {
                 @Override
                 public Optional<ParkedClaim> find(ClaimKey key) {
-                    return super.find(key).filter(ParkedClaim::inDoubt);
+                    return super.find(key).filter(ParkedClaim::isInDoubt);
                 }
             };
         }

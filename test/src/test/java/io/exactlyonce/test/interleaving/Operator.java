@@ -31,7 +31,7 @@ final class Operator {
             ParkedClaim parked = found.get();
             model.require(model.isParked(parked.claimId()), "the claim that was parked is shown");
             model.require(parked.attempt() == model.attempts, "the attempt that was parked is shown");
-            model.require(parked.inDoubt() == model.inDoubt, "the doubt is shown");
+            model.require(parked.isInDoubt() == model.inDoubt, "the doubt is shown");
             seen.add(parked);
         }
     }
