@@ -10,7 +10,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Decides what to do with deliveries whose key is not to be handled: the only place that does.
+ * Decides on deliveries whose key the store refused or parked. Other reasons are decided where they arise: {@code Claiming} decides on a
+ * claim without an answer, {@code Admission} on a stopped group, and {@code Deliveries} on a failed handler.
  *
  * @param terms have the policy for a key that is completed for another payload
  * @param backoff the delay of a returned delivery
@@ -37,10 +38,14 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return of(delivery.subscription().listener());
     }
 
-    /** Returns what to do with a delivery whose claim was answered; if it acquired its key, unless it is recorded. */
+    /**
+     * Returns what to do with a delivery whose key the store refused.
+     *
+     * @throws IllegalArgumentException if the delivery has acquired its key
+     */
     public Disposition decide(Delivery delivery, ClaimOutcome outcome) {
         return switch (outcome.kind()) {
-            case ACQUIRED -> retry(delivery);
+            case ACQUIRED -> throw new IllegalArgumentException("%s has acquired its key".formatted(delivery));
             case ALREADY_COMPLETED -> duplicate(delivery);
             case MISMATCH -> of(delivery).mismatch(delivery);
             case HELD_ELSEWHERE -> heldElsewhere(delivery, (ClaimOutcome.HeldElsewhere) outcome);
