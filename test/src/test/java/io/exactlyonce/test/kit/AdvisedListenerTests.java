@@ -216,7 +216,7 @@ class AdvisedListenerTests {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"single", "inside", "later", "batch"})
+    @ValueSource(strings = {"single", "inside", "later"})
     void retryRunsWithinTheClaim(String queue) throws InterruptedException {
         doThrow(new IllegalStateException("closed"))
                 .doThrow(new IllegalStateException("still closed"))
