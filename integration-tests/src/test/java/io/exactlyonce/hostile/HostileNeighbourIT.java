@@ -304,6 +304,79 @@ class HostileNeighbourIT {
         }
     }
 
+    private ClaimRequest completed(PostgresClaimStore store) {
+        ClaimRequest request = new ClaimRequest(
+                new ClaimId(new ClaimKey("orders", "card-4711"), UUID.randomUUID()),
+                "worker",
+                Duration.ofMinutes(1),
+                InDoubt.TAKE_OVER,
+                ClaimKey.sha256("a payload"));
+        store.claim(List.of(request));
+        store.resolve(List.of(new ClaimResolution.Completed(request.id(), "{\"total\":1}")));
+        return request;
+    }
+
+    /** S3: what a reader of the table sees, and that a reader changes nothing. */
+    @Test
+    void roleThatMayReadTheTableSeesKeysAndResultsAndChangesNothing() {
+        start(Path.PUBLIC);
+        database.requireReady();
+        ClaimRequest request = completed(new PostgresClaimStore(table));
+        superuser.execute("GRANT SELECT ON public.exactly_once_claim TO " + neighbour);
+
+        assertThat(own.queryForMap("SELECT * FROM public.exactly_once_claim"))
+                .containsEntry("key", "card-4711")
+                .containsEntry("result", "{\"total\":1}")
+                .containsEntry("owner", "worker")
+                .doesNotContainValue("a payload");
+        for (String change : List.of(
+                "UPDATE public.exactly_once_claim SET status = 'RELEASED'",
+                "DELETE FROM public.exactly_once_claim",
+                "TRUNCATE public.exactly_once_claim",
+                "INSERT INTO public.exactly_once_claim SELECT * FROM public.exactly_once_claim",
+                "SELECT 1 FROM public.exactly_once_claim FOR UPDATE",
+                "SELECT 1 FROM public.exactly_once_claim FOR KEY SHARE",
+                "LOCK TABLE public.exactly_once_claim IN ROW EXCLUSIVE MODE",
+                "ALTER TABLE public.exactly_once_claim DISABLE TRIGGER ALL",
+                "CREATE INDEX mine ON public.exactly_once_claim (owner)",
+                "CREATE RULE mine AS ON UPDATE TO public.exactly_once_claim DO INSTEAD NOTHING",
+                "CREATE TABLE hostile.other (s varchar(512), k varchar(512),"
+                        + " FOREIGN KEY (s, k) REFERENCES public.exactly_once_claim)",
+                "DROP TABLE public.exactly_once_claim")) {
+            assertThatThrownBy(() -> own.execute(change))
+                    .as(change)
+                    .isInstanceOf(DataAccessException.class)
+                    .hasStackTraceContaining("exactly_once_claim");
+        }
+
+        assertThat(new PostgresClaimStore(table).claim(List.of(again(request.key()))))
+                .containsExactly(new AlreadyCompleted("{\"total\":1}"));
+    }
+
+    /** S4: a writer decides what is handled, and finds no payload. */
+    @Test
+    void roleThatMayWriteTheTableCompletesAndReleasesKeysAndSeesNoPayload() {
+        start(Path.PUBLIC);
+        database.requireReady();
+        var store = new PostgresClaimStore(table);
+        ClaimRequest request = completed(store);
+        superuser.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON public.exactly_once_claim TO " + neighbour);
+
+        own.execute(
+                "INSERT INTO public.exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,"
+                        + " lease_until, first_claimed_at, claimed_at, completed_at, expires_at)"
+                        + " SELECT scope, 'never handled', status, pg_catalog.gen_random_uuid(), owner, attempt, fencing_token, in_doubt,"
+                        + " lease_until, first_claimed_at, claimed_at, completed_at, expires_at FROM public.exactly_once_claim");
+        assertThat(store.claim(List.of(again(new ClaimKey("orders", "never handled")))))
+                .containsExactly(new AlreadyCompleted(null));
+
+        assertThat(own.queryForList("SELECT * FROM public.exactly_once_claim"))
+                .hasSize(2)
+                .allSatisfy(row -> assertThat(row).doesNotContainValue("a payload"));
+        own.execute("DELETE FROM public.exactly_once_claim");
+        assertThat(store.claim(List.of(again(request.key())))).hasOnlyElementsOfType(Acquired.class);
+    }
+
     @Test
     void rolesThatMayCreateInTheSearchPathAreNamedAtTheStart(CapturedOutput output) {
         start(Path.PUBLIC);
