@@ -225,7 +225,6 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 new CircuitBreakers(scheduler),
                 observers,
                 scheduler,
-                scheduler,
                 subscription -> checks.orderedStream().forEach(check -> check.require(subscription)),
                 line,
                 () -> backends.forEach(ClaimBackend::beginCheck),

@@ -3,7 +3,6 @@ package io.exactlyonce.autoconfigure;
 import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.QueueObserver;
-import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.listener.container.ListenerEngine;
@@ -15,7 +14,6 @@ import io.exactlyonce.observe.Prevented;
 import io.exactlyonce.property.UnknownProperties;
 import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.time.SystemScheduler;
-import io.exactlyonce.time.Timer;
 import io.exactlyonce.window.WindowObserver;
 import io.exactlyonce.window.WindowWatch;
 import io.micrometer.observation.ObservationRegistry;
@@ -74,11 +72,8 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
             OutcomePolicy policy,
             WindowWatch windows,
             ObjectProvider<QueueObserver> observers,
-            ObjectProvider<ClaimBackend> backends) {
-        Executor thread = SystemScheduler.thread("exactly-once-audit-start-1", Integer.MAX_VALUE);
-        // The timer's own thread may not wait for SQS.
-        Timer afterwards = (delay, task) -> Timer.SYSTEM.after(
-                delay, () -> thread.execute(() -> Boundary.guardPeriodic("The first audit of a queue", task)));
+            ObjectProvider<ClaimBackend> backends,
+            EngineScheduler scheduler) {
         return new QueueAudit(
                 audit.mode(),
                 audit.silence(),
@@ -89,7 +84,7 @@ public final class ExactlyOnceObservabilityAutoConfiguration {
                         () -> first(backends, ClaimBackend::shortestConnectTime)),
                 windows::p99,
                 observers.orderedStream().toList(),
-                afterwards);
+                scheduler);
     }
 
     private static Optional<Duration> first(

@@ -4,7 +4,13 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 
 /** The engine's clock, delayed tasks and periodic tasks. Tests replace it by one that they control. */
-public interface EngineScheduler extends NanoClock, Timer {
+public interface EngineScheduler extends NanoClock {
+
+    /**
+     * Runs a task once, after a delay. The task must not block, because all tasks share one thread. A crash of it is
+     * logged.
+     */
+    void after(Duration delay, Runnable task);
 
     /**
      * Runs a periodic task on its own thread: first after an interval, then an interval after each end. Its exceptions

@@ -2,6 +2,7 @@ package io.exactlyonce.time;
 
 import io.exactlyonce.boundary.Boundary;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -25,7 +26,8 @@ public final class SystemScheduler implements EngineScheduler {
 
     @Override
     public void after(Duration delay, Runnable task) {
-        SYSTEM.after(delay, task);
+        CompletableFuture.delayedExecutor(delay.toNanos(), TimeUnit.NANOSECONDS, Runnable::run)
+                .execute(() -> Boundary.guard("What was due later", task));
     }
 
     @Override

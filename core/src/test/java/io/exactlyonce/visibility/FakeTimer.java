@@ -1,19 +1,48 @@
 package io.exactlyonce.visibility;
 
-import io.exactlyonce.time.Timer;
+import io.exactlyonce.time.EngineScheduler;
+import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.Executor;
 
-/** A timer on which all delays are over at once, unless a test holds it. */
-public final class FakeTimer implements Timer {
+/** A timer on which all delays are over at once, unless a test holds it. Its threads are the caller's. */
+public class FakeTimer implements EngineScheduler {
 
     private final Deque<Runnable> due = new ArrayDeque<>();
     private final List<Duration> delays = new ArrayList<>();
+    private final NanoClock clock;
     private boolean held;
     private boolean running;
+
+    public FakeTimer(NanoClock clock) {
+        this.clock = clock;
+    }
+
+    /** A timer for code that reads no clock. */
+    public FakeTimer() {
+        this(() -> {
+            throw new UnsupportedOperationException();
+        });
+    }
+
+    @Override
+    public long nanoTime() {
+        return clock.nanoTime();
+    }
+
+    @Override
+    public PeriodicTask every(Duration interval, String thread, Runnable task) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Executor thread(String name) {
+        return Runnable::run;
+    }
 
     /** Runs nothing any more before {@link #run()}. */
     public synchronized void hold() {

@@ -10,6 +10,7 @@ import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.dynamodb.testing.ScriptedDynamoDb;
 import io.exactlyonce.dynamodb.testing.StoreOnTable;
+import io.exactlyonce.time.SystemScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -33,7 +34,7 @@ class GroupCommitCostIT {
     private final GroupCommitClaimStore store = new GroupCommitClaimStore(
             table.store(),
             new GroupCommitSettings(2, DynamoDbClaimStore.LARGEST_BATCH, QUEUE_TIMEOUT),
-            System::nanoTime);
+            new SystemScheduler());
 
     @BeforeEach
     void measureTheTime() {

@@ -5,7 +5,7 @@ import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.SubscriptionCheck;
-import io.exactlyonce.time.Timer;
+import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.visibility.SqsQueue;
 import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +39,8 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     private final Settings settings;
     private final Function<Subscription, Optional<Duration>> p99;
     private final List<QueueObserver> observers;
-    private final Timer timer;
+    private final EngineScheduler scheduler;
+    private final Executor thread;
     private final Map<Subscription, AuditedQueue> queues = new ConcurrentHashMap<>();
     private final Map<Subscription, AuditReport> reports = new ConcurrentHashMap<>();
 
@@ -76,7 +78,7 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
      * @param terms the application's settings
      * @param p99 the 99th percentile of deliveries, from receive to confirmed delete; empty if too few were measured
      * @param observers receive the numbers that are read
-     * @param timer for the first audit of a queue, which waits for SQS
+     * @param scheduler for the first audit of a queue, on a thread that may wait for SQS
      */
     public QueueAudit(
             AuditMode mode,
@@ -84,13 +86,14 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
             Settings terms,
             Function<Subscription, Optional<Duration>> p99,
             List<QueueObserver> observers,
-            Timer timer) {
+            EngineScheduler scheduler) {
         this.mode = mode;
         this.silenced = Set.copyOf(silenced);
         this.settings = terms;
         this.p99 = p99;
         this.observers = List.copyOf(observers);
-        this.timer = timer;
+        this.scheduler = scheduler;
+        this.thread = scheduler.thread("exactly-once-audit-start-1");
     }
 
     /**
@@ -123,12 +126,16 @@ public final class QueueAudit implements DeliveryObserver, SubscriptionCheck {
     private void judgeSoon(Subscription subscription) {
         AuditedQueue queue = audited(subscription);
         if (queue != null) {
-            timer.after(AFTER_START, () -> {
-                if (queues.get(subscription) == queue) {
-                    judge(subscription, queue);
-                }
-            });
+            scheduler.after(AFTER_START, () -> thread.execute(() -> begin(subscription, queue)));
         }
+    }
+
+    private void begin(Subscription subscription, AuditedQueue queue) {
+        Boundary.guardPeriodic("The first audit of a queue", () -> {
+            if (queues.get(subscription) == queue) {
+                judge(subscription, queue);
+            }
+        });
     }
 
     @Override

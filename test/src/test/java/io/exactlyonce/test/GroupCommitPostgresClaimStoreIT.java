@@ -12,6 +12,7 @@ import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.test.contract.ClaimStoreContract;
+import io.exactlyonce.time.SystemScheduler;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -28,7 +29,7 @@ class GroupCommitPostgresClaimStoreIT extends ClaimStoreContract {
 
     private static final PostgresServer SERVER = PostgresServer.shared();
     private static final GroupCommitClaimStore FRONT = new GroupCommitClaimStore(
-            SERVER.store(), new GroupCommitSettings(2, 256, Duration.ofSeconds(3)), System::nanoTime);
+            SERVER.store(), new GroupCommitSettings(2, 256, Duration.ofSeconds(3)), new SystemScheduler());
 
     /** As the engine asks: what can be put together goes through the front, the rest goes straight to the store. */
     private record Engine(ClaimStore store, AsyncClaimStore front) implements ClaimStore {

@@ -12,6 +12,7 @@ import io.exactlyonce.claim.groupcommit.GroupCommitClaimStore;
 import io.exactlyonce.claim.groupcommit.GroupCommitSettings;
 import io.exactlyonce.claim.postgres.PostgresClaimStore;
 import io.exactlyonce.primary.ClaimPool;
+import io.exactlyonce.time.SystemScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -48,7 +49,7 @@ public record ClaimThreads(ClaimPool pool, int threads, int keys) {
         GroupCommitSettings terms =
                 new GroupCommitSettings(2, GroupCommitSettings.LARGEST_BATCH, Duration.ofSeconds(3));
         long startNanos = System.nanoTime();
-        try (GroupCommitClaimStore store = new GroupCommitClaimStore(postgres, terms, System::nanoTime)) {
+        try (GroupCommitClaimStore store = new GroupCommitClaimStore(postgres, terms, new SystemScheduler())) {
             long pairs = runThreads(store, startNanos + length.toNanos());
             return new Result(pairs, pairs * 1e9 / (System.nanoTime() - startNanos));
         }

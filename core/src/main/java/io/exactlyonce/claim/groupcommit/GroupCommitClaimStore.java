@@ -13,8 +13,7 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.groupcommit.CommitQueue.Answer;
 import io.exactlyonce.claim.groupcommit.CommitQueue.Call;
-import io.exactlyonce.time.NanoClock;
-import io.exactlyonce.time.Timer;
+import io.exactlyonce.time.EngineScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -50,7 +49,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
 
     private final ClaimStore store;
     private final GroupCommitSettings settings;
-    private final NanoClock clock;
+    private final EngineScheduler scheduler;
     private final CommitQueue queue;
     private final List<Thread> flushers = new ArrayList<>();
     private final AtomicBoolean isStarted = new AtomicBoolean();
@@ -59,13 +58,13 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     /**
      * @param store the store; closing this does not close it
      * @param settings how calls share batches
-     * @param clock monotonic, in nanoseconds
+     * @param scheduler the clock, and the timer for calls that wait too long
      */
-    public GroupCommitClaimStore(ClaimStore store, GroupCommitSettings settings, NanoClock clock) {
+    public GroupCommitClaimStore(ClaimStore store, GroupCommitSettings settings, EngineScheduler scheduler) {
         this.store = store;
         this.settings = settings;
-        this.clock = clock;
-        this.queue = new CommitQueue(settings, clock);
+        this.scheduler = scheduler;
+        this.queue = new CommitQueue(settings, scheduler);
         for (int i = 1; i <= settings.flushers(); i++) {
             // A virtual thread that is interrupted would close its connection, and fail all of a batch.
             Thread flusher = new Thread(null, this::flushUntilClosed, "exactly-once-claims-" + i, 0, false);
@@ -88,7 +87,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     private CompletableFuture<Answer> ask(ClaimBatch asked, boolean isAwaited) {
-        Call call = Call.of(asked, isAwaited, clock.nanoTime());
+        Call call = Call.of(asked, isAwaited, scheduler.nanoTime());
         if (!queue.add(call)) {
             refuse(List.of(call), CLOSED);
         } else if (isStarted.compareAndSet(false, true)) {
@@ -161,7 +160,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
             resolutions.addAll(call.asked().resolutions());
             claims.addAll(call.asked().claims());
         }
-        long askedAt = clock.nanoTime();
+        long askedAt = scheduler.nanoTime();
         ClaimBatch.Result result = store.apply(new ClaimBatch(resolutions, claims));
         int answered = 0;
         for (Call call : batch) {
@@ -192,7 +191,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     private void sweepLater() {
-        Timer.SYSTEM.after(SWEEP_INTERVAL, () -> Boundary.guardPeriodic("A sweep of waiting claims", this::sweep));
+        scheduler.after(SWEEP_INTERVAL, () -> Boundary.guardPeriodic("A sweep of waiting claims", this::sweep));
     }
 
     private static void refuse(List<Call> calls, String why) {
@@ -205,10 +204,10 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     @Override
     public void close() {
         queue.close();
-        long deadline = clock.nanoTime() + settings.queueTimeout().toNanos();
+        long deadline = scheduler.nanoTime() + settings.queueTimeout().toNanos();
         try {
             for (Thread flusher : flushers) {
-                flusher.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - clock.nanoTime())));
+                flusher.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - scheduler.nanoTime())));
             }
         } catch (InterruptedException hurried) {
             Thread.currentThread().interrupt();

@@ -15,7 +15,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.time.Timer;
+import io.exactlyonce.time.EngineScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -54,7 +54,7 @@ public final class RetryingClaimClient {
 
     private final ClaimStore store;
     private final AsyncClaimStore async;
-    private final Timer timer;
+    private final EngineScheduler scheduler;
     private final AtomicInteger repeating = new AtomicInteger();
     private final AtomicBoolean isTold = new AtomicBoolean();
 
@@ -75,12 +75,12 @@ public final class RetryingClaimClient {
      *
      * @param store the store of the claims
      * @param async the same store, asked without a thread that waits
-     * @param timer for repeated calls
+     * @param scheduler for repeated calls
      */
-    public RetryingClaimClient(ClaimStore store, AsyncClaimStore async, Timer timer) {
+    public RetryingClaimClient(ClaimStore store, AsyncClaimStore async, EngineScheduler scheduler) {
         this.store = store;
         this.async = async;
-        this.timer = timer;
+        this.scheduler = scheduler;
     }
 
     /**
@@ -233,7 +233,7 @@ public final class RetryingClaimClient {
     /** Pauses on the caller's thread; returns whether the time has passed, and no interrupt has come. */
     boolean pause(BackOffExecution pauses) {
         CompletableFuture<Void> over = new CompletableFuture<>();
-        timer.after(Duration.ofMillis(pauses.nextBackOff()), () -> over.complete(null));
+        scheduler.after(Duration.ofMillis(pauses.nextBackOff()), () -> over.complete(null));
         return isAnswered(over);
     }
 
@@ -336,7 +336,7 @@ public final class RetryingClaimClient {
             } else {
                 log.warn("{} {} failed; trying again: {}", what, keys, why(failed));
             }
-            timer.after(pause, () -> Boundary.guard("A call of the claim store", this::attempt, this::giveUp));
+            scheduler.after(pause, () -> Boundary.guard("A call of the claim store", this::attempt, this::giveUp));
         }
 
         private void giveUp(Throwable reason) {

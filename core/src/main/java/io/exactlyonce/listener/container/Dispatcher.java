@@ -92,7 +92,7 @@ final class Dispatcher {
                                 == FifoBatchGroupingStrategy.PROCESS_MESSAGE_GROUPS_IN_PARALLEL_BATCHES);
         int most = options.getMaxConcurrentMessages();
         int ahead = claimsAhead ? options.getMaxMessagesPerPoll() : 0;
-        prefetch = new PrefetchLimiter<>(most, Permits.isAwsprings(options) ? ahead : 0, engine.clock());
+        prefetch = new PrefetchLimiter<>(most, Permits.isAwsprings(options) ? ahead : 0, engine.scheduler());
         records = new Counter(queue.subscription().levels().recording());
         mostRecords = most + ahead;
     }
@@ -332,11 +332,12 @@ final class Dispatcher {
     }
 
     private boolean drain(Duration timeout) throws InterruptedException {
-        long end = engine.clock().nanoTime() + timeout.toNanos();
+        long end = engine.scheduler().nanoTime() + timeout.toNanos();
         return prefetch.drain(timeout)
                 && permits.drain(
-                        Duration.ofNanos(Math.max(0, end - engine.clock().nanoTime())))
-                && records.awaitAtMost(0, Duration.ofNanos(end - engine.clock().nanoTime()));
+                        Duration.ofNanos(Math.max(0, end - engine.scheduler().nanoTime())))
+                && records.awaitAtMost(
+                        0, Duration.ofNanos(end - engine.scheduler().nanoTime()));
     }
 
     /** Handlers are no longer awaited. */

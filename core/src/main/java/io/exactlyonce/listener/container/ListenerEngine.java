@@ -6,8 +6,7 @@ import io.exactlyonce.delivery.pipeline.CircuitBreakers;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.listener.startup.ListenerSummary;
-import io.exactlyonce.time.NanoClock;
-import io.exactlyonce.time.Timer;
+import io.exactlyonce.time.EngineScheduler;
 
 /**
  * The engine's parts that containers' components need.
@@ -16,8 +15,7 @@ import io.exactlyonce.time.Timer;
  * @param deliveries the deliveries in flight
  * @param breakers each pauses the listeners of its claim path while claims get no answer there
  * @param observer is notified of subscriptions
- * @param clock monotonic, in nanoseconds
- * @param timer runs tasks later
+ * @param scheduler the clock, and tasks that run later
  * @param audit throws if a subscription's queue must not be received from
  * @param line logs a summary of a listener that starts
  * @param check starts checking whether claims can be stored, and does not wait
@@ -28,8 +26,7 @@ public record ListenerEngine(
         Deliveries deliveries,
         CircuitBreakers breakers,
         DeliveryObserver observer,
-        NanoClock clock,
-        Timer timer,
+        EngineScheduler scheduler,
         SubscriptionCheck audit,
         ListenerSummary line,
         Runnable check,

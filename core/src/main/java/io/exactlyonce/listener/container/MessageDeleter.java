@@ -7,7 +7,7 @@ import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.time.Timer;
+import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.visibility.QueueVisibility.Result;
 import io.exactlyonce.visibility.SqsQueue;
 import java.time.Duration;
@@ -64,7 +64,7 @@ public final class MessageDeleter {
 
     private final Deliveries deliveries;
     private final SqsQueue queue;
-    private final Timer timer;
+    private final EngineScheduler scheduler;
     private final AsyncAcknowledgementResultCallback<Object> callback;
     private final Duration interval;
     private final int threshold;
@@ -89,13 +89,13 @@ public final class MessageDeleter {
     MessageDeleter(
             Deliveries deliveries,
             SqsQueue queue,
-            Timer timer,
+            EngineScheduler scheduler,
             SqsContainerOptions options,
             boolean isFifo,
             AsyncAcknowledgementResultCallback<Object> callback) {
         this.deliveries = deliveries;
         this.queue = queue;
-        this.timer = timer;
+        this.scheduler = scheduler;
         this.callback = callback;
         this.passesMessagesOn = isOverridden(callback, "onSuccess") || isOverridden(callback, "onFailure");
         Duration wanted = Objects.requireNonNullElse(
@@ -148,11 +148,11 @@ public final class MessageDeleter {
         }
     }
 
-    /** If the timer has no thread for it, the next delete tries again. */
+    /** If the scheduler has no thread for it, the next delete tries again. */
     private void sendLater() {
         boolean isAccepted = false;
         try {
-            timer.after(interval, () -> {
+            scheduler.after(interval, () -> {
                 endInterval();
                 send();
             });
@@ -249,7 +249,7 @@ public final class MessageDeleter {
             }
         }
         if (!again.isEmpty()) {
-            timer.after(PAUSE.multipliedBy(1L << (requests - 1)), () -> request(again, requests + 1));
+            scheduler.after(PAUSE.multipliedBy(1L << (requests - 1)), () -> request(again, requests + 1));
         }
         if (again.size() < messages.size()) {
             this.kept.add(-characters(deleted) - characters(kept));

@@ -240,7 +240,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 queue,
                 engine.breakers().of(settings.listener().transaction()));
         QueueWatch watch = new QueueWatch(
-                subscription, queue, attributes, options.getMessageVisibility(), engine.observer(), engine.clock());
+                subscription, queue, attributes, options.getMessageVisibility(), engine.observer(), engine.scheduler());
         MessageConversion conversion =
                 settings.conversion(getMessagingMessageConverter(), getMessageConversionContext(), payloadType);
         reader = new MessageReader(conversion, engine.deliveries(), settings::specify);
@@ -250,15 +250,15 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 client,
                 watch,
                 options,
-                Receiver.limits(client, wait, new RepeatedReceives(subscription, engine.clock()::nanoTime)),
-                engine.clock(),
+                Receiver.limits(client, wait, new RepeatedReceives(subscription, engine.scheduler()::nanoTime)),
+                engine.scheduler(),
                 this::isRunning,
                 reader::returnAll);
         permits = new Permits(backPressure, options);
         queue.polledBy(new Polling(wait, permits.mostPollsUnderLoad()));
         failures = new PollFailures(queue, wait);
         deleter = new MessageDeleter(
-                engine.deliveries(), queue, engine.timer(), options, subscription.isFifo(), callback);
+                engine.deliveries(), queue, engine.scheduler(), options, subscription.isFifo(), callback);
         dispatcher = new Dispatcher(engine, settings, options, watch, permits, sink, deleter, threads);
         return subscription;
     }
@@ -306,7 +306,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         polls.add(1);
         boolean isSent = false;
         try {
-            long sent = engine.clock().nanoTime();
+            long sent = engine.scheduler().nanoTime();
             CompletableFuture<List<ReceivedMessage>> received = CompletableFuture.completedFuture(granted)
                     .thenCompose(receiver::receive)
                     .orTimeout(mostSeconds, TimeUnit.SECONDS);
@@ -353,7 +353,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 failures.log(
                         subscription,
                         Objects.requireNonNull(failure),
-                        Duration.ofNanos(engine.clock().nanoTime() - sent));
+                        Duration.ofNanos(engine.scheduler().nanoTime() - sent));
                 if (backOff == null) {
                     backOff = Objects.requireNonNullElse(
                             options.getPollBackOffPolicy().start(null), STATELESS);

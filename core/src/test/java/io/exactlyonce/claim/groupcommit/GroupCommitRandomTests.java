@@ -16,6 +16,7 @@ import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.time.SystemScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -220,7 +221,7 @@ class GroupCommitRandomTests {
         List<Asked> all = new ArrayList<>();
         int flushers = 1 + random.nextInt(3);
         GroupCommitClaimStore front = new GroupCommitClaimStore(
-                new Unruly(seed, flushers), new GroupCommitSettings(flushers, MOST, queueTimeout), System::nanoTime);
+                new Unruly(seed, flushers), new GroupCommitSettings(flushers, MOST, queueTimeout), new SystemScheduler());
         try (front) {
             for (int number = 0; number < CALLS; number++) {
                 all.add(ask(front, random, number));

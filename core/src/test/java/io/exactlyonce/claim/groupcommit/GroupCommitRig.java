@@ -6,6 +6,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.Claims;
 import io.exactlyonce.claim.GatedStore;
+import io.exactlyonce.time.SystemScheduler;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -24,7 +25,7 @@ public final class GroupCommitRig implements AutoCloseable {
 
     public GroupCommitRig(int flushers, int maxBatch, Duration queueTimeout) {
         this.front = new GroupCommitClaimStore(
-                store, new GroupCommitSettings(flushers, maxBatch, queueTimeout), System::nanoTime);
+                store, new GroupCommitSettings(flushers, maxBatch, queueTimeout), new SystemScheduler());
     }
 
     public GroupCommitRig() {
@@ -47,7 +48,7 @@ public final class GroupCommitRig implements AutoCloseable {
 
     /** Ends claims, and waits for the answer. */
     public Set<ClaimId> end(List<ClaimResolution> resolutions) throws Exception {
-        return answer(front.resolveAsync(resolutions, true));
+        return answer(front.resolveAsync(resolutions, true)).granted();
     }
 
     private static <T> T answer(CompletableFuture<T> call) throws Exception {

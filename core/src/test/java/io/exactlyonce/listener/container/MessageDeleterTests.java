@@ -16,7 +16,6 @@ import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.renewal.Renewer;
-import io.exactlyonce.time.Timer;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.QueueVisibility.Answers;
@@ -100,7 +99,7 @@ class MessageDeleterTests {
     }
 
     private MessageDeleter deleter(
-            Timer timer, boolean isFifo, @Nullable Duration interval, @Nullable Integer threshold) {
+            FakeTimer timer, boolean isFifo, @Nullable Duration interval, @Nullable Integer threshold) {
         SqsContainerOptionsBuilder options = SqsContainerOptions.builder();
         if (interval != null) {
             options.acknowledgementInterval(interval);
@@ -394,10 +393,13 @@ class MessageDeleterTests {
     void timerThatRefusesDoesNotKeepLaterDeletesFromBeingSent() {
         List<Runnable> due = new ArrayList<>();
         MessageDeleter unlucky = deleter(
-                (delay, task) -> {
-                    due.add(task);
-                    if (due.size() == 1) {
-                        throw new OutOfMemoryError("no thread");
+                new FakeTimer() {
+                    @Override
+                    public void after(Duration delay, Runnable task) {
+                        due.add(task);
+                        if (due.size() == 1) {
+                            throw new OutOfMemoryError("no thread");
+                        }
                     }
                 },
                 true,

@@ -473,7 +473,7 @@ class QueueConsumerTests {
 
     @Test
     void stopSendsTheDeletesThatWaitForMore() {
-        ((FakeTimer) engine.timer()).hold();
+        ((FakeTimer) engine.scheduler()).hold();
         start(options -> options.acknowledgementThreshold(100));
         awaitRequests(1);
         sqs.answer(0, message("m", "", 1));

@@ -21,7 +21,8 @@ import io.exactlyonce.dynamodb.request.ThrottledRequests;
 import io.exactlyonce.dynamodb.request.ThrottledRequests.Reason;
 import io.exactlyonce.dynamodb.table.ClaimTableException;
 import io.exactlyonce.property.UnknownProperties;
-import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.EngineScheduler;
+import io.exactlyonce.time.SystemScheduler;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -121,14 +122,15 @@ public final class DynamoDbClaimsAutoConfiguration {
                 @Qualifier(CLIENT) DynamoDbAsyncClient client,
                 DynamoDbClaimProperties properties,
                 ExactlyOnceProperties exactlyOnce,
-                ServiceClock clock) {
+                ServiceClock clock,
+                ObjectProvider<EngineScheduler> scheduler) {
             requireStorable(exactlyOnce);
             return new DynamoDbClaims(
                     client,
                     properties.tableName(),
                     exactlyOnce.claim().retention(),
                     new LeaseClock(clock, properties.clock(), properties.clockError(), System::nanoTime),
-                    Pauses.real(Jitter.RANDOM));
+                    Pauses.withFullJitter(scheduler.getIfAvailable(SystemScheduler::new)));
         }
 
         private static void requireStorable(ExactlyOnceProperties properties) {

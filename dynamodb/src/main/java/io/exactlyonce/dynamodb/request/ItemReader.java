@@ -111,7 +111,7 @@ public final class ItemReader {
                         .message("Keys were left unread %d times".formatted(attempt))
                         .build());
             }
-            return pauses.before(attempt).thenCompose(over -> request(answer.unprocessedKeys(), found, attempt + 1));
+            return pauses.after(attempt).thenCompose(over -> request(answer.unprocessedKeys(), found, attempt + 1));
         });
     }
 

@@ -1,16 +1,12 @@
 package io.exactlyonce.dynamodb.request;
 
-import io.exactlyonce.time.Jitter;
+import io.exactlyonce.time.EngineScheduler;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
+import software.amazon.awssdk.retries.api.BackoffStrategy;
 
-/**
- * Pauses between attempts: 50 ms, twice as long each time, each cut at random ("full jitter"), so that many workers do not come
- * back together. No thread waits.
- */
+/** Pauses between attempts, in which no thread waits. */
 public final class Pauses {
 
     /** About 1.6 s in all, 3.1 s at most: as long as a claim waits for a connection to a database. */
@@ -18,31 +14,39 @@ public final class Pauses {
 
     private static final Duration FIRST = Duration.ofMillis(50);
 
-    private final Jitter jitter;
-    private final Function<Duration, Executor> after;
+    /** Each pause may be twice as long as the one before, and is cut at random, so that many workers do not come back together. */
+    private static final BackoffStrategy FULL_JITTER =
+            BackoffStrategy.exponentialDelay(FIRST, FIRST.multipliedBy(1 << (ATTEMPTS - 1)));
+
+    private final BackoffStrategy backoff;
+    private final EngineScheduler scheduler;
+    private final Executor thread;
 
     /**
-     * @param jitter cuts pauses
-     * @param after runs something after so long
+     * @param backoff how long pauses are
+     * @param scheduler ends them
      */
-    public Pauses(Jitter jitter, Function<Duration, Executor> after) {
-        this.jitter = jitter;
-        this.after = after;
+    public Pauses(BackoffStrategy backoff, EngineScheduler scheduler) {
+        this.backoff = backoff;
+        this.scheduler = scheduler;
+        this.thread = scheduler.thread("exactly-once-dynamodb-retries-1");
     }
 
-    /** Returns pauses in real time. */
-    public static Pauses real(Jitter jitter) {
-        return new Pauses(jitter, pause -> CompletableFuture.delayedExecutor(pause.toNanos(), TimeUnit.NANOSECONDS));
+    /** Returns pauses of 50 ms at first, each twice as long as the one before, and all of them cut at random. */
+    public static Pauses withFullJitter(EngineScheduler scheduler) {
+        return new Pauses(FULL_JITTER, scheduler);
     }
 
     /**
-     * Returns a future that is done after the pause.
+     * Returns a future that is done after the pause. Requests that follow are sent on a thread of their own, because the
+     * look-up of credentials may block.
      *
-     * @param attempt that has failed, counted from 1
+     * @param failed the attempt that has failed, from 1
      */
-    CompletableFuture<Void> before(int attempt) {
-        long most = FIRST.toNanos() << (attempt - 1);
-        Duration pause = Duration.ofNanos((long) (most * jitter.next()));
-        return CompletableFuture.runAsync(() -> {}, after.apply(pause));
+    CompletableFuture<Void> after(int failed) {
+        CompletableFuture<Void> over = new CompletableFuture<>();
+        // The strategy counts the attempt that follows.
+        scheduler.after(backoff.computeDelay(failed + 1), () -> over.completeAsync(() -> null, thread));
+        return over;
     }
 }

@@ -89,8 +89,7 @@ public final class Rounds {
         });
         return refused.isEmpty()
                 ? next
-                : CompletableFuture.allOf(
-                        next, pauses.before(attempt).thenCompose(over -> round(refused, attempt + 1)));
+                : CompletableFuture.allOf(next, pauses.after(attempt).thenCompose(over -> round(refused, attempt + 1)));
     }
 
     private CompletableFuture<@Nullable Void> see(List<Work> unseen) {

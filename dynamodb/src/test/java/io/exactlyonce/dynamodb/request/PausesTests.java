@@ -2,6 +2,7 @@ package io.exactlyonce.dynamodb.request;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.dynamodb.testing.FakeScheduler;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,40 +12,38 @@ import org.junit.jupiter.api.Test;
 
 class PausesTests {
 
+    private static final int MANY = 200;
+
     private final List<Duration> waited = new ArrayList<>();
 
+    /** By chance all of many pauses could be short: once in 10^60 runs. */
     @Test
-    void eachPauseIsTwiceAsLongAsTheOneBefore() {
-        pauses(1);
+    void eachPauseMayBeTwiceAsLongAsTheOneBefore() {
+        Pauses pauses = Pauses.withFullJitter(new FakeScheduler((delay, task) -> waited.add(delay)));
 
-        assertThat(waited.stream().map(Duration::toMillis)).containsExactly(50L, 100L, 200L, 400L, 800L, 1_600L);
-        assertThat(waited.stream().reduce(Duration.ZERO, Duration::plus)).isLessThan(Duration.ofMillis(3_200));
+        for (int attempt = 1; attempt <= Pauses.ATTEMPTS; attempt++) {
+            int failed = attempt;
+            waited.clear();
+            IntStream.range(0, MANY).forEach(time -> pauses.after(failed));
+
+            Duration longest = Duration.ofMillis(50L << (attempt - 1));
+            assertThat(waited)
+                    .hasSize(MANY)
+                    .allMatch(delay -> delay.compareTo(longest) < 0)
+                    .anyMatch(delay -> delay.compareTo(longest.dividedBy(2)) > 0)
+                    .anyMatch(delay -> delay.compareTo(longest.dividedBy(2)) < 0);
+        }
     }
 
     @Test
-    void chanceCutsThem() {
-        pauses(0.25);
+    void pauseIsOverWhenTheSchedulerSaysSo() {
+        List<Runnable> due = new ArrayList<>();
+        Pauses pauses = Pauses.withFullJitter(new FakeScheduler((delay, task) -> due.add(task)));
 
-        assertThat(waited).startsWith(Duration.ofNanos(12_500_000), Duration.ofMillis(25));
-    }
+        CompletableFuture<Void> over = pauses.after(1);
+        assertThat(over).isNotDone();
+        due.get(0).run();
 
-    @Test
-    void realPausesTakeTheirTimeAndNoThread() {
-        long start = System.nanoTime();
-
-        CompletableFuture<Void> over = Pauses.real(() -> 1).before(1);
-
-        over.join();
-        assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThanOrEqualTo(Duration.ofMillis(50));
-    }
-
-    private void pauses(double jitter) {
-        Pauses pauses = new Pauses(() -> jitter, pause -> task -> {
-            waited.add(pause);
-            task.run();
-        });
-        IntStream.rangeClosed(1, Pauses.ATTEMPTS)
-                .mapToObj(pauses::before)
-                .forEach(over -> assertThat(over).isCompleted());
+        assertThat(over).isCompleted();
     }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.dynamodb.item.ClaimStatements.Statement;
 import io.exactlyonce.dynamodb.request.PartiQl.Answer;
 import io.exactlyonce.dynamodb.request.PartiQl.Written;
+import io.exactlyonce.dynamodb.testing.FakeScheduler;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -48,7 +49,7 @@ class RoundsTests {
     }
 
     private Rounds rounds() {
-        Pauses held = new Pauses(() -> 1, pause -> pauses::add);
+        Pauses held = Pauses.withFullJitter(new FakeScheduler((delay, task) -> pauses.add(task)));
         Service service = new Service();
         return new Rounds(new PartiQl(service), new ItemReader(service, "claims", held), held);
     }

@@ -59,7 +59,7 @@ public final class StoreOnTable {
                 RETENTION,
                 new LeaseClock(time, mode, ERROR, nanos),
                 // No test waits for them: how long they are is a matter of theirs.
-                new Pauses(() -> 1, pause -> Runnable::run));
+                Pauses.withFullJitter(new FakeScheduler()));
     }
 
     /** Returns another store on the table, whose client is not wrapped. */

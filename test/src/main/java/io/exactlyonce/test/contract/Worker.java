@@ -22,7 +22,7 @@ import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.time.NanoClock;
-import io.exactlyonce.time.Timer;
+import io.exactlyonce.time.SystemScheduler;
 import io.exactlyonce.visibility.QueueVisibility;
 import io.exactlyonce.visibility.QueueVisibility.Answers;
 import io.exactlyonce.visibility.QueueVisibility.Change;
@@ -65,7 +65,7 @@ final class Worker {
         this.way = way;
         renewer = new Renewer(store, SOON, NOTHING::on, Runnable::run, this::now, () -> 0);
         var asked = new io.exactlyonce.delivery.pipeline.RetryingClaimClient(
-                store, new Answering(store, this::now), Timer.SYSTEM);
+                store, new Answering(store, this::now), new SystemScheduler());
         OutcomePolicy policy = new OutcomePolicy(new ClaimSettings("worker", Claims.LEASE), BACKOFF);
         deliveries = new Deliveries(renewer, asked, policy, NOTHING, this::now, 1);
         pipeline = new DeliveryPipeline(asked, policy, RESULTS, NOTHING, this::now, Runnable::run);
