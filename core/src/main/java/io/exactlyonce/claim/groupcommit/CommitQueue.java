@@ -19,27 +19,29 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Calls that wait for the store, in order of arrival. {@link #delay} decides when a flusher takes a batch; resolutions
- * precede claims. No call is divided: it is sent when all of its keys may be.
+ * Calls that wait for the store, in order of arrival. {@link #nextFlushAt} decides when a flusher takes a batch;
+ * resolutions precede claims. A call is never split. It waits until none of its keys is in a batch that is being sent.
  *
- * <p>For each key, one call is on its way to the store at a time, or several claims in one batch. So a release cannot
- * overtake the claim that it releases, two flushers do not wait for each other's rows, and no batch resolves a claim
- * twice.
+ * <p>For each key, one call is being sent at a time, or several claims in one batch. So a release cannot overtake the
+ * claim that it releases, two flushers do not wait for each other's rows, and no batch resolves a claim twice.
  */
 final class CommitQueue {
 
-    /** A batch takes a few milliseconds: if a call waits for this long, the flusher under way is stuck. */
+    /** A batch takes a few milliseconds. If a call waits this long, the flusher that is sending is stuck. */
     static final long STUCK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    /** A small part of the few milliseconds that a batch takes, and longer than the quick handlers of one poll lie apart. */
+    /**
+     * How long a lone completion waits for others: longer than the gaps between the quick handlers of one poll, and short compared
+     * with a batch, which takes milliseconds.
+     */
     static final long GATHER_NANOS = TimeUnit.MICROSECONDS.toNanos(500);
 
-    /** From this part of a full batch on another flusher helps; below, it would only halve the batches. */
+    /** Another flusher helps if this part of a full batch waits; with less, it would only halve the batches. */
     private static final int HELP_FROM = 8;
 
     private static final long IDLE_NANOS = TimeUnit.HOURS.toNanos(1);
 
-    /** Most characters of a batch's results together, unless one alone has more. */
+    /** Most characters of all results in a batch, unless a single call has more. */
     private static final int MAX_WEIGHT = 4_000_000;
 
     private final GroupCommitSettings settings;
@@ -48,21 +50,21 @@ final class CommitQueue {
     private final Condition work = lock.newCondition();
     private final Deque<Call> waiting = new ArrayDeque<>();
 
-    /** The keys that are on their way to the store. */
-    private final Set<ClaimKey> onTheirWay = new HashSet<>();
+    /** The keys of all batches that are being sent. */
+    private final Set<ClaimKey> beingSent = new HashSet<>();
 
     private int flushing;
     private boolean closed;
 
-    /** The last completion went alone: at low load, to gather costs time and saves nothing. */
-    private boolean isQuiet;
+    /** True if the last batch of resolutions had one call. Under low load nothing else arrives, so waiting only adds latency. */
+    private boolean wasAlone;
 
     CommitQueue(GroupCommitSettings settings, NanoClock clock) {
         this.settings = settings;
         this.clock = clock;
     }
 
-    /** Lets a call wait for its batch; returns false if the queue is closed, and it does not wait. */
+    /** Adds a call; returns false if the queue is closed, and the call was not added. */
     boolean add(Call call) {
         lock.lock();
         try {
@@ -71,7 +73,7 @@ final class CommitQueue {
             }
             boolean wasEmpty = waiting.isEmpty();
             waiting.add(call);
-            if (wasEmpty || delay() <= 0) {
+            if (wasEmpty || untilNextFlush() <= 0) {
                 work.signal();
             }
             return true;
@@ -80,22 +82,26 @@ final class CommitQueue {
         }
     }
 
-    /** Waits for a batch. It is empty when the queue is closed, and all is flushed. */
+    /** Waits for a batch; returns an empty one when the queue is closed and everything is flushed. */
     List<Call> take() {
         lock.lock();
         try {
             while (true) {
-                long delay = delay();
-                List<Call> batch = delay <= 0 ? select() : List.of();
+                long wait = untilNextFlush();
+                List<Call> batch = wait <= 0 ? takeBatch() : List.of();
                 if (!batch.isEmpty() || (closed && waiting.isEmpty())) {
                     return batch;
                 }
-                // Nothing can go at once if keys of all that waits are on their way.
-                awaitWork(delay <= 0 ? STUCK_NANOS : delay);
+                // A batch that is due is empty because every waiting call shares a key with a batch that is being sent.
+                awaitWork(wait <= 0 ? STUCK_NANOS : wait);
             }
         } finally {
             lock.unlock();
         }
+    }
+
+    private long untilNextFlush() {
+        return nextFlushAt() - clock.nanoTime();
     }
 
     /** The loop is that of {@link #take}. */
@@ -109,14 +115,20 @@ final class CommitQueue {
     }
 
     /**
-     * Returns for how many nanoseconds a flusher delays its next batch; it takes a batch at zero. While a batch is on
-     * its way, what comes shares the next one. While none is, completions for which no caller waits gather for a
-     * moment, since the quick handlers of one poll end together, unless the last one found no company; anything else
-     * goes at once, and takes them along.
+     * Returns when a flusher takes the next batch, by the clock; a time that has passed means at once.
+     *
+     * <ul>
+     *   <li>A queue that is closed, or has enough for another batch, is flushed at once.
+     *   <li>While a batch is being sent, calls gather for the next one, unless that flusher is stuck.
+     *   <li>A call whose caller waits is sent at once, and takes the others along.
+     *   <li>Completions for which no caller waits gather for a moment, because the quick handlers of one poll end together.
+     *       They do not if the last completion was alone.
+     * </ul>
      */
-    long delay() {
+    long nextFlushAt() {
+        long now = clock.nanoTime();
         if (waiting.isEmpty()) {
-            return IDLE_NANOS;
+            return now + IDLE_NANOS;
         }
         int entries = 0;
         boolean isAwaited = false;
@@ -124,21 +136,24 @@ final class CommitQueue {
             entries += call.keys().size();
             isAwaited |= call.isAwaited();
             if (closed || entries * HELP_FROM >= settings.maxBatch()) {
-                return 0;
+                return now;
             }
         }
-        long age = clock.nanoTime() - waiting.getFirst().since();
+        long oldest = waiting.getFirst().since();
         if (flushing > 0) {
-            return STUCK_NANOS - age;
+            return oldest + STUCK_NANOS;
         }
-        return isAwaited || isQuiet ? 0 : GATHER_NANOS - age;
+        return isAwaited || wasAlone ? now : oldest + GATHER_NANOS;
     }
 
-    private List<Call> select() {
+    /** Moves the calls that may be sent now into a batch; it is empty if there are none. */
+    private List<Call> takeBatch() {
         List<Call> batch = new ArrayList<>();
-        int entries = select(batch, false, 0);
-        isQuiet = batch.isEmpty() ? isQuiet : batch.size() == 1;
-        select(batch, true, entries);
+        int entries = moveResolutions(batch);
+        if (!batch.isEmpty()) {
+            wasAlone = batch.size() == 1;
+        }
+        moveClaims(batch, entries);
         if (!batch.isEmpty()) {
             flushing++;
             if (!waiting.isEmpty()) {
@@ -148,48 +163,67 @@ final class CommitQueue {
         return batch;
     }
 
-    /** Adds ends, or claims, to a batch that has so many entries; returns how many it has then. */
-    private int select(List<Call> batch, boolean isForClaims, int before) {
-        int entries = before;
+    /** Moves waiting resolutions into an empty batch, no two for one key; returns how many there are. */
+    private int moveResolutions(List<Call> batch) {
+        Set<ClaimKey> blocked = new HashSet<>(beingSent);
+        int entries = 0;
         int weight = 0;
-        Set<ClaimKey> taken = new HashSet<>(onTheirWay);
         for (Iterator<Call> each = waiting.iterator(); each.hasNext() && entries < settings.maxBatch(); ) {
             Call call = each.next();
-            if (call.isClaim() != isForClaims) {
+            if (call.isClaim()) {
                 continue;
             }
-            boolean fits = entries == before || weight + call.weight() <= MAX_WEIGHT;
-            boolean goes = fits && Collections.disjoint(taken, call.keys());
-            if (goes) {
+            boolean fits = batch.isEmpty() || weight + call.weight() <= MAX_WEIGHT;
+            if (fits && Collections.disjoint(blocked, call.keys())) {
                 each.remove();
                 batch.add(call);
-                onTheirWay.addAll(call.keys());
+                beingSent.addAll(call.keys());
                 entries += call.keys().size();
                 weight += call.weight();
             }
-            // Claims of one key go together. Nothing overtakes a call that stays.
-            if (!goes || !isForClaims) {
-                taken.addAll(call.keys());
-            }
+            // Later calls for these keys stay behind this one, whether it was moved or not.
+            blocked.addAll(call.keys());
         }
         return entries;
     }
 
-    /** A batch is back from the store: the next calls for its keys may go. */
+    /**
+     * Moves waiting claims into a batch. Claims of one key are sent together.
+     *
+     * @param before the entries that the batch has already
+     */
+    private void moveClaims(List<Call> batch, int before) {
+        Set<ClaimKey> blocked = new HashSet<>(beingSent);
+        int entries = before;
+        for (Iterator<Call> each = waiting.iterator(); each.hasNext() && entries < settings.maxBatch(); ) {
+            Call call = each.next();
+            if (!call.isClaim()) {
+                continue;
+            }
+            if (Collections.disjoint(blocked, call.keys())) {
+                each.remove();
+                batch.add(call);
+                beingSent.addAll(call.keys());
+                entries += call.keys().size();
+            } else {
+                // No later claim overtakes one that stays.
+                blocked.addAll(call.keys());
+            }
+        }
+    }
+
+    /** Ends the sending of a batch, so that the next calls for its keys can be sent. */
     void returned(List<Call> batch) {
         lock.lock();
         try {
             flushing--;
-            batch.forEach(call -> call.keys().forEach(onTheirWay::remove));
+            batch.forEach(call -> call.keys().forEach(beingSent::remove));
         } finally {
             lock.unlock();
         }
     }
 
-    /**
-     * Removes calls that have waited for this long, to be rejected. All others are on their way to the store, or
-     * answered.
-     */
+    /** Removes calls that have waited this long, and returns them to be rejected. Calls that are being sent are not affected. */
     List<Call> removeOlderThan(long nanos) {
         lock.lock();
         try {
@@ -216,19 +250,19 @@ final class CommitQueue {
     /**
      * The store's answer to a call.
      *
-     * @param given the call's outcomes in order, and all ends of its batch
-     * @param askedAt when its batch went to the store, by the clock
+     * @param given the call's own outcomes in order, and the recorded resolutions of the whole batch
+     * @param askedAt when the batch was sent, by the clock
      */
     record Answer(ClaimBatch.Result given, long askedAt) {}
 
     /**
      * A call, and its one future.
      *
-     * @param asked ends, or claims
-     * @param keys of these
-     * @param isAwaited whether its caller, or what follows it, waits for the answer
-     * @param since when it was made, by the clock
-     * @param answer is given by the thread that took the call out of the queue
+     * @param asked either resolutions or claims
+     * @param keys their keys
+     * @param isAwaited whether a caller, or the next message of a group, waits for the answer
+     * @param since when the call was made, by the clock
+     * @param answer completed by the thread that took the call out of the queue
      */
     record Call(
             ClaimBatch asked, List<ClaimKey> keys, boolean isAwaited, long since, CompletableFuture<Answer> answer) {
@@ -248,7 +282,7 @@ final class CommitQueue {
             return asked.resolutions().isEmpty();
         }
 
-        /** Returns the characters that its batch carries beyond the usual few. */
+        /** Returns the characters of its results. */
         private int weight() {
             int weight = 0;
             for (ClaimResolution resolution : asked.resolutions()) {

@@ -98,7 +98,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         return call.answer();
     }
 
-    /** @param batch the store's answer to all ends of a batch, of which these are a part */
+    /** @param batch the store's answer to the whole batch, including other callers' resolutions */
     private static Set<ClaimId> recorded(List<? extends ClaimResolution> resolutions, ClaimBatch.Result batch) {
         Set<ClaimId> recorded = new HashSet<>();
         Set<ClaimId> unanswered = new HashSet<>();
