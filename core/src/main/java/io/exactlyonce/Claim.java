@@ -78,10 +78,10 @@ public interface Claim {
      *
      * @throws ClaimLostException if the claim no longer holds its key; the transaction must be rolled back, as Spring
      *     does for this exception
-     * @throws IllegalStateException if there is no such transaction
+     * @throws IllegalStateException if there is no such transaction, or if the listener only observes
      * @throws ClaimStoreException if the database does not answer; the transaction must be rolled back
-     * @throws UnsupportedOperationException at each call, if the store shares no transactions with the application, such as
-     *     DynamoDB; the message has the alternative
+     * @throws UnsupportedOperationException if the claim store shares no transactions with applications, such as
+     *     DynamoDB; the message names the alternatives
      */
     void fence();
 }

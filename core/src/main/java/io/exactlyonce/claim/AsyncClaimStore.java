@@ -8,6 +8,9 @@ import java.util.concurrent.CompletableFuture;
  * Claims keys and resolves claims like a {@link ClaimStore}, without blocking the caller. No call throws: its future
  * fails with the store's exception.
  *
+ * <p>Optional: a {@code ClaimStore} that also implements it is called this way. For another store, a few threads call
+ * {@link ClaimStore#apply} with the claims and resolutions of many callers.
+ *
  * <p>A future completes only when no part of its call is on its way to the store, so that the claim cannot overtake a
  * later release of it. It may complete on a thread that all calls share: dependent actions must not block.
  */

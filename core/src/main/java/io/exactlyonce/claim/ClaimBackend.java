@@ -4,7 +4,10 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 
-/** The store of claims, as operators see it: a database, or a table of a service. */
+/**
+ * The store of claims, as operators see it: a database, or a table of a service. Optional: without a bean of this type,
+ * startup does not check the store, and claims have no health.
+ */
 public interface ClaimBackend {
 
     /** Returns server and database, or service and table; no user, no password. */

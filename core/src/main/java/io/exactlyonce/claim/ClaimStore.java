@@ -79,16 +79,10 @@ public interface ClaimStore {
     }
 
     /**
-     * Checks, in the application transaction of the calling thread, that a claim holds its key, and blocks takeovers
-     * until that transaction ends. Renewal and resolution of the claim do not wait.
-     *
-     * @return whether the claim holds its key
-     * @throws IllegalStateException if there is no transaction of the database that stores the claims
-     * @throws UnsupportedOperationException if this store shares no transactions with applications
+     * Returns what a handler can do instead of {@code Claim.fence()}, as the end of a sentence. Only a store that is not a
+     * {@link FencingClaimStore} needs it.
      */
-    default boolean fence(ClaimId claim) {
-        throw new UnsupportedOperationException(
-                "%s shares no transactions with the application, so it cannot fence them"
-                        .formatted(getClass().getName()));
+    default String insteadOfFence() {
+        return "give Claim.fencingToken() to a system that refuses stale writers";
     }
 }

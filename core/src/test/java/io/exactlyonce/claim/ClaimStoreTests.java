@@ -3,7 +3,6 @@ package io.exactlyonce.claim;
 import static io.exactlyonce.claim.Claims.newKey;
 import static io.exactlyonce.claim.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.visibility.ScriptedStore;
 import java.util.List;
@@ -48,14 +47,5 @@ class ClaimStoreTests {
         assertThat(result.recorded()).containsExactly(failed);
         assertThat(result.unanswered()).containsExactly(claim);
         assertThat(result.claimed()).hasSize(1);
-    }
-
-    @Test
-    void storeThatSharesNoTransactionsSaysSo() {
-        ClaimStore plain = new GatedStore();
-
-        assertThatThrownBy(() -> plain.fence(claim))
-                .isInstanceOf(UnsupportedOperationException.class)
-                .hasMessageContaining("GatedStore shares no transactions");
     }
 }

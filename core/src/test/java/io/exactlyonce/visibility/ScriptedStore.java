@@ -5,7 +5,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
-import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.FencingClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import java.util.ArrayDeque;
@@ -24,7 +24,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A store that records calls, and answers as it is told to: every request is granted by default. */
-public final class ScriptedStore implements ClaimStore {
+public final class ScriptedStore implements FencingClaimStore {
 
     private final List<ClaimRequest> claims = new ArrayList<>();
     private final List<List<LeaseRenewal>> renewals = new ArrayList<>();

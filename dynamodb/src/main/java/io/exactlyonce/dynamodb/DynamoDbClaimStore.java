@@ -146,16 +146,9 @@ public final class DynamoDbClaimStore implements ClaimStore {
         }
     }
 
-    /**
-     * Always throws, because DynamoDB has no open transactions.
-     *
-     * @throws UnsupportedOperationException always; its message names the alternative
-     */
     @Override
-    public boolean fence(ClaimId claim) {
-        throw new UnsupportedOperationException(
-                "Claims are in DynamoDB, which shares no open transactions with applications, so"
-                        + " fence() cannot work: put the item of DynamoDbCompletion.of(claim) into the handler's own transactWriteItems,"
-                        + " or give Claim.fencingToken() to a system that refuses stale writers");
+    public String insteadOfFence() {
+        return "put the item of DynamoDbCompletion.of(claim) into the handler's own transactWriteItems, or give"
+                + " Claim.fencingToken() to a system that refuses stale writers";
     }
 }

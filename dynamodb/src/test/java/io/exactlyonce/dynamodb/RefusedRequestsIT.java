@@ -21,6 +21,7 @@ import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
+import io.exactlyonce.claim.FencingClaimStore;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.testing.ScriptedDynamoDb;
 import io.exactlyonce.dynamodb.testing.StoreOnTable;
@@ -309,9 +310,8 @@ class RefusedRequestsIT {
 
     @Test
     void fencingIsRefusedWithWhatToUseInstead() {
-        assertThatThrownBy(() -> store.fence(request().id()))
-                .isInstanceOf(UnsupportedOperationException.class)
-                .hasMessageContaining("DynamoDbCompletion.of(claim)");
+        assertThat(store).isNotInstanceOf(FencingClaimStore.class);
+        assertThat(store.insteadOfFence()).contains("DynamoDbCompletion.of(claim)");
     }
 
     private static List<ClaimResolution> completions(List<ClaimRequest> requests) {

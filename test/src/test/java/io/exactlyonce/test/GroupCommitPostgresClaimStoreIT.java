@@ -54,11 +54,6 @@ class GroupCommitPostgresClaimStoreIT extends ClaimStoreContract {
             return store.peek(keys);
         }
 
-        @Override
-        public boolean fence(ClaimId claim) {
-            return store.fence(claim);
-        }
-
         private static <T> T answer(CompletableFuture<T> call) {
             try {
                 return call.join();

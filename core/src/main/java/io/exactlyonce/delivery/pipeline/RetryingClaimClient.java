@@ -13,6 +13,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
+import io.exactlyonce.claim.FencingClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.time.EngineScheduler;
@@ -242,9 +243,18 @@ public final class RetryingClaimClient {
         return store.peek(keys);
     }
 
-    /** Binds the caller's transaction to a claim. It is tried once, because a failure ends that transaction. */
+    /**
+     * Binds the caller's transaction to a claim. It is tried once, because a failure ends that transaction.
+     *
+     * @throws UnsupportedOperationException if the store shares no transactions with applications
+     */
     public boolean fence(ClaimId claim) {
-        return store.fence(claim);
+        if (store instanceof FencingClaimStore fencing) {
+            return fencing.fence(claim);
+        }
+        throw new UnsupportedOperationException(
+                "Claims are kept by %s, which shares no transactions with applications, so fence() cannot work: %s"
+                        .formatted(store.getClass().getSimpleName(), store.insteadOfFence()));
     }
 
     /** Returns why a call failed, in one line. */

@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
@@ -9,6 +10,9 @@ import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreBusyException;
+import io.exactlyonce.claim.Claims;
+import io.exactlyonce.claim.ExecutorClaimStore;
+import io.exactlyonce.claim.GatedStore;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.InDoubtSettings;
@@ -146,6 +150,18 @@ class RetryingClaimClientTests {
         claim(answering(failure), 1);
 
         assertThat(answers).containsExactly("answered", "given up");
+    }
+
+    @Test
+    void storeThatSharesNoTransactionsCannotFence() {
+        GatedStore plain = new GatedStore();
+        RetryingClaimClient client =
+                new RetryingClaimClient(plain, new ExecutorClaimStore(plain, Runnable::run, outage.clock), outage.timer);
+
+        assertThatThrownBy(() -> client.fence(Claims.request(Claims.newKey()).id()))
+                .isInstanceOf(UnsupportedOperationException.class)
+                .hasMessageContaining("Claims are kept by GatedStore, which shares no transactions")
+                .hasMessageContaining("give Claim.fencingToken() to a system that refuses stale writers");
     }
 
     /** A store whose claims fail, by futures without a wrapper, before one is answered. */

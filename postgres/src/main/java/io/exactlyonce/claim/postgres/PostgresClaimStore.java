@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimResolution.Parked;
 import io.exactlyonce.claim.ClaimResolution.Released;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
+import io.exactlyonce.claim.FencingClaimStore;
 import io.exactlyonce.claim.KeySnapshot;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.KeyStatus;
@@ -43,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Not guaranteed: anything across a failover that loses commits (an asynchronous replica), or when the database's
  * clock is set back. A batch with one entry that PostgreSQL cannot store (NUL in a text) fails as a whole.
  */
-public final class PostgresClaimStore implements ClaimStore {
+public final class PostgresClaimStore implements FencingClaimStore {
 
     /** Contention costs two; each further round takes one more writer in between, or a row that stays locked. */
     private static final int ROUNDS = 3;
