@@ -1,7 +1,6 @@
 package io.exactlyonce.claim;
 
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -39,7 +38,7 @@ public interface AsyncClaimStore {
      * @param resolutions at least one, and one per claim
      * @param isAwaited whether a caller, or the next message of a group, waits for the answer; other resolutions may be
      *     delayed for a moment to share a transaction
-     * @return the claims whose resolution is recorded
+     * @return the claims whose resolution is recorded, and those without an answer
      */
-    CompletableFuture<Set<ClaimId>> resolveAsync(List<? extends ClaimResolution> resolutions, boolean isAwaited);
+    CompletableFuture<ClaimAnswers> resolveAsync(List<? extends ClaimResolution> resolutions, boolean isAwaited);
 }

@@ -13,7 +13,8 @@ import java.util.Set;
  * changes nothing; fencing tokens only increase.
  *
  * <p>If a method throws, each write may or may not have happened, and the call can be repeated with the same arguments.
- * Only {@link ClaimsPartlyAnsweredException} says which entries succeeded.
+ * If only some renewals or resolutions got no answer, the method returns the others, and names these in
+ * {@link ClaimAnswers#unanswered()}. Claims have no partial answer: each request has an outcome, or the call throws.
  */
 public interface ClaimStore {
 
@@ -34,20 +35,20 @@ public interface ClaimStore {
     /**
      * Extends leases, also expired ones, unless another claim has taken the key over.
      *
-     * @return the claims that are held; missing ones are lost
+     * @return the claims that are held, and those without an answer; all others are lost
      */
-    Set<ClaimId> renew(List<LeaseRenewal> renewals);
+    ClaimAnswers renew(List<LeaseRenewal> renewals);
 
     /**
      * Resolves claims, also after their leases have expired, unless another claim has taken the key over. The key of a
      * released claim can be acquired at once. A completed claim can be completed again: its first result stays.
      *
      * @param resolutions at least one, and one per claim
-     * @return the claims whose resolution is recorded, a completion also by an earlier call; missing ones were no
-     *     longer held
+     * @return the claims whose resolution is recorded, a completion also by an earlier call, and those without an answer; all
+     *     others were no longer held
      * @throws IllegalArgumentException if a result cannot be stored; the call can be repeated without it
      */
-    Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions);
+    ClaimAnswers resolve(List<? extends ClaimResolution> resolutions);
 
     /**
      * Returns the states of keys, without claiming any. They are as current as the claims, never a replica's older
@@ -66,16 +67,10 @@ public interface ClaimStore {
      * @throws IllegalArgumentException if one of the entries can never be stored
      */
     default ClaimBatch.Result apply(ClaimBatch batch) {
-        Set<ClaimId> recorded = Set.of();
-        Set<ClaimId> unanswered = Set.of();
-        try {
-            recorded = batch.resolutions().isEmpty() ? Set.of() : resolve(batch.resolutions());
-        } catch (ClaimsPartlyAnsweredException some) {
-            recorded = some.granted();
-            unanswered = some.unanswered();
-        }
+        ClaimAnswers resolved =
+                batch.resolutions().isEmpty() ? new ClaimAnswers(Set.of()) : resolve(batch.resolutions());
         List<ClaimOutcome> claimed = batch.claims().isEmpty() ? List.of() : claim(batch.claims());
-        return new ClaimBatch.Result(recorded, claimed, unanswered);
+        return new ClaimBatch.Result(resolved, claimed);
     }
 
     /**

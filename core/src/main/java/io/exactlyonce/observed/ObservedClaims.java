@@ -1,7 +1,7 @@
 package io.exactlyonce.observed;
 
 import io.exactlyonce.boundary.Boundary;
-import io.exactlyonce.claim.ClaimBatch;
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
@@ -212,14 +212,14 @@ public final class ObservedClaims implements AutoCloseable {
     /** A claim that is no longer held was taken over while its handler ran. */
     private void end(List<ObservedRun> ended) {
         List<ObservedRun> open = ended.stream().filter(run -> run.claim != null).toList();
-        ClaimBatch.Result ends = open.isEmpty()
+        ClaimAnswers ends = open.isEmpty()
                 ? null
-                : ask(() -> store.apply(new ClaimBatch(
-                        open.stream().map(ObservedRun::resolution).toList(), List.of())));
+                : ask(() ->
+                        store.resolve(open.stream().map(ObservedRun::resolution).toList()));
         for (ObservedRun run : open) {
             if (ends == null || ends.unanswered().contains(run.claim)) {
                 notObserved(run.queue, NotObserved.OUTCOME, null);
-            } else if (run.isHeld && !ends.recorded().contains(run.claim) && !run.isTakenOverHere) {
+            } else if (run.isHeld && !ends.granted().contains(run.claim) && !run.isTakenOverHere) {
                 observed(run, ObservedOutcome.OVERLAP);
             }
         }

@@ -4,9 +4,9 @@ import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.PrintableException;
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.renewal.RenewalEvent.Result;
 import io.exactlyonce.time.EngineScheduler;
@@ -267,32 +267,35 @@ public final class Renewer {
             return;
         }
         long askedAt = now();
-        Set<ClaimId> held = Set.of();
-        Set<ClaimId> unanswered = Set.of();
-        RuntimeException failure = null;
+        ClaimAnswers answers;
         try {
-            held = store.renew(due.stream()
+            answers = store.renew(due.stream()
                     .map(lease -> new LeaseRenewal(lease.claim, lease.length))
                     .toList());
-        } catch (ClaimsPartlyAnsweredException some) {
-            held = some.granted();
-            unanswered = some.unanswered();
-            failure = some;
         } catch (RuntimeException none) {
-            unanswered = due.stream().map(lease -> lease.claim).collect(Collectors.toSet());
-            failure = none;
+            answers = new ClaimAnswers(
+                    Set.of(), due.stream().map(lease -> lease.claim).collect(Collectors.toSet()), none);
         }
-        if (failure != null) {
+        tell(answers);
+        for (Lease lease : due) {
+            Result answer = answers.granted().contains(lease.claim) ? Result.SUCCEEDED : Result.LOST;
+            lease.answered(answers.unanswered().contains(lease.claim) ? Result.FAILED : answer, askedAt);
+        }
+    }
+
+    private void tell(ClaimAnswers answers) {
+        boolean isFailed = !answers.unanswered().isEmpty();
+        if (isFailed) {
+            RuntimeException failure = answers.failure();
+            String why = failure == null
+                    ? answers.reason()
+                    : Causes.root(failure).toString();
             log.warn(
                     "Renewing {} leases failed; renewals are retried until they expire: {}",
-                    unanswered.size(),
-                    OneLine.of(Causes.root(failure).toString(), LONGEST_REASON),
-                    isTold ? null : PrintableException.of(failure));
+                    answers.unanswered().size(),
+                    OneLine.of(why, LONGEST_REASON),
+                    isTold || failure == null ? null : PrintableException.of(failure));
         }
-        isTold = failure != null;
-        for (Lease lease : due) {
-            Result answer = held.contains(lease.claim) ? Result.SUCCEEDED : Result.LOST;
-            lease.answered(unanswered.contains(lease.claim) ? Result.FAILED : answer, askedAt);
-        }
+        isTold = isFailed;
     }
 }

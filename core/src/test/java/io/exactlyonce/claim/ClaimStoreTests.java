@@ -30,22 +30,21 @@ class ClaimStoreTests {
         assertThat(store.releases()).containsExactly(release);
         assertThat(store.parkings()).containsExactly(parking);
         assertThat(store.claims()).containsExactly(request);
-        assertThat(result.recorded()).containsExactlyInAnyOrder(claim, failed, doubtful);
+        assertThat(result.resolved().granted()).containsExactlyInAnyOrder(claim, failed, doubtful);
         assertThat(result.claimed()).hasSize(1);
     }
 
     @Test
     void endsThatAreAnsweredInPartKeepNoClaimOfTheirBatchFromBeingAsked() {
-        store.onComplete(asked -> {
-            throw new ClaimsPartlyAnsweredException("locked", Set.of(claim), Set.of(failed), null);
-        });
+        store.onComplete(asked -> Set.of(failed));
+        store.lock(claim);
         List<ClaimResolution> completions =
                 List.of(new ClaimResolution.Completed(claim, "1"), new ClaimResolution.Completed(failed, "2"));
 
         ClaimBatch.Result result = store.apply(new ClaimBatch(completions, List.of(request(newKey()))));
 
-        assertThat(result.recorded()).containsExactly(failed);
-        assertThat(result.unanswered()).containsExactly(claim);
+        assertThat(result.resolved().granted()).containsExactly(failed);
+        assertThat(result.resolved().unanswered()).containsExactly(claim);
         assertThat(result.claimed()).hasSize(1);
     }
 }

@@ -23,6 +23,7 @@ public final class Claims {
 
     public static boolean release(ClaimStore store, ClaimRequest request) {
         return store.resolve(List.of(new ClaimResolution.Released(request.id(), "failed", false)))
+                .granted()
                 .contains(request.id());
     }
 }

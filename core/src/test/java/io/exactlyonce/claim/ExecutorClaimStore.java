@@ -2,7 +2,6 @@ package io.exactlyonce.claim;
 
 import io.exactlyonce.time.NanoClock;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
@@ -31,7 +30,7 @@ public record ExecutorClaimStore(ClaimStore store, Executor executor, NanoClock 
     }
 
     @Override
-    public CompletableFuture<Set<ClaimId>> resolveAsync(
+    public CompletableFuture<ClaimAnswers> resolveAsync(
             List<? extends ClaimResolution> resolutions, boolean isAwaited) {
         awaited.add(isAwaited);
         return ask(() -> store.resolve(resolutions));

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -67,9 +66,9 @@ public final class GatedStore implements ClaimStore {
         entries.addAll(batch.claims());
         pass(entries);
         return new ClaimBatch.Result(
-                batch.resolutions().stream().map(ClaimResolution::claim).collect(Collectors.toSet()),
-                batch.claims().stream().map(GatedStore::outcome).toList(),
-                Set.of());
+                new ClaimAnswers(
+                        batch.resolutions().stream().map(ClaimResolution::claim).collect(Collectors.toSet())),
+                batch.claims().stream().map(GatedStore::outcome).toList());
     }
 
     /** Each key's own outcome, so that a test sees whose answer a caller got. */
@@ -117,12 +116,12 @@ public final class GatedStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+    public ClaimAnswers resolve(List<? extends ClaimResolution> resolutions) {
         throw new AssertionError("ends come in batches");
     }
 
     @Override
-    public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+    public ClaimAnswers renew(List<LeaseRenewal> renewals) {
         throw new AssertionError("renewals do not come here");
     }
 

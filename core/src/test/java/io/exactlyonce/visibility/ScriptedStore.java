@@ -1,5 +1,6 @@
 package io.exactlyonce.visibility;
 
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -35,6 +36,7 @@ public final class ScriptedStore implements FencingClaimStore {
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> renewalAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> completionAnswers = new ArrayDeque<>();
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> releaseAnswers = new ArrayDeque<>();
+    private Set<ClaimId> unanswered = Set.of();
     private boolean claimsFail;
     private volatile Predicate<ClaimId> fence = claim -> true;
     private final Deque<Function<Set<ClaimId>, Set<ClaimId>>> parkingAnswers = new ArrayDeque<>();
@@ -90,19 +92,25 @@ public final class ScriptedStore implements FencingClaimStore {
     }
 
     @Override
-    public synchronized Set<ClaimId> renew(List<LeaseRenewal> requests) {
+    public synchronized ClaimAnswers renew(List<LeaseRenewal> requests) {
         renewals.add(requests);
-        return answer(renewalAnswers, ids(requests, LeaseRenewal::claim));
+        return answers(answer(renewalAnswers, ids(requests, LeaseRenewal::claim)));
     }
 
     @Override
-    public synchronized Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+    public synchronized ClaimAnswers resolve(List<? extends ClaimResolution> resolutions) {
         List<ClaimResolution.Completed> completed = of(ClaimResolution.Completed.class, resolutions);
         completionCalls += completed.isEmpty() ? 0 : 1;
         Set<ClaimId> recorded = new HashSet<>(end(completed, completions, completionAnswers));
         recorded.addAll(end(of(ClaimResolution.Released.class, resolutions), releases, releaseAnswers));
         recorded.addAll(end(of(ClaimResolution.Parked.class, resolutions), parkings, parkingAnswers));
-        return recorded;
+        return answers(recorded);
+    }
+
+    private ClaimAnswers answers(Set<ClaimId> granted) {
+        Set<ClaimId> locked = unanswered;
+        unanswered = Set.of();
+        return new ClaimAnswers(granted, locked, null);
     }
 
     private static <E extends ClaimResolution> List<E> of(Class<E> kind, List<? extends ClaimResolution> resolutions) {
@@ -199,6 +207,11 @@ public final class ScriptedStore implements FencingClaimStore {
 
     public void onComplete(Function<Set<ClaimId>, Set<ClaimId>> answer) {
         completionAnswers.add(answer);
+    }
+
+    /** In the next answer to renewals or resolutions, which does not grant them, these claims are locked. */
+    public synchronized void lock(ClaimId... claims) {
+        unanswered = Set.of(claims);
     }
 
     public void onFence(Predicate<ClaimId> answer) {

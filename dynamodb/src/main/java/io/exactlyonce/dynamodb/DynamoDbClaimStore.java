@@ -2,14 +2,13 @@ package io.exactlyonce.dynamodb;
 
 import static io.exactlyonce.dynamodb.DynamoDbClaims.await;
 
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimBatch;
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.item.ClaimItem;
@@ -20,7 +19,6 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,19 +55,19 @@ public final class DynamoDbClaimStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+    public ClaimAnswers renew(List<LeaseRenewal> renewals) {
         Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
         renewals.forEach(renewal -> work(works, renewal.claim().key()).renew(renewal));
         table.run(works.values());
-        return KeyWork.granted(works.values());
+        return KeyWork.answers(works.values());
     }
 
     @Override
-    public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+    public ClaimAnswers resolve(List<? extends ClaimResolution> resolutions) {
         Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
         end(works, resolutions);
         table.run(works.values());
-        return KeyWork.granted(works.values());
+        return KeyWork.answers(works.values());
     }
 
     /** Ends and claims share requests. */
@@ -83,11 +81,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
         for (ClaimRequest request : batch.claims()) {
             outcomes.add(work(works, request.key()).outcome());
         }
-        try {
-            return new ClaimBatch.Result(KeyWork.granted(works.values()), outcomes, Set.of());
-        } catch (ClaimsPartlyAnsweredException partly) {
-            return new ClaimBatch.Result(partly.granted(), outcomes, partly.unanswered());
-        }
+        return new ClaimBatch.Result(KeyWork.answers(works.values()), outcomes);
     }
 
     /** Before anything is written: with one end that cannot be, none is, so that all can be repeated without it. */

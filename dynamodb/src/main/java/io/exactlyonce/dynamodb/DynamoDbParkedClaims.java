@@ -145,7 +145,7 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
             for (int from = 0; from < works.size(); from += PartiQl.MOST_STATEMENTS) {
                 table.run(works.subList(from, Math.min(from + PartiQl.MOST_STATEMENTS, works.size())));
             }
-            return KeyWork.granted(works);
+            return KeyWork.answers(works).requireAll();
         });
     }
 }

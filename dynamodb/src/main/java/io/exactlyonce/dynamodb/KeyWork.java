@@ -1,5 +1,6 @@
 package io.exactlyonce.dynamodb;
 
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -7,7 +8,6 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.KeySnapshot;
 import io.exactlyonce.claim.KeySnapshot.Action;
 import io.exactlyonce.claim.KeySnapshot.Decision;
@@ -266,12 +266,11 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the claims whose change has happened; the others are lost.
+     * Returns the claims whose change has happened, and those for which that is not known; the others are lost.
      *
-     * @throws ClaimsPartlyAnsweredException if that is not known of some
-     * @throws RuntimeException if it is not known of any
+     * @throws RuntimeException if it is not known for any claim
      */
-    static Set<ClaimId> granted(Collection<KeyWork> works) {
+    static ClaimAnswers answers(Collection<KeyWork> works) {
         Set<ClaimId> granted = new HashSet<>();
         Set<ClaimId> unanswered = new HashSet<>();
         RuntimeException failure = null;
@@ -282,14 +281,9 @@ final class KeyWork implements Rounds.Work {
             isAnyLost |= work.isAnyLost;
             failure = failure == null ? work.firstFailure : failure;
         }
-        if (unanswered.isEmpty()) {
-            return granted;
-        }
         if (failure != null && granted.isEmpty() && !isAnyLost) {
             throw failure;
         }
-        String why = failure == null ? "a transaction keeps their items locked" : failure.getMessage();
-        String message = "%d claims got no answer: %s".formatted(unanswered.size(), why);
-        throw new ClaimsPartlyAnsweredException(message, unanswered, granted, failure);
+        return new ClaimAnswers(granted, unanswered, failure);
     }
 }

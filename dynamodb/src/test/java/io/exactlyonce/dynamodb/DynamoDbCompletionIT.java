@@ -147,7 +147,8 @@ class DynamoDbCompletionIT {
                 .join());
 
         assertThat(effects()).isZero();
-        assertThat(store.resolve(List.of(new ClaimResolution.Released(first.id(), "failed", false))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Released(first.id(), "failed", false)))
+                        .granted())
                 .hasSize(1);
     }
 
@@ -157,9 +158,11 @@ class DynamoDbCompletionIT {
         transact(handed(first, acquire(store, first)), "1");
         Map<String, AttributeValue> before = TABLE.item(first.key().downstreamKey());
 
-        assertThat(store.renew(List.of(new LeaseRenewal(first.id(), Requests.LEASE))))
+        assertThat(store.renew(List.of(new LeaseRenewal(first.id(), Requests.LEASE)))
+                        .granted())
                 .containsExactly(first.id());
-        assertThat(store.resolve(List.of(new ClaimResolution.Completed(first.id(), "\"by the engine\""))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(first.id(), "\"by the engine\"")))
+                        .granted())
                 .containsExactly(first.id());
 
         assertThat(TABLE.item(first.key().downstreamKey())).isEqualTo(before);
@@ -169,9 +172,11 @@ class DynamoDbCompletionIT {
     void handlerThatFailsAfterItsTransactionCannotGiveTheKeyUp() {
         transact(handed(first, acquire(store, first)), "1");
 
-        assertThat(store.resolve(List.of(new ClaimResolution.Released(first.id(), "failed", true))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Released(first.id(), "failed", true)))
+                        .granted())
                 .isEmpty();
-        assertThat(store.resolve(List.of(new ClaimResolution.Parked(first.id(), "who knows", true))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Parked(first.id(), "who knows", true)))
+                        .granted())
                 .isEmpty();
 
         assertThat(claim(store, request(first.key()))).isEqualTo(new AlreadyCompleted("1"));
@@ -183,9 +188,11 @@ class DynamoDbCompletionIT {
         ClaimRequest other = request(first.key());
         transact(claim, "1");
 
-        assertThat(store.renew(List.of(new LeaseRenewal(other.id(), Requests.LEASE))))
+        assertThat(store.renew(List.of(new LeaseRenewal(other.id(), Requests.LEASE)))
+                        .granted())
                 .isEmpty();
-        assertThat(store.resolve(List.of(new ClaimResolution.Completed(other.id(), "2"))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(other.id(), "2")))
+                        .granted())
                 .isEmpty();
     }
 

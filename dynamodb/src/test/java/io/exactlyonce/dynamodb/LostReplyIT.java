@@ -78,7 +78,8 @@ class LostReplyIT {
         acquire(store, request);
         REPLIES.dropNext();
 
-        assertThat(store.renew(List.of(new LeaseRenewal(request.id(), Requests.LEASE))))
+        assertThat(store.renew(List.of(new LeaseRenewal(request.id(), Requests.LEASE)))
+                        .granted())
                 .containsExactly(request.id());
     }
 
@@ -118,7 +119,7 @@ class LostReplyIT {
     private void assertIsRecorded(ClaimResolution resolution) {
         REPLIES.dropNext();
 
-        assertThat(store.resolve(List.of(resolution))).containsExactly(resolution.claim());
+        assertThat(store.resolve(List.of(resolution)).granted()).containsExactly(resolution.claim());
     }
 
     private ClaimId acquired() {

@@ -66,12 +66,16 @@ class ObservingStoreIT {
         claim(table.store(), holder);
 
         for (int half = 0; half < 6; half++) {
-            assertThat(table.store().renew(List.of(new LeaseRenewal(holder.id(), SHORT))))
+            assertThat(table.store()
+                            .renew(List.of(new LeaseRenewal(holder.id(), SHORT)))
+                            .granted())
                     .hasSize(1);
             assertThat(table.store().peek(Set.of(holder.key()))).containsEntry(holder.key(), KeyState.HELD);
             CLOCK.advance(SHORT.dividedBy(2));
         }
-        assertThat(table.store().resolve(List.of(new ClaimResolution.Released(holder.id(), "failed", false))))
+        assertThat(table.store()
+                        .resolve(List.of(new ClaimResolution.Released(holder.id(), "failed", false)))
+                        .granted())
                 .hasSize(1);
         assertThat(table.store().peek(Set.of(holder.key()))).containsEntry(holder.key(), KeyState.FREE);
     }

@@ -6,9 +6,9 @@ import static io.exactlyonce.dynamodb.Requests.request;
 import static io.exactlyonce.dynamodb.Requests.requests;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -19,9 +19,8 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
-import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.FencingClaimStore;
+import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.dynamodb.testing.ScriptedDynamoDb;
 import io.exactlyonce.dynamodb.testing.StoreOnTable;
@@ -86,12 +85,12 @@ class RefusedRequestsIT {
         store.claim(batch);
         dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.PROVISIONED_THROUGHPUT_EXCEEDED));
 
-        var partly = catchThrowableOfType(ClaimsPartlyAnsweredException.class, () -> store.resolve(completions(batch)));
+        ClaimAnswers partly = store.resolve(completions(batch));
 
         assertThat(partly.unanswered()).containsExactly(batch.get(0).id());
         assertThat(partly.granted())
                 .containsExactlyInAnyOrder(batch.get(1).id(), batch.get(2).id());
-        assertThat(store.resolve(completions(batch))).hasSize(3);
+        assertThat(store.resolve(completions(batch)).granted()).hasSize(3);
     }
 
     @Test
@@ -104,8 +103,8 @@ class RefusedRequestsIT {
         ClaimBatch.Result result = store.apply(
                 new ClaimBatch(completions(batch), List.of(request(batch.get(1).key()))));
 
-        assertThat(result.unanswered()).containsExactly(batch.get(0).id());
-        assertThat(result.recorded()).containsExactly(batch.get(1).id());
+        assertThat(result.resolved().unanswered()).containsExactly(batch.get(0).id());
+        assertThat(result.resolved().granted()).containsExactly(batch.get(1).id());
         assertThat(result.claimed()).containsExactly(new AlreadyCompleted("1"));
         assertThat(claim(store, other)).isInstanceOf(Acquired.class);
     }
@@ -127,10 +126,8 @@ class RefusedRequestsIT {
         ClaimRequest held = request();
         acquire(store, held);
         dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.TRANSACTION_CONFLICT));
-        assertThatThrownBy(() -> store.renew(List.of(new LeaseRenewal(held.id(), Requests.LEASE))))
-                .isInstanceOfSatisfying(
-                        ClaimsPartlyAnsweredException.class,
-                        locked -> assertThat(locked.unanswered()).containsExactly(held.id()));
+        assertThat(store.renew(List.of(new LeaseRenewal(held.id(), Requests.LEASE))))
+                .isEqualTo(new ClaimAnswers(Set.of(), Set.of(held.id()), null));
 
         dynamoDb.refuseStatements(always(BatchStatementErrorCodeEnum.TRANSACTION_CONFLICT));
         assertThat(claim(store, request())).isEqualTo(new HeldElsewhere(Duration.ZERO));
@@ -225,7 +222,8 @@ class RefusedRequestsIT {
                 BatchExecuteStatementRequest.class,
                 () -> dynamoDb.before(
                         BatchExecuteStatementRequest.class,
-                        () -> assertThat(other.renew(List.of(new LeaseRenewal(late.id(), Requests.LEASE))))
+                        () -> assertThat(other.renew(List.of(new LeaseRenewal(late.id(), Requests.LEASE)))
+                                        .granted())
                                 .containsExactly(late.id())));
 
         assertThat(claim(store, cautious)).isInstanceOf(HeldElsewhere.class);
@@ -241,9 +239,9 @@ class RefusedRequestsIT {
     }
 
     private void giveUp(ClaimKey key) {
-        UUID holder =
-                UUID.fromString(table.item(key.downstreamKey()).get("claim_id").s());
-        assertThat(other.resolve(List.of(new ClaimResolution.Released(new ClaimId(key, holder), "failed", false))))
+        UUID holder = UUID.fromString(table.item(key.downstreamKey()).get("claim_id").s());
+        assertThat(other.resolve(List.of(new ClaimResolution.Released(new ClaimId(key, holder), "failed", false)))
+                        .granted())
                 .hasSize(1);
     }
 
@@ -274,15 +272,17 @@ class RefusedRequestsIT {
         String large = "\"" + "x".repeat(DynamoDbClaimStore.LARGEST_RESULT - 1) + "\"";
 
         assertThatThrownBy(() -> store.resolve(List.of(
-                        new ClaimResolution.Released(batch.get(0).id(), "failed", false),
-                        new ClaimResolution.Completed(batch.get(1).id(), large))))
+                                new ClaimResolution.Released(batch.get(0).id(), "failed", false),
+                                new ClaimResolution.Completed(batch.get(1).id(), large)))
+                        .granted())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("389121 bytes")
                 .hasMessageContaining("exactly-once.claim.max-result-size");
 
         assertThat(store.renew(batch.stream()
-                        .map(request -> new LeaseRenewal(request.id(), Requests.LEASE))
-                        .toList()))
+                                .map(request -> new LeaseRenewal(request.id(), Requests.LEASE))
+                                .toList())
+                        .granted())
                 .hasSize(2);
     }
 
@@ -292,7 +292,8 @@ class RefusedRequestsIT {
         acquire(store, request);
         String largest = "\"" + "x".repeat(DynamoDbClaimStore.LARGEST_RESULT - 2) + "\"";
 
-        assertThat(store.resolve(List.of(new ClaimResolution.Completed(request.id(), largest))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(request.id(), largest)))
+                        .granted())
                 .hasSize(1);
 
         assertThat(claim(store, request(request.key()))).isEqualTo(new AlreadyCompleted(largest));

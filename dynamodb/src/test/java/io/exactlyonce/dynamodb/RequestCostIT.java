@@ -66,8 +66,9 @@ class RequestCostIT {
         List<ClaimRequest> held = requests(MESSAGES);
         store.claim(held);
         count(() -> store.renew(held.stream()
-                .map(request -> new LeaseRenewal(request.id(), Requests.LEASE))
-                .toList()));
+                        .map(request -> new LeaseRenewal(request.id(), Requests.LEASE))
+                        .toList())
+                .granted());
 
         assertThat(requests).isEqualTo(MESSAGES / 25);
         assertThat(writes).isEqualTo(MESSAGES);
@@ -82,7 +83,7 @@ class RequestCostIT {
                 .toList();
 
         count(() -> assertThat(store.apply(new ClaimBatch(resolutions, requests(15))))
-                .satisfies(result -> assertThat(result.recorded()).hasSize(10))
+                .satisfies(result -> assertThat(result.resolved().granted()).hasSize(10))
                 .satisfies(result -> assertThat(result.claimed()).hasSize(15).hasOnlyElementsOfType(Acquired.class)));
 
         assertThat(requests).isEqualTo(1);

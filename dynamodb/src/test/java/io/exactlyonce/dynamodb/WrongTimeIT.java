@@ -50,7 +50,8 @@ class WrongTimeIT {
         acquire(store, request);
         dynamoDb.before(BatchExecuteStatementRequest.class, this::anHourIsMissing);
 
-        assertThat(store.renew(List.of(new LeaseRenewal(request.id(), Requests.LEASE))))
+        assertThat(store.renew(List.of(new LeaseRenewal(request.id(), Requests.LEASE)))
+                        .granted())
                 .containsExactly(request.id());
 
         assertThat(table.item(request.key().downstreamKey()))

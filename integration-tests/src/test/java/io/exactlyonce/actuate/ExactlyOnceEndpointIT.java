@@ -188,7 +188,8 @@ class ExactlyOnceEndpointIT {
         ClaimRequest request = new ClaimRequest(
                 new ClaimId(key, UUID.randomUUID()), "worker", Duration.ofSeconds(30), ClaimRequest.InDoubt.PARK, null);
         assertThat(store.claim(List.of(request))).first().isInstanceOf(ClaimOutcome.Acquired.class);
-        assertThat(store.resolve(List.of(new ClaimResolution.Parked(request.id(), "card expired", true))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Parked(request.id(), "card expired", true)))
+                        .granted())
                 .hasSize(1);
         return request.id();
     }

@@ -126,7 +126,8 @@ class SecondPaymentIT {
         ClaimOutcome outcome = store.claim(List.of(request)).get(0);
         if (outcome instanceof Acquired) {
             charges++;
-            assertThat(store.resolve(List.of(new ClaimResolution.Completed(request.id(), "\"charged\""))))
+            assertThat(store.resolve(List.of(new ClaimResolution.Completed(request.id(), "\"charged\"")))
+                            .granted())
                     .extracting(ClaimId::key)
                     .containsExactly(payment);
         }

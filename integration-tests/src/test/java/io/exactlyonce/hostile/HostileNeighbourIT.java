@@ -194,7 +194,8 @@ class HostileNeighbourIT {
             assertThat(store.claim(List.of(again(other.key())))).containsExactly(new AlreadyCompleted("1"));
         }
         assertThat(store.claim(List.of(first))).hasOnlyElementsOfType(Acquired.class);
-        assertThat(store.renew(List.of(new LeaseRenewal(first.id(), Duration.ofMinutes(1)))))
+        assertThat(store.renew(List.of(new LeaseRenewal(first.id(), Duration.ofMinutes(1))))
+                        .granted())
                 .containsExactly(first.id());
         assertThat(store.peek(List.of(key)).get(key).status()).isEqualTo(KeyState.Status.HELD);
         fence(store, first.id());

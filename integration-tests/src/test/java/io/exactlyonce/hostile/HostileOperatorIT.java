@@ -126,7 +126,8 @@ class HostileOperatorIT {
         ClaimId id = new ClaimId(new ClaimKey("orders", key), UUID.randomUUID());
         var request = new ClaimRequest(id, "worker", Duration.ofSeconds(30), ClaimRequest.InDoubt.PARK, null);
         assertThat(store.claim(List.of(request))).first().isInstanceOf(ClaimOutcome.Acquired.class);
-        assertThat(store.resolve(List.of(new ClaimResolution.Parked(id, "card expired", true))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Parked(id, "card expired", true)))
+                        .granted())
                 .hasSize(1);
         return id.value();
     }

@@ -2,6 +2,7 @@ package io.exactlyonce.test;
 
 import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -18,7 +19,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -79,7 +79,7 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     }
 
     @Override
-    public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+    public ClaimAnswers renew(List<LeaseRenewal> renewals) {
         return change(
                 renewals,
                 LeaseRenewal::claim,
@@ -87,7 +87,7 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     }
 
     @Override
-    public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+    public ClaimAnswers resolve(List<? extends ClaimResolution> resolutions) {
         return change(resolutions, ClaimResolution::claim, this::ended);
     }
 
@@ -140,13 +140,13 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
     }
 
     /** Returns the claims whose record allows the change and was changed. */
-    private <T> Set<ClaimId> change(
+    private <T> ClaimAnswers change(
             Collection<? extends T> changes,
             Function<T, ClaimId> claim,
             BiFunction<ClaimRecord, T, Optional<ClaimRecord>> operation) {
-        return changes.stream()
+        return new ClaimAnswers(changes.stream()
                 .filter(change -> records.change(claim.apply(change), record -> operation.apply(record, change)))
                 .map(claim)
-                .collect(Collectors.toSet());
+                .collect(Collectors.toSet()));
     }
 }

@@ -1,6 +1,7 @@
 package io.exactlyonce.test;
 
 import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -17,7 +18,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterAll;
@@ -40,12 +40,12 @@ class GroupCommitPostgresClaimStoreIT extends ClaimStoreContract {
         }
 
         @Override
-        public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+        public ClaimAnswers resolve(List<? extends ClaimResolution> resolutions) {
             return answer(front.resolveAsync(resolutions, true));
         }
 
         @Override
-        public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+        public ClaimAnswers renew(List<LeaseRenewal> renewals) {
             return store.renew(renewals);
         }
 

@@ -69,7 +69,8 @@ class InMemoryClaimStoreTests extends ClaimStoreContract {
     void completionOfAKeyThatWasNeverClaimedIsLost() {
         ClaimId unknown = request(new ClaimKey("orders", "A-1")).id();
 
-        assertThat(store.resolve(List.of(new ClaimResolution.Completed(unknown, "1"))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(unknown, "1")))
+                        .granted())
                 .isEmpty();
     }
 

@@ -123,7 +123,7 @@ public final class StatementCostScenario implements Scenario {
             long startNanos = System.nanoTime();
             long pairs = ClaimThreads.claimAndComplete(
                     store::claim,
-                    store::resolve,
+                    resolutions -> store.resolve(resolutions).granted(),
                     keys,
                     startNanos + turn.length().toNanos());
             double perSecond = pairs * 1e9 / (System.nanoTime() - startNanos);

@@ -2,6 +2,7 @@ package io.exactlyonce.claim.groupcommit;
 
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -10,7 +11,6 @@ import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.groupcommit.CommitQueue.Answer;
 import io.exactlyonce.claim.groupcommit.CommitQueue.Call;
 import io.exactlyonce.time.EngineScheduler;
@@ -80,10 +80,10 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     @Override
-    public CompletableFuture<Set<ClaimId>> resolveAsync(
+    public CompletableFuture<ClaimAnswers> resolveAsync(
             List<? extends ClaimResolution> resolutions, boolean isAwaited) {
         return ask(new ClaimBatch(List.copyOf(resolutions), List.of()), isAwaited)
-                .thenApply(answer -> recorded(resolutions, answer.given()));
+                .thenApply(answer -> own(resolutions, answer.given().resolved()));
     }
 
     private CompletableFuture<Answer> ask(ClaimBatch asked, boolean isAwaited) {
@@ -99,17 +99,17 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
     }
 
     /** @param batch the store's answer to the whole batch, including other callers' resolutions */
-    private static Set<ClaimId> recorded(List<? extends ClaimResolution> resolutions, ClaimBatch.Result batch) {
+    private static ClaimAnswers own(List<? extends ClaimResolution> resolutions, ClaimAnswers batch) {
         Set<ClaimId> recorded = new HashSet<>();
-        Set<ClaimId> unanswered = new HashSet<>();
+        Set<ClaimId> unanswered = batch.unanswered().isEmpty() ? Set.of() : new HashSet<>();
         for (ClaimResolution resolution : resolutions) {
             if (batch.unanswered().contains(resolution.claim())) {
                 unanswered.add(resolution.claim());
-            } else if (batch.recorded().contains(resolution.claim())) {
+            } else if (batch.granted().contains(resolution.claim())) {
                 recorded.add(resolution.claim());
             }
         }
-        return ClaimsPartlyAnsweredException.requireAll(unanswered, recorded);
+        return new ClaimAnswers(recorded, unanswered, unanswered.isEmpty() ? null : batch.failure());
     }
 
     /** A crash ends no flusher. */
@@ -167,9 +167,8 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
             int from = answered;
             answered += call.asked().claims().size();
             List<ClaimOutcome> claimed = result.claimed().subList(from, answered);
-            answers.add(() -> call.answer()
-                    .complete(new Answer(
-                            new ClaimBatch.Result(result.recorded(), claimed, result.unanswered()), askedAt)));
+            answers.add(() ->
+                    call.answer().complete(new Answer(new ClaimBatch.Result(result.resolved(), claimed), askedAt)));
         }
     }
 

@@ -6,6 +6,7 @@ import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.AsyncClaimStore.Claimed;
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -13,6 +14,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ClaimStoreBusyException;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.FencingClaimStore;
 import io.exactlyonce.claim.KeyState;
 import io.exactlyonce.delivery.Delivery;
@@ -96,6 +98,7 @@ public final class RetryingClaimClient {
                         "Claiming",
                         keys(requests, ClaimRequest::key),
                         () -> async.claimAsync(requests),
+                        Function.<Claimed>identity(),
                         condition,
                         failure -> releaseUnanswered(requests, failure))
                 .begin();
@@ -128,6 +131,7 @@ public final class RetryingClaimClient {
                         "Recording the outcome of",
                         keys,
                         () -> async.resolveAsync(resolutions, isAwaited),
+                        ClaimAnswers::requireAll,
                         condition,
                         failure -> {})
                 .begin();
@@ -281,11 +285,12 @@ public final class RetryingClaimClient {
     }
 
     /** One call, with its repeats. */
-    private final class Call<T> {
+    private final class Call<A, T> {
 
         private final String what;
         private final Object keys;
-        private final Supplier<CompletableFuture<T>> call;
+        private final Supplier<CompletableFuture<A>> call;
+        private final Function<A, T> reading;
         private final RetryCondition condition;
         private final Consumer<Throwable> givenUp;
         private final CompletableFuture<T> answer = new CompletableFuture<>();
@@ -294,16 +299,21 @@ public final class RetryingClaimClient {
         private int failures;
         private boolean isEnded;
 
-        /** @param givenUp is run with the reason before the answer fails */
+        /**
+         * @param reading of an answer; throws if it is not complete, and the call is to be repeated
+         * @param givenUp is run with the reason before the answer fails
+         */
         Call(
                 String what,
                 Object keys,
-                Supplier<CompletableFuture<T>> call,
+                Supplier<CompletableFuture<A>> call,
+                Function<A, T> reading,
                 RetryCondition condition,
                 Consumer<Throwable> givenUp) {
             this.what = what;
             this.keys = keys;
             this.call = call;
+            this.reading = reading;
             this.condition = condition;
             this.givenUp = givenUp;
         }
@@ -319,13 +329,24 @@ public final class RetryingClaimClient {
                     call.get(),
                     (given, failed) -> {
                         if (failed == null) {
-                            end();
-                            answer.complete(given);
+                            read(given);
                         } else {
                             failed(failed);
                         }
                     },
                     this::giveUp);
+        }
+
+        private void read(A given) {
+            T read;
+            try {
+                read = reading.apply(given);
+            } catch (ClaimStoreUnavailableException incomplete) {
+                failed(incomplete);
+                return;
+            }
+            end();
+            answer.complete(read);
         }
 
         private void failed(Throwable failed) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
@@ -20,7 +21,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.stream.Stream;
@@ -155,8 +155,8 @@ class RetryingClaimClientTests {
     @Test
     void storeThatSharesNoTransactionsCannotFence() {
         GatedStore plain = new GatedStore();
-        RetryingClaimClient client =
-                new RetryingClaimClient(plain, new ExecutorClaimStore(plain, Runnable::run, outage.clock), outage.timer);
+        RetryingClaimClient client = new RetryingClaimClient(
+                plain, new ExecutorClaimStore(plain, Runnable::run, outage.clock), outage.timer);
 
         assertThatThrownBy(() -> client.fence(Claims.request(Claims.newKey()).id()))
                 .isInstanceOf(UnsupportedOperationException.class)
@@ -178,7 +178,7 @@ class RetryingClaimClientTests {
             }
 
             @Override
-            public CompletableFuture<Set<ClaimId>> resolveAsync(
+            public CompletableFuture<ClaimAnswers> resolveAsync(
                     List<? extends ClaimResolution> resolutions, boolean isAwaited) {
                 return CompletableFuture.completedFuture(outage.store.resolve(resolutions));
             }

@@ -1,6 +1,6 @@
 package io.exactlyonce.test.interleaving;
 
-import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
@@ -15,7 +15,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -68,12 +67,12 @@ class DynamoDbClaimStorePropertyIT {
         }
 
         @Override
-        public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+        public ClaimAnswers renew(List<LeaseRenewal> renewals) {
             return store.renew(renewals);
         }
 
         @Override
-        public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+        public ClaimAnswers resolve(List<? extends ClaimResolution> resolutions) {
             return store.resolve(resolutions);
         }
 

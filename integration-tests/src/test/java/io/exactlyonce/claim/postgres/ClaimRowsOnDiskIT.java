@@ -98,14 +98,16 @@ class ClaimRowsOnDiskIT {
         store.claim(List.of(good, bad));
 
         assertThatThrownBy(() -> store.resolve(List.of(
-                        new ClaimResolution.Completed(good.id(), "1"),
-                        new ClaimResolution.Completed(bad.id(), "a\0b"))))
+                                new ClaimResolution.Completed(good.id(), "1"),
+                                new ClaimResolution.Completed(bad.id(), "a\0b")))
+                        .granted())
                 .isInstanceOf(IllegalArgumentException.class)
                 .satisfies(failure -> assertThat(ExceptionUtils.readStackTrace(failure))
                         .doesNotContain(good.key().key(), bad.key().key()));
 
         assertThat(DATABASE.row(good.key()).get("status")).isEqualTo("HELD");
-        assertThat(store.resolve(List.of(new ClaimResolution.Completed(good.id(), "1"))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(good.id(), "1")))
+                        .granted())
                 .containsExactly(good.id());
     }
 }

@@ -55,13 +55,16 @@ class FailoverIT {
         failover.happens();
         assertThat(store.claim(List.of(completed, released))).hasOnlyElementsOfType(Acquired.class);
         failover.happens();
-        assertThat(store.renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
+        assertThat(store.renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2))))
+                        .granted())
                 .containsExactly(completed.id());
         failover.happens();
-        assertThat(store.resolve(List.of(new ClaimResolution.Completed(completed.id(), "1"))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(completed.id(), "1")))
+                        .granted())
                 .containsExactly(completed.id());
         failover.happens();
-        assertThat(store.resolve(List.of(new ClaimResolution.Released(released.id(), "failed", false))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Released(released.id(), "failed", false)))
+                        .granted())
                 .containsExactly(released.id());
         failover.happens();
         assertThat(store.peek(List.of(completed.key(), released.key())))
@@ -74,9 +77,13 @@ class FailoverIT {
         ClaimRequest completed = request();
 
         assertThat(losingReplies().claim(List.of(completed))).hasOnlyElementsOfType(Acquired.class);
-        assertThat(losingReplies().renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2)))))
+        assertThat(losingReplies()
+                        .renew(List.of(new LeaseRenewal(completed.id(), Duration.ofMinutes(2))))
+                        .granted())
                 .containsExactly(completed.id());
-        assertThat(losingReplies().resolve(List.of(new ClaimResolution.Completed(completed.id(), "1"))))
+        assertThat(losingReplies()
+                        .resolve(List.of(new ClaimResolution.Completed(completed.id(), "1")))
+                        .granted())
                 .containsExactly(completed.id());
         assertThat(database.row(completed.key())).containsEntry("status", "COMPLETED");
     }

@@ -179,11 +179,13 @@ class FencingLockIT {
         claim(neighbour);
         try (PausedWorker holder = new PausedWorker(true)) {
             Duration lease = Duration.ofMinutes(1);
-            assertThat(store.renew(List.of(new LeaseRenewal(claim, lease), new LeaseRenewal(neighbour.id(), lease))))
+            assertThat(store.renew(List.of(new LeaseRenewal(claim, lease), new LeaseRenewal(neighbour.id(), lease)))
+                            .granted())
                     .containsExactlyInAnyOrder(claim, neighbour.id());
             assertThat(store.resolve(List.of(
-                            new ClaimResolution.Completed(claim, "1"),
-                            new ClaimResolution.Completed(neighbour.id(), "2"))))
+                                    new ClaimResolution.Completed(claim, "1"),
+                                    new ClaimResolution.Completed(neighbour.id(), "2")))
+                            .granted())
                     .containsExactlyInAnyOrder(claim, neighbour.id());
             assertThat(holder.goOn().get(20, TimeUnit.SECONDS)).isTrue();
         }
@@ -207,7 +209,8 @@ class FencingLockIT {
     void releaseGoesThroughTheFenceAndLeavesTheKeyUnclaimableUntilItsEnd() throws Exception {
         claim(request);
         try (PausedWorker holder = new PausedWorker(true)) {
-            assertThat(store.resolve(List.of(new ClaimResolution.Released(claim, "failed", false))))
+            assertThat(store.resolve(List.of(new ClaimResolution.Released(claim, "failed", false)))
+                            .granted())
                     .containsExactly(claim);
             assertThat(claim(request(request.key()))).isInstanceOf(HeldElsewhere.class);
             holder.goOn().get(20, TimeUnit.SECONDS);

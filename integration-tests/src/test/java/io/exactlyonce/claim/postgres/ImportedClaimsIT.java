@@ -132,8 +132,9 @@ class ImportedClaimsIT {
 
         assertThat(database.row(held.key())).isEqualTo(before);
         assertThat(store.resolve(List.of(
-                        new ClaimResolution.Completed(held.id(), null),
-                        new ClaimResolution.Completed(begun.id(), null))))
+                                new ClaimResolution.Completed(held.id(), null),
+                                new ClaimResolution.Completed(begun.id(), null)))
+                        .granted())
                 .containsExactlyInAnyOrder(held.id(), begun.id());
         assertThat(claim("A-7")).isInstanceOf(AlreadyCompleted.class);
     }
@@ -155,7 +156,8 @@ class ImportedClaimsIT {
         assertThat(rows()).isEqualTo(imported);
         assertThat(claim("A-7")).isInstanceOf(AlreadyCompleted.class);
         assertThat(claim("A-8")).isInstanceOf(AlreadyCompleted.class);
-        assertThat(store.resolve(List.of(new ClaimResolution.Released(abandoned.id(), "late", true))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Released(abandoned.id(), "late", true)))
+                        .granted())
                 .as("what a worker that was paused still says")
                 .isEmpty();
     }

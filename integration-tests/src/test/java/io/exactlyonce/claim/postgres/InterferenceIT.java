@@ -4,8 +4,8 @@ import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -16,19 +16,20 @@ import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -170,6 +171,7 @@ class InterferenceIT {
         ClaimRequest claim = held();
 
         assertThat(whileLocked(
+                        claim.id(),
                         "UPDATE exactly_once_claim SET lease_until = now() WHERE claim_id = '%s'"
                                 .formatted(claim.claimId()),
                         () -> other.resolve(List.of(new ClaimResolution.Completed(claim.id(), "1")))))
@@ -182,6 +184,7 @@ class InterferenceIT {
         ClaimRequest claim = held();
 
         assertThat(whileLocked(
+                        claim.id(),
                         "UPDATE exactly_once_claim SET lease_until = now() WHERE claim_id = '%s'"
                                 .formatted(claim.claimId()),
                         () -> other.renew(List.of(new LeaseRenewal(claim.id(), Duration.ofMinutes(1))))))
@@ -194,6 +197,7 @@ class InterferenceIT {
         ClaimRequest zombie = held();
 
         assertThat(whileLocked(
+                        zombie.id(),
                         "UPDATE exactly_once_claim SET claim_id = gen_random_uuid() WHERE claim_id = '%s'"
                                 .formatted(zombie.claimId()),
                         () -> other.resolve(List.of(new ClaimResolution.Completed(zombie.id(), "1")))))
@@ -215,11 +219,9 @@ class InterferenceIT {
                         .formatted(locked.claimId()));
             }
 
-            ClaimsPartlyAnsweredException renewal = catchThrowableOfType(
-                    ClaimsPartlyAnsweredException.class,
-                    () -> other.renew(List.of(
-                            new LeaseRenewal(locked.id(), Duration.ofMinutes(1)),
-                            new LeaseRenewal(free.id(), Duration.ofMinutes(1)))));
+            ClaimAnswers renewal = other.renew(List.of(
+                    new LeaseRenewal(locked.id(), Duration.ofMinutes(1)),
+                    new LeaseRenewal(free.id(), Duration.ofMinutes(1))));
             assertThat(renewal.granted()).containsExactly(free.id());
             assertThat(renewal.unanswered()).containsExactly(locked.id());
 
@@ -228,12 +230,13 @@ class InterferenceIT {
                             new ClaimResolution.Completed(locked.id(), "1"),
                             new ClaimResolution.Completed(free.id(), "1")),
                     List.of(fresh)));
-            assertThat(ended.recorded()).containsExactly(free.id());
-            assertThat(ended.unanswered()).containsExactly(locked.id());
+            assertThat(ended.resolved().granted()).containsExactly(free.id());
+            assertThat(ended.resolved().unanswered()).containsExactly(locked.id());
             assertThat(ended.claimed()).hasOnlyElementsOfType(Acquired.class);
             connection.rollback();
         }
-        assertThat(other.resolve(List.of(new ClaimResolution.Completed(locked.id(), "1"))))
+        assertThat(other.resolve(List.of(new ClaimResolution.Completed(locked.id(), "1")))
+                        .granted())
                 .containsExactly(locked.id());
     }
 
@@ -290,11 +293,11 @@ class InterferenceIT {
                     .hasSize(1);
             ClaimBatch.Result crossed = other.apply(crosses);
 
-            assertThat(crossed.recorded()).containsExactly(theirs.id());
+            assertThat(crossed.resolved().granted()).containsExactly(theirs.id());
             assertThat(crossed.claimed()).hasOnlyElementsOfType(HeldElsewhere.class);
             connection.rollback();
             ClaimBatch.Result waited = waiting.get(20, TimeUnit.SECONDS);
-            assertThat(waited.recorded()).containsExactly(ours.id());
+            assertThat(waited.resolved().granted()).containsExactly(ours.id());
             assertThat(waited.claimed().get(0)).isInstanceOf(Acquired.class);
             assertThat(waited.claimed().get(1)).isEqualTo(new AlreadyCompleted("theirs"));
         }
@@ -312,18 +315,16 @@ class InterferenceIT {
     }
 
     /** Calls before the statement is committed, which tells nothing, and again after that, as callers do. */
-    private static <T> T whileLocked(String statement, Callable<T> call) throws Exception {
+    private static Set<ClaimId> whileLocked(ClaimId claim, String statement, Supplier<ClaimAnswers> call)
+            throws SQLException {
         try (Connection connection = DATABASE.newConnection()) {
             connection.setAutoCommit(false);
             try (Statement update = connection.createStatement()) {
                 assertThat(update.executeUpdate(statement)).isEqualTo(1);
             }
-            assertThatThrownBy(call::call)
-                    .isInstanceOfSatisfying(
-                            ClaimsPartlyAnsweredException.class,
-                            locked -> assertThat(locked.granted()).isEmpty());
+            assertThat(call.get()).isEqualTo(new ClaimAnswers(Set.of(), Set.of(claim), null));
             connection.commit();
-            return call.call();
+            return call.get().granted();
         }
     }
 

@@ -75,7 +75,9 @@ class PartitionsIT {
         PARKING(Rows.HELD, (test, claim) -> test.end(new ClaimResolution.Parked(claim, "failed", true))),
         RENEWAL(
                 Rows.HELD,
-                (test, claim) -> assertThat(test.store.renew(List.of(new LeaseRenewal(claim, MINUTE))))
+                (test, claim) -> assertThat(test.store
+                                .renew(List.of(new LeaseRenewal(claim, MINUTE)))
+                                .granted())
                         .containsExactly(claim)),
         TAKEOVER(
                 Rows.VANISHED,
@@ -163,7 +165,7 @@ class PartitionsIT {
     }
 
     private void end(ClaimResolution resolution) {
-        assertThat(store.resolve(List.of(resolution))).containsExactly(resolution.claim());
+        assertThat(store.resolve(List.of(resolution)).granted()).containsExactly(resolution.claim());
     }
 
     private ClaimOutcome work(ClaimRequest request) throws Exception {

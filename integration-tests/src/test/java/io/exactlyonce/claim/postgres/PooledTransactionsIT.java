@@ -182,7 +182,8 @@ class PooledTransactionsIT {
         ClaimOutcome outcome = store.claim(List.of(request)).get(0);
         if (outcome instanceof Acquired) {
             store.renew(List.of(new LeaseRenewal(request.id(), request.lease())));
-            assertThat(store.resolve(List.of(new ClaimResolution.Completed(request.id(), null))))
+            assertThat(store.resolve(List.of(new ClaimResolution.Completed(request.id(), null)))
+                            .granted())
                     .containsExactly(request.id());
         }
         return outcome;

@@ -87,13 +87,15 @@ class RetentionContentionIT {
         }
         key.holders.decrementAndGet();
         if (ThreadLocalRandom.current().nextInt(3) == 0) {
-            assertThat(store.resolve(List.of(new ClaimResolution.Released(request.id(), "failed", false))))
+            assertThat(store.resolve(List.of(new ClaimResolution.Released(request.id(), "failed", false)))
+                            .granted())
                     .hasSize(1);
             return;
         }
         key.completionBegun = System.nanoTime();
         key.lives.incrementAndGet();
-        assertThat(store.resolve(List.of(new ClaimResolution.Completed(request.id(), "1"))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(request.id(), "1")))
+                        .granted())
                 .hasSize(1);
     }
 }

@@ -106,7 +106,8 @@ class RetentionIT {
         sweep();
 
         assertThat(exists(claim)).isTrue();
-        assertThat(store.resolve(List.of(new ClaimResolution.Completed(claim.id(), "1"))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(claim.id(), "1")))
+                        .granted())
                 .containsExactly(claim.id());
     }
 

@@ -2,14 +2,13 @@ package io.exactlyonce.claim.postgres;
 
 import static io.exactlyonce.claim.postgres.schema.TestDatabase.request;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
 
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import java.sql.Connection;
@@ -17,6 +16,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -62,7 +62,8 @@ class StaleClaimIT {
     void renewalOfAClaimThatWasTakenOverIsRefused() {
         Map<String, Object> held = takenOver();
 
-        assertThat(store.renew(List.of(new LeaseRenewal(stale.id(), Duration.ofMinutes(9)))))
+        assertThat(store.renew(List.of(new LeaseRenewal(stale.id(), Duration.ofMinutes(9))))
+                        .granted())
                 .isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(held);
@@ -72,7 +73,8 @@ class StaleClaimIT {
     void completionOfAClaimThatWasTakenOverIsRefused() {
         Map<String, Object> held = takenOver();
 
-        assertThat(store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "1"))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "1")))
+                        .granted())
                 .isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(held);
@@ -82,7 +84,8 @@ class StaleClaimIT {
     void releaseOfAClaimThatWasTakenOverIsRefused() {
         Map<String, Object> held = takenOver();
 
-        assertThat(store.resolve(List.of(new ClaimResolution.Released(stale.id(), "failed", false))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Released(stale.id(), "failed", false)))
+                        .granted())
                 .isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(held);
@@ -92,7 +95,8 @@ class StaleClaimIT {
     void parkingOfAClaimThatWasTakenOverIsRefused() {
         Map<String, Object> held = takenOver();
 
-        assertThat(store.resolve(List.of(new ClaimResolution.Parked(stale.id(), "told to", false))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Parked(stale.id(), "told to", false)))
+                        .granted())
                 .isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(held);
@@ -104,7 +108,8 @@ class StaleClaimIT {
         store.resolve(List.of(new ClaimResolution.Released(stale.id(), "failed", false)));
         Map<String, Object> released = DATABASE.row(stale.key());
 
-        assertThat(store.renew(List.of(new LeaseRenewal(stale.id(), Duration.ofMinutes(9)))))
+        assertThat(store.renew(List.of(new LeaseRenewal(stale.id(), Duration.ofMinutes(9))))
+                        .granted())
                 .isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(released);
@@ -116,9 +121,11 @@ class StaleClaimIT {
         store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "1")));
         Map<String, Object> completed = DATABASE.row(stale.key());
 
-        assertThat(store.resolve(List.of(new ClaimResolution.Released(stale.id(), "failed", true))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Released(stale.id(), "failed", true)))
+                        .granted())
                 .isEmpty();
-        assertThat(store.resolve(List.of(new ClaimResolution.Parked(stale.id(), "told to", true))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Parked(stale.id(), "told to", true)))
+                        .granted())
                 .isEmpty();
 
         assertThat(DATABASE.row(stale.key())).isEqualTo(completed);
@@ -130,7 +137,8 @@ class StaleClaimIT {
         store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "1")));
 
         assertThatNoException()
-                .isThrownBy(() -> assertThat(store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "2"))))
+                .isThrownBy(() -> assertThat(store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "2")))
+                                .granted())
                         .containsExactly(stale.id()));
 
         assertThat(DATABASE.row(stale.key())).containsEntry("result", "1");
@@ -145,14 +153,16 @@ class StaleClaimIT {
             new JdbcTemplate(new SingleConnectionDataSource(other, true))
                     .queryForList("SELECT 1 FROM exactly_once_claim WHERE claim_id = ? FOR UPDATE", stale.claimId());
 
-            assertThatExceptionOfType(ClaimsPartlyAnsweredException.class)
-                    .isThrownBy(() -> store.renew(List.of(new LeaseRenewal(stale.id(), Duration.ofMinutes(9)))));
-            assertThatExceptionOfType(ClaimsPartlyAnsweredException.class)
-                    .isThrownBy(() -> store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "1"))));
+            ClaimAnswers locked = new ClaimAnswers(Set.of(), Set.of(stale.id()), null);
+            assertThat(store.renew(List.of(new LeaseRenewal(stale.id(), Duration.ofMinutes(9)))))
+                    .isEqualTo(locked);
+            assertThat(store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "1"))))
+                    .isEqualTo(locked);
 
             other.rollback();
         }
-        assertThat(store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "1"))))
+        assertThat(store.resolve(List.of(new ClaimResolution.Completed(stale.id(), "1")))
+                        .granted())
                 .containsExactly(stale.id());
     }
 

@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -156,6 +157,6 @@ final class OpenBatch {
         for (ClaimRequest claim : batch.claims()) {
             claimed.add(outcomes.getOrDefault(claim.claimId(), new HeldElsewhere(Duration.ZERO)));
         }
-        return new ClaimBatch.Result(recorded, claimed, unanswered);
+        return new ClaimBatch.Result(new ClaimAnswers(recorded, unanswered, null), claimed);
     }
 }

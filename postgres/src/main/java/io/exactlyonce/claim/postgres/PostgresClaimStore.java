@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres;
 
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -10,7 +11,6 @@ import io.exactlyonce.claim.ClaimResolution.Completed;
 import io.exactlyonce.claim.ClaimResolution.Parked;
 import io.exactlyonce.claim.ClaimResolution.Released;
 import io.exactlyonce.claim.ClaimStore;
-import io.exactlyonce.claim.ClaimsPartlyAnsweredException;
 import io.exactlyonce.claim.FencingClaimStore;
 import io.exactlyonce.claim.KeySnapshot;
 import io.exactlyonce.claim.KeyState;
@@ -172,9 +172,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     @Override
-    public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
-        ClaimBatch.Result result = apply(new ClaimBatch(List.copyOf(resolutions), List.of()));
-        return ClaimsPartlyAnsweredException.requireAll(result.unanswered(), result.recorded());
+    public ClaimAnswers resolve(List<? extends ClaimResolution> resolutions) {
+        return apply(new ClaimBatch(List.copyOf(resolutions), List.of())).resolved();
     }
 
     @Override
@@ -286,7 +285,7 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     @Override
-    public Set<ClaimId> renew(List<LeaseRenewal> leases) {
+    public ClaimAnswers renew(List<LeaseRenewal> leases) {
         List<LeaseRenewal> inOrder = new ArrayList<>(leases);
         inOrder.sort(Comparator.comparing(renewal -> renewal.claim().key()));
         return statements.run(connection -> {
@@ -296,7 +295,7 @@ public final class PostgresClaimStore implements FencingClaimStore {
             for (LeaseRenewal renewal : inOrder) {
                 (renewed.contains(renewal.claim().value()) ? held : others).add(renewal.claim());
             }
-            return ClaimsPartlyAnsweredException.requireAll(stillHeld(connection, others), held);
+            return new ClaimAnswers(held, stillHeld(connection, others), null);
         });
     }
 

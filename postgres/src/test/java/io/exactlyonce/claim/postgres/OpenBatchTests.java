@@ -2,6 +2,7 @@ package io.exactlyonce.claim.postgres;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -75,17 +76,19 @@ class OpenBatchTests {
         ClaimId claim = new ClaimId(KEY, HOLDER);
         ClaimResolution completion = new ClaimResolution.Completed(claim, "2");
 
-        assertThat(resolved(completion, row(HOLDER, KeyStatus.COMPLETED)).recorded())
+        assertThat(resolved(completion, row(HOLDER, KeyStatus.COMPLETED))
+                        .resolved()
+                        .granted())
                 .as("by an earlier call")
                 .containsExactly(claim);
         assertThat(resolved(completion, row(new UUID(0, 2), KeyStatus.HELD)))
                 .as("taken over")
-                .isEqualTo(new ClaimBatch.Result(Set.of(), List.of(), Set.of()));
-        assertThat(resolved(completion, row(HOLDER, KeyStatus.HELD)).unanswered())
+                .isEqualTo(new ClaimBatch.Result(new ClaimAnswers(Set.of()), List.of()));
+        assertThat(resolved(completion, row(HOLDER, KeyStatus.HELD)).resolved().unanswered())
                 .as("locked")
                 .containsExactly(claim);
         assertThat(resolved(new ClaimResolution.Released(claim, "late", false), row(HOLDER, KeyStatus.COMPLETED)))
-                .isEqualTo(new ClaimBatch.Result(Set.of(), List.of(), Set.of()));
+                .isEqualTo(new ClaimBatch.Result(new ClaimAnswers(Set.of()), List.of()));
     }
 
     private static ClaimBatch.Result resolved(ClaimResolution resolution, KeySnapshot row) {

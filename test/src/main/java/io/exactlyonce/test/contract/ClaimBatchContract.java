@@ -82,9 +82,10 @@ interface ClaimBatchContract extends StoreUnderTest {
         store().claim(batch);
 
         assertThat(store().resolve(batch.stream()
-                        .map(claim -> new ClaimResolution.Completed(
-                                claim.id(), claim.key().key()))
-                        .toList()))
+                                .map(claim -> new ClaimResolution.Completed(
+                                        claim.id(), claim.key().key()))
+                                .toList())
+                        .granted())
                 .hasSize(100);
 
         assertThat(store().claim(batch.stream()
@@ -109,7 +110,7 @@ interface ClaimBatchContract extends StoreUnderTest {
                         new ClaimResolution.Parked(doubtful.id(), "who knows", false)),
                 List.of(request(failed.key()), request(newKey()), request(doubtful.key()), request(done.key()))));
 
-        assertThat(result.recorded()).containsExactlyInAnyOrder(done.id(), failed.id(), doubtful.id());
+        assertThat(result.resolved().granted()).containsExactlyInAnyOrder(done.id(), failed.id(), doubtful.id());
         assertThat(result.claimed().subList(0, 2)).hasOnlyElementsOfType(Acquired.class);
         assertThat(result.claimed().subList(2, 4))
                 .containsExactly(new ClaimOutcome.Parked(), new AlreadyCompleted("1"));
@@ -121,8 +122,9 @@ interface ClaimBatchContract extends StoreUnderTest {
         acquire(store(), claim);
 
         assertThat(store().resolve(List.of(
-                        new ClaimResolution.Completed(claim.id(), "1"),
-                        new ClaimResolution.Completed(claim.id(), "1"))))
+                                new ClaimResolution.Completed(claim.id(), "1"),
+                                new ClaimResolution.Completed(claim.id(), "1")))
+                        .granted())
                 .containsExactly(claim.id());
     }
 

@@ -180,7 +180,7 @@ interface ClaimLifeContract extends StoreUnderTest {
         var renewals = List.of(
                 new LeaseRenewal(longer.id(), Duration.ofHours(1)),
                 new LeaseRenewal(shorter.id(), Duration.ofMinutes(30)));
-        assertThat(store().renew(renewals)).containsExactlyInAnyOrder(longer.id(), shorter.id());
+        assertThat(store().renew(renewals).granted()).containsExactlyInAnyOrder(longer.id(), shorter.id());
 
         assertThat(remaining(store(), longer.key())).isBetween(Duration.ofMinutes(55), Duration.ofHours(1));
         assertThat(remaining(store(), shorter.key())).isBetween(Duration.ofMinutes(25), Duration.ofMinutes(30));
@@ -195,12 +195,14 @@ interface ClaimLifeContract extends StoreUnderTest {
 
         var requests = List.of(stranger, unknown, held);
         assertThat(store().renew(requests.stream()
-                        .map(request -> new LeaseRenewal(request.id(), LEASE))
-                        .toList()))
+                                .map(request -> new LeaseRenewal(request.id(), LEASE))
+                                .toList())
+                        .granted())
                 .containsExactly(held.id());
         assertThat(store().resolve(requests.stream()
-                        .map(request -> new ClaimResolution.Released(request.id(), "failed", false))
-                        .toList()))
+                                .map(request -> new ClaimResolution.Released(request.id(), "failed", false))
+                                .toList())
+                        .granted())
                 .containsExactly(held.id());
     }
 }

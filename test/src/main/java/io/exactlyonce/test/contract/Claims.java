@@ -45,15 +45,19 @@ final class Claims {
 
     static boolean complete(ClaimStore store, ClaimRequest request, @Nullable String result) {
         return store.resolve(List.of(new ClaimResolution.Completed(request.id(), result)))
+                .granted()
                 .contains(request.id());
     }
 
     static boolean renew(ClaimStore store, ClaimRequest request) {
-        return store.renew(List.of(new LeaseRenewal(request.id(), LEASE))).contains(request.id());
+        return store.renew(List.of(new LeaseRenewal(request.id(), LEASE)))
+                .granted()
+                .contains(request.id());
     }
 
     static boolean release(ClaimStore store, ClaimRequest request) {
         return store.resolve(List.of(new ClaimResolution.Released(request.id(), "failed", false)))
+                .granted()
                 .contains(request.id());
     }
 }

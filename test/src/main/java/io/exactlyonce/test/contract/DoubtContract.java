@@ -175,6 +175,7 @@ interface DoubtContract extends StoreUnderTest {
 
     private boolean park(ClaimRequest request) {
         return store().resolve(List.of(new ClaimResolution.Parked(request.id(), "told to", false)))
+                .granted()
                 .contains(request.id());
     }
 

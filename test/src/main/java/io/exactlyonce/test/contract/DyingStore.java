@@ -1,5 +1,6 @@
 package io.exactlyonce.test.contract;
 
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -65,18 +66,19 @@ final class DyingStore implements ClaimStore {
     }
 
     @Override
-    public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
-        Set<ClaimId> held = alive(() -> underTest.store().renew(renewals));
-        renewed.addAll(held);
+    public ClaimAnswers renew(List<LeaseRenewal> renewals) {
+        ClaimAnswers held = alive(() -> underTest.store().renew(renewals));
+        renewed.addAll(held.granted());
         return held;
     }
 
     @Override
-    public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+    public ClaimAnswers resolve(List<? extends ClaimResolution> resolutions) {
         resolutions.forEach(this::dieBefore);
-        Set<ClaimId> recorded = alive(() -> underTest.store().resolve(resolutions));
+        ClaimAnswers recorded = alive(() -> underTest.store().resolve(resolutions));
         for (ClaimResolution resolution : resolutions) {
-            if (resolution instanceof ClaimResolution.Completed && recorded.contains(resolution.claim())) {
+            if (resolution instanceof ClaimResolution.Completed
+                    && recorded.granted().contains(resolution.claim())) {
                 completed.add(resolution.claim());
             }
         }

@@ -170,7 +170,8 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         ClaimRequest next = cautious(parked.key());
         acquire(store(), next);
 
-        assertThat(store().resolve(List.of(new ClaimResolution.Released(next.id(), "stopped", true))))
+        assertThat(store().resolve(List.of(new ClaimResolution.Released(next.id(), "stopped", true)))
+                        .granted())
                 .hasSize(1);
 
         assertThat(claim(store(), cautious(parked.key()))).isEqualTo(new Parked());
@@ -346,7 +347,8 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     }
 
     private void park(ClaimRequest request, String reason, boolean inDoubt) {
-        assertThat(store().resolve(List.of(new ClaimResolution.Parked(request.id(), reason, inDoubt))))
+        assertThat(store().resolve(List.of(new ClaimResolution.Parked(request.id(), reason, inDoubt)))
+                        .granted())
                 .containsExactly(request.id());
     }
 

@@ -3,7 +3,7 @@ package io.exactlyonce.test.contract;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.claim.AsyncClaimStore;
-import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
@@ -32,7 +32,6 @@ import io.exactlyonce.visibility.VisibilityWindow;
 import java.lang.reflect.Type;
 import java.time.Duration;
 import java.util.List;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
@@ -81,7 +80,7 @@ final class Worker {
         }
 
         @Override
-        public CompletableFuture<Set<ClaimId>> resolveAsync(
+        public CompletableFuture<ClaimAnswers> resolveAsync(
                 List<? extends ClaimResolution> resolutions, boolean isAwaited) {
             return answer(() -> store.resolve(resolutions));
         }

@@ -3,6 +3,7 @@ package io.exactlyonce.test.kit;
 import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.claim.AsyncClaimStore;
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -93,30 +94,31 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
     }
 
     @Override
-    public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+    public ClaimAnswers renew(List<LeaseRenewal> renewals) {
         List<LeaseRenewal> alive =
                 renewals.stream().filter(renewal -> isAlive(renewal.claim())).toList();
-        Set<ClaimId> renewed = present().renew(alive);
+        Set<ClaimId> renewed = present().renew(alive).granted();
         markLost(alive.stream().map(LeaseRenewal::claim), renewed);
         alive.stream()
                 .filter(renewal -> renewed.contains(renewal.claim()))
                 .forEach(renewal -> leaseEnds.put(
                         renewal.claim(), clock.nanoTime() + renewal.lease().toNanos()));
-        return renewed;
+        return new ClaimAnswers(renewed);
     }
 
     @Override
-    public Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+    public ClaimAnswers resolve(List<? extends ClaimResolution> resolutions) {
         InMemoryClaimStore store = present();
         resolutions.forEach(end -> crash(end.claim(), CrashPoint.AFTER_HANDLER));
         List<? extends ClaimResolution> alive =
                 resolutions.stream().filter(end -> isAlive(end.claim())).toList();
-        Set<ClaimId> recorded = alive.isEmpty() ? Set.of() : store.resolve(alive);
+        Set<ClaimId> recorded =
+                alive.isEmpty() ? Set.of() : store.resolve(alive).granted();
         markLost(alive.stream().map(ClaimResolution::claim), recorded);
         resolutions.stream()
                 .filter(end -> end instanceof ClaimResolution.Completed && recorded.contains(end.claim()))
                 .forEach(end -> crash(end.claim(), CrashPoint.AFTER_COMPLETION));
-        return recorded;
+        return new ClaimAnswers(recorded);
     }
 
     private void markLost(Stream<ClaimId> asked, Set<ClaimId> held) {
@@ -135,7 +137,7 @@ final class TestStore implements ClaimStore, AsyncClaimStore, ParkedClaims {
     }
 
     @Override
-    public CompletableFuture<Set<ClaimId>> resolveAsync(
+    public CompletableFuture<ClaimAnswers> resolveAsync(
             List<? extends ClaimResolution> resolutions, boolean isAwaited) {
         return answer(() -> resolve(resolutions));
     }

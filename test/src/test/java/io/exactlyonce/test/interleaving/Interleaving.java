@@ -115,6 +115,7 @@ final class Interleaving {
         Duration lease = lease(variant);
         boolean told = subject.store()
                 .renew(List.of(new LeaseRenewal(request.id(), lease)))
+                .granted()
                 .contains(request.id());
         history.renewed(request.claimId(), told, now.plus(lease));
     }
@@ -123,6 +124,7 @@ final class Interleaving {
         String json = String.valueOf(variant);
         boolean told = subject.store()
                 .resolve(List.of(new ClaimResolution.Completed(claim, json)))
+                .granted()
                 .contains(claim);
         history.completed(claim.value(), told, json);
     }
@@ -130,6 +132,7 @@ final class Interleaving {
     private void release(ClaimId claim, boolean inDoubt, Invariants history) {
         boolean told = subject.store()
                 .resolve(List.of(new ClaimResolution.Released(claim, "failed", inDoubt)))
+                .granted()
                 .contains(claim);
         history.released(claim.value(), told, inDoubt);
     }
@@ -137,6 +140,7 @@ final class Interleaving {
     private void park(ClaimId claim, boolean inDoubt, Invariants history) {
         boolean told = subject.store()
                 .resolve(List.of(new ClaimResolution.Parked(claim, "told to", inDoubt)))
+                .granted()
                 .contains(claim);
         history.parked(claim.value(), told, inDoubt);
     }

@@ -1,5 +1,6 @@
 package io.exactlyonce.test.interleaving;
 
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -54,11 +55,12 @@ enum MissingGuard {
         WrappedStore remove(InMemoryClaimStore intact) {
             return new HolderWatch(intact) {
                 @Override
-                public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
-                    return write(
+                public ClaimAnswers renew(List<LeaseRenewal> renewals) {
+                    return new ClaimAnswers(write(
                             renewals,
                             LeaseRenewal::claim,
-                            (each, holder) -> super.renew(List.of(new LeaseRenewal(holder, each.lease()))));
+                            (each, holder) -> super.renew(List.of(new LeaseRenewal(holder, each.lease())))
+                                    .granted()));
                 }
             };
         }

@@ -1,6 +1,7 @@
 package io.exactlyonce.test.interleaving;
 
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -34,17 +35,17 @@ class WrappedStore implements ClaimStore, ParkedClaims {
     }
 
     @Override
-    public Set<ClaimId> renew(List<LeaseRenewal> renewals) {
+    public ClaimAnswers renew(List<LeaseRenewal> renewals) {
         return store.renew(renewals);
     }
 
     /** Ends of each kind in a call of their own, which a broken store overrides. */
     @Override
-    public final Set<ClaimId> resolve(List<? extends ClaimResolution> resolutions) {
+    public final ClaimAnswers resolve(List<? extends ClaimResolution> resolutions) {
         Set<ClaimId> recorded = new HashSet<>(complete(of(ClaimResolution.Completed.class, resolutions)));
         recorded.addAll(release(of(ClaimResolution.Released.class, resolutions)));
         recorded.addAll(park(of(ClaimResolution.Parked.class, resolutions)));
-        return recorded;
+        return new ClaimAnswers(recorded);
     }
 
     private static <E extends ClaimResolution> List<E> of(Class<E> kind, List<? extends ClaimResolution> resolutions) {
@@ -52,15 +53,15 @@ class WrappedStore implements ClaimStore, ParkedClaims {
     }
 
     public Set<ClaimId> complete(List<ClaimResolution.Completed> completions) {
-        return store.resolve(completions);
+        return store.resolve(completions).granted();
     }
 
     public Set<ClaimId> release(List<ClaimResolution.Released> releases) {
-        return store.resolve(releases);
+        return store.resolve(releases).granted();
     }
 
     public Set<ClaimId> park(List<ClaimResolution.Parked> parkings) {
-        return store.resolve(parkings);
+        return store.resolve(parkings).granted();
     }
 
     @Override

@@ -60,8 +60,9 @@ class MixedEffectsIT {
     /** What becomes of a free row while a handler works on its key. */
     private enum Change {
         COMPLETED(test -> test.end(new ClaimResolution.Completed(test.request.id(), "1"))),
-        RENEWED(test -> assertThat(
-                        test.external.renew(List.of(new LeaseRenewal(test.request.id(), test.request.lease()))))
+        RENEWED(test -> assertThat(test.external
+                        .renew(List.of(new LeaseRenewal(test.request.id(), test.request.lease())))
+                        .granted())
                 .hasSize(1)),
         RELEASED(test -> test.end(new ClaimResolution.Released(test.request.id(), "failed", false))),
         PARKED(test -> test.end(new ClaimResolution.Parked(test.request.id(), "failed", false))),
@@ -81,7 +82,7 @@ class MixedEffectsIT {
     }
 
     private void end(ClaimResolution resolution) {
-        assertThat(external.resolve(List.of(resolution))).hasSize(1);
+        assertThat(external.resolve(List.of(resolution)).granted()).hasSize(1);
     }
 
     @AfterAll
@@ -124,7 +125,8 @@ class MixedEffectsIT {
         assertThat(charges()).isZero();
         assertThat(DATABASE.row(key)).containsEntry("status", "HELD").containsEntry("claim_id", request.claimId());
         assertThat(work(() -> {})).as("comes again, and waits").isInstanceOf(HeldElsewhere.class);
-        assertThat(external.resolve(List.of(new ClaimResolution.Completed(request.id(), "1"))))
+        assertThat(external.resolve(List.of(new ClaimResolution.Completed(request.id(), "1")))
+                        .granted())
                 .hasSize(1);
         assertThat(work(() -> {})).isEqualTo(new AlreadyCompleted("1"));
     }

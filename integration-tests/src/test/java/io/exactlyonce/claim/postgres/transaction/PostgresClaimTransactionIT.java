@@ -367,7 +367,8 @@ class PostgresClaimTransactionIT {
             assertThat(acquired.attempt()).isEqualTo(2);
             assertThat(acquired.fencingToken()).isGreaterThan(zombie.fencingToken());
         });
-        assertThat(external.resolve(List.of(new ClaimResolution.Completed(request.id(), "1"))))
+        assertThat(external.resolve(List.of(new ClaimResolution.Completed(request.id(), "1")))
+                        .granted())
                 .isEmpty();
         assertThat(DATABASE.row(key)).containsEntry("status", "COMPLETED").containsEntry("result", "2");
     }

@@ -1,0 +1,47 @@
+package io.exactlyonce.claim;
+
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A store's answers to renewals or resolutions of claims. A claim that is in neither set is lost: it no longer holds its
+ * key.
+ *
+ * @param granted the claims whose renewal or resolution is stored
+ * @param unanswered the claims for which that is not known, for example because another transaction locks their rows; they may
+ *     still hold their keys, and their renewal or resolution can be repeated
+ * @param failure why the first of the unanswered claims got no answer; {@code null} if another transaction locks it, or if all
+ *     claims are answered
+ */
+public record ClaimAnswers(
+        Set<ClaimId> granted,
+        Set<ClaimId> unanswered,
+        @Nullable RuntimeException failure) {
+
+    /** Answers for claims that are all answered. */
+    public ClaimAnswers(Set<ClaimId> granted) {
+        this(granted, Set.of(), null);
+    }
+
+    /** Returns the reason for which claims got no answer. */
+    public String reason() {
+        return "%d claims got no answer: %s"
+                .formatted(
+                        unanswered.size(),
+                        failure == null
+                                ? "another transaction locks them; repeat the call, and keep transactions short"
+                                : failure.getMessage());
+    }
+
+    /**
+     * Returns the granted claims if all claims are answered.
+     *
+     * @throws ClaimStoreUnavailableException if some are not; the call can be repeated
+     */
+    public Set<ClaimId> requireAll() {
+        if (!unanswered.isEmpty()) {
+            throw new ClaimStoreUnavailableException(reason(), failure);
+        }
+        return granted;
+    }
+}
