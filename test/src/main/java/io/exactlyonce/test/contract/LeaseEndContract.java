@@ -11,14 +11,19 @@ import static io.exactlyonce.test.contract.Claims.renew;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.claim.ClaimAnswers;
+import io.exactlyonce.claim.ClaimBatch;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.claim.LeaseRenewal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** The contract of every {@link io.exactlyonce.claim.ClaimStore} when a lease expires or a reply is lost. */
@@ -53,6 +58,24 @@ interface LeaseEndContract extends StoreUnderTest {
         assertThat(complete(store(), successor, "\"good\"")).isTrue();
         assertThat(complete(store(), zombie, "\"stale\"")).isFalse();
         assertThat(claim(store(), zombie)).isEqualTo(new AlreadyCompleted("\"good\""));
+    }
+
+    /** A lost claim is known as such: its worker stops, and repeats nothing. */
+    @Test
+    default void claimThatWasTakenOverIsAnsweredAsLost() {
+        ClaimRequest zombie = request(newKey());
+        acquire(store(), zombie);
+        endLease(zombie.id());
+        acquire(store(), request(zombie.key()));
+        ClaimAnswers lost = new ClaimAnswers(Set.of());
+
+        assertThat(store().renew(List.of(new LeaseRenewal(zombie.id(), Claims.LEASE))))
+                .isEqualTo(lost);
+        assertThat(store().resolve(List.of(new ClaimResolution.Released(zombie.id(), "late", true))))
+                .isEqualTo(lost);
+        assertThat(store().apply(new ClaimBatch(List.of(new ClaimResolution.Completed(zombie.id(), null)), List.of()))
+                        .resolved())
+                .isEqualTo(lost);
     }
 
     @Test
