@@ -35,7 +35,7 @@ class CounterTests {
             int awaited = 0;
             while (awaited < ROUNDS) {
                 while (begun.get() == awaited) {
-                    Thread.onSpinWait();
+                    Thread.yield();
                 }
                 assertThat(counter.awaitAtMost(0, FOR_EVER)).isTrue();
                 awaited++;
@@ -51,7 +51,7 @@ class CounterTests {
             }
             counter.add(-1);
             while (ended.get() < round && !waiter.isDone()) {
-                Thread.onSpinWait();
+                Thread.yield();
             }
         }
 
