@@ -89,6 +89,7 @@ class ArchitectureTests {
                     "claim.postgres.transaction",
                     List.of("claim", "claim.postgres", "claim.transaction", "postgres", "primary")),
             entry("fingerprint", List.of()),
+            entry("result", List.of("", "claim")),
             entry("visibility", List.of()),
             entry("renewal", List.of("claim", "visibility", "time")),
             entry(
@@ -96,7 +97,7 @@ class ArchitectureTests {
                     List.of("", "claim", "claim.transaction", "fingerprint", "renewal", "visibility", "time")),
             entry(
                     "delivery.pipeline",
-                    List.of("", "claim", "claim.transaction", "delivery", "renewal", "visibility", "time")),
+                    List.of("", "claim", "claim.transaction", "delivery", "renewal", "result", "visibility", "time")),
             entry(
                     "operations",
                     List.of(
@@ -107,6 +108,7 @@ class ArchitectureTests {
                             "delivery.pipeline",
                             "fingerprint",
                             "renewal",
+                            "result",
                             "time")),
             entry("observed", List.of("claim", "delivery", "fingerprint", "visibility", "time")),
             entry("listener.message", List.of("delivery", "visibility")),
@@ -138,8 +140,25 @@ class ArchitectureTests {
                             "listener.startup",
                             "visibility",
                             "time")),
-            entry("listener.observed", List.of("delivery", "listener.message", "listener.method", "listener.startup", "observed", "visibility")),
-            entry("listener", List.of("", "claim.transaction", "listener.container", "listener.message", "listener.method", "listener.observed", "listener.startup")),
+            entry(
+                    "listener.observed",
+                    List.of(
+                            "delivery",
+                            "listener.message",
+                            "listener.method",
+                            "listener.startup",
+                            "observed",
+                            "visibility")),
+            entry(
+                    "listener",
+                    List.of(
+                            "",
+                            "claim.transaction",
+                            "listener.container",
+                            "listener.message",
+                            "listener.method",
+                            "listener.observed",
+                            "listener.startup")),
             entry("listener.aot", List.of("", "listener.expression", "listener.method")),
             entry("window", List.of("delivery", "visibility", "time")),
             entry(

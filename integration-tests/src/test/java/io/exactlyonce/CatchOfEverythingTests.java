@@ -34,7 +34,7 @@ class CatchOfEverythingTests {
             1,
             "operations/ActionExecutor.java",
             1,
-            "delivery/StoredResults.java",
+            "result/StoredResults.java",
             1,
             "delivery/DeliveryObservers.java",
             2);

@@ -4,9 +4,9 @@ import static io.exactlyonce.property.Bounds.require;
 import static io.exactlyonce.property.Bounds.requireOrder;
 
 import io.exactlyonce.Mode;
-import io.exactlyonce.claim.postgres.ClaimTable;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.postgres.SynchronousCommit;
+import io.exactlyonce.postgres.TableName;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.property.InvalidPropertyException;
 import io.exactlyonce.property.UnknownProperties;
@@ -214,7 +214,7 @@ public record ExactlyOnceProperties(
             @DefaultValue("18d") Duration retention,
             @DefaultValue("refuse") MismatchPolicy onMismatch,
             @DefaultValue("64KB") DataSize maxResultSize,
-            @DefaultValue(ClaimTable.DEFAULT_NAME) String tableName,
+            @DefaultValue(TableName.DEFAULT) String tableName,
             @DefaultValue("never") DatabaseInitializationMode initializeSchema,
             @DefaultValue("on") SynchronousCommit synchronousCommit,
             @DefaultValue("false") boolean tenantBeforeHandler,
@@ -223,13 +223,13 @@ public record ExactlyOnceProperties(
         private static final String TABLE_NAME = "exactly-once.claim.table-name";
 
         public Claim {
-            if (!ClaimTable.isName(tableName)) {
+            if (!TableName.isValid(tableName)) {
                 throw new InvalidPropertyException(
                         TABLE_NAME,
-                        "%s (%s) must be %s".formatted(TABLE_NAME, tableName, ClaimTable.NAME_FORM),
+                        "%s (%s) must be %s".formatted(TABLE_NAME, tableName, TableName.FORM),
                         "write it as PostgreSQL lists it, without quotation marks, and rename a table whose name needs them");
             }
-            if (store == Store.DYNAMODB && !tableName.equals(ClaimTable.DEFAULT_NAME)) {
+            if (store == Store.DYNAMODB && !tableName.equals(TableName.DEFAULT)) {
                 throw new InvalidPropertyException(
                         TABLE_NAME,
                         "%s (%s) is for claims in PostgreSQL, but exactly-once.claim.store is dynamodb"

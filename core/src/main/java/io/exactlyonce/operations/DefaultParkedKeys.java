@@ -7,7 +7,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution.Completed;
 import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.ParkedClaims;
-import io.exactlyonce.delivery.StoredResults;
+import io.exactlyonce.result.StoredResults;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;

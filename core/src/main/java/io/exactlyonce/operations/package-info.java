@@ -3,7 +3,7 @@
  * {@link io.exactlyonce.ParkedKeys}.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.transaction}, {@code delivery},
- * {@code delivery.pipeline}, {@code fingerprint}, {@code renewal} and {@code time}.
+ * {@code delivery.pipeline}, {@code fingerprint}, {@code renewal}, {@code result} and {@code time}.
  */
 @NullMarked
 package io.exactlyonce.operations;

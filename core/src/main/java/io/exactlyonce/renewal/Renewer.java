@@ -287,9 +287,8 @@ public final class Renewer {
         boolean isFailed = !answers.unanswered().isEmpty();
         if (isFailed) {
             RuntimeException failure = answers.failure();
-            String why = failure == null
-                    ? answers.reason()
-                    : Causes.root(failure).toString();
+            String why =
+                    failure == null ? answers.reason() : Causes.root(failure).toString();
             log.warn(
                     "Renewing {} leases failed; renewals are retried until they expire: {}",
                     answers.unanswered().size(),

@@ -26,6 +26,8 @@ import io.exactlyonce.renewal.RenewalEvent.Result;
 import io.exactlyonce.renewal.RenewalEvent.Target;
 import io.exactlyonce.renewal.RenewalSchedule;
 import io.exactlyonce.renewal.Renewer;
+import io.exactlyonce.result.StoredResults;
+import io.exactlyonce.result.TestResults;
 import io.exactlyonce.visibility.FakeClock;
 import io.exactlyonce.visibility.FakeTimer;
 import io.exactlyonce.visibility.PollGate;

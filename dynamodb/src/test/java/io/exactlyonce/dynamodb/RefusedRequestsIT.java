@@ -239,7 +239,8 @@ class RefusedRequestsIT {
     }
 
     private void giveUp(ClaimKey key) {
-        UUID holder = UUID.fromString(table.item(key.downstreamKey()).get("claim_id").s());
+        UUID holder =
+                UUID.fromString(table.item(key.downstreamKey()).get("claim_id").s());
         assertThat(other.resolve(List.of(new ClaimResolution.Released(new ClaimId(key, holder), "failed", false)))
                         .granted())
                 .hasSize(1);

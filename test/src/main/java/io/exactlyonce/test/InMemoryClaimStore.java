@@ -19,6 +19,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -128,15 +129,17 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
 
     @Override
     public Set<ClaimId> releaseAll(Collection<ClaimId> claims) {
-        return change(claims, Function.identity(), (parked, claim) -> parked.cleared());
+        return change(claims, Function.identity(), (parked, claim) -> parked.cleared())
+                .granted();
     }
 
     @Override
     public Set<ClaimId> completeAll(Collection<ClaimResolution.Completed> completions) {
         return change(
-                completions,
-                ClaimResolution.Completed::claim,
-                (parked, completion) -> parked.settled(completion.result()));
+                        completions,
+                        ClaimResolution.Completed::claim,
+                        (parked, completion) -> parked.settled(completion.result()))
+                .granted();
     }
 
     /** Returns the claims whose record allows the change and was changed. */

@@ -4,7 +4,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.OutcomePolicy;
-import io.exactlyonce.delivery.StoredResults;
+import io.exactlyonce.result.StoredResults;
 import io.exactlyonce.time.NanoClock;
 import java.util.ArrayList;
 import java.util.List;

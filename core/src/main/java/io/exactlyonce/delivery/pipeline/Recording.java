@@ -8,7 +8,7 @@ import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.OutcomePolicy;
-import io.exactlyonce.delivery.StoredResults;
+import io.exactlyonce.result.StoredResults;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

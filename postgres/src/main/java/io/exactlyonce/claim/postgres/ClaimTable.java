@@ -3,6 +3,7 @@ package io.exactlyonce.claim.postgres;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.postgres.SynchronousCommit;
+import io.exactlyonce.postgres.TableName;
 import io.exactlyonce.primary.PgCatalog;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -30,18 +31,7 @@ import org.springframework.util.function.SingletonSupplier;
  */
 public final class ClaimTable {
 
-    public static final String DEFAULT_NAME = "exactly_once_claim";
-
-    /**
-     * Names that PostgreSQL leaves as they are, whether quoted or not. The names of the indexes and of the check end in up to
-     * 13 more characters, of 63.
-     */
-    private static final String NAME_PATTERN = "([a-z_][a-z0-9_]{0,62}\\.)?[a-z_][a-z0-9_]{0,49}";
-
-    /** The names that {@link #isName} accepts, in words. */
-    public static final String NAME_FORM =
-            "a table, or a schema and a table such as shop.claims, out of lower-case letters, digits and '_',"
-                    + " at most 50 for the table and 63 for the schema";
+    public static final String DEFAULT_NAME = TableName.DEFAULT;
 
     /** Stands for the table in a statement. */
     private static final String PLACEHOLDER = "{table}";
@@ -89,9 +79,9 @@ public final class ClaimTable {
      * @param synchronousCommit what commits wait for; set in each transaction, because a pooler may give it any session
      */
     public ClaimTable(String name, DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
-        if (!isName(name)) {
+        if (!TableName.isValid(name)) {
             throw new IllegalArgumentException(
-                    "The name of the claim table (%s) must be %s".formatted(name, NAME_FORM));
+                    "The name of the claim table (%s) must be %s".formatted(name, TableName.FORM));
         }
         this.name = name;
         this.dataSource = dataSource;
@@ -207,11 +197,6 @@ public final class ClaimTable {
     /** Returns a statement that is a transaction of its own, behind the settings that it needs. */
     String alone(String statement) {
         return Statements.SETTINGS.formatted(synchronousCommit.setting()) + statement;
-    }
-
-    /** Returns whether a claim table can have a name, with or without its schema. */
-    public static boolean isName(String name) {
-        return name.matches(NAME_PATTERN);
     }
 
     /** Returns whether a statement has failed because of this table's indexes, or those of one of its partitions. */

@@ -1,4 +1,4 @@
-package io.exactlyonce.delivery;
+package io.exactlyonce.result;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;

@@ -1,4 +1,4 @@
-package io.exactlyonce.delivery;
+package io.exactlyonce.result;
 
 import io.exactlyonce.StoredResultException;
 import io.exactlyonce.boundary.RedactedException;

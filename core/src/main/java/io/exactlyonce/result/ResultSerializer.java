@@ -1,4 +1,4 @@
-package io.exactlyonce.delivery;
+package io.exactlyonce.result;
 
 import java.lang.reflect.Type;
 import org.jspecify.annotations.Nullable;

@@ -1,0 +1,9 @@
+/**
+ * Results of handlers and actions, stored with their claims as JSON.
+ *
+ * <p>This package uses {@code io.exactlyonce}, {@code boundary} and {@code claim}.
+ */
+@NullMarked
+package io.exactlyonce.result;
+
+import org.jspecify.annotations.NullMarked;
