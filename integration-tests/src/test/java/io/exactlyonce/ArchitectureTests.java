@@ -62,8 +62,8 @@ class ArchitectureTests {
     private static final String BASE = "io.exactlyonce";
     private static final String AUTOCONFIGURE = BASE + ".autoconfigure";
 
-    private static final String[] ENGINE = rooms(
-            "claim..", "fingerprint", "visibility", "renewal", "delivery..", "observed", "operations", "listener..");
+    private static final String[] ENGINE =
+            rooms("claim..", "fingerprint", "queue", "renewal", "delivery..", "observed", "operations", "listener..");
     private static final String[] SQL = {"java.sql..", "javax.sql..", "org.springframework.jdbc.."};
 
     private static final Pattern SIGN = Pattern.compile(
@@ -90,14 +90,12 @@ class ArchitectureTests {
                     List.of("claim", "claim.postgres", "claim.transaction", "postgres", "primary")),
             entry("fingerprint", List.of()),
             entry("result", List.of("", "claim")),
-            entry("visibility", List.of()),
-            entry("renewal", List.of("claim", "visibility", "time")),
-            entry(
-                    "delivery",
-                    List.of("", "claim", "claim.transaction", "fingerprint", "renewal", "visibility", "time")),
+            entry("queue", List.of()),
+            entry("renewal", List.of("claim", "queue", "time")),
+            entry("delivery", List.of("", "claim", "claim.transaction", "fingerprint", "renewal", "queue", "time")),
             entry(
                     "delivery.pipeline",
-                    List.of("", "claim", "claim.transaction", "delivery", "renewal", "result", "visibility", "time")),
+                    List.of("", "claim", "claim.transaction", "delivery", "renewal", "result", "queue", "time")),
             entry(
                     "operations",
                     List.of(
@@ -110,8 +108,8 @@ class ArchitectureTests {
                             "renewal",
                             "result",
                             "time")),
-            entry("observed", List.of("claim", "delivery", "fingerprint", "visibility", "time")),
-            entry("listener.message", List.of("delivery", "visibility")),
+            entry("observed", List.of("claim", "delivery", "fingerprint", "queue", "time")),
+            entry("listener.message", List.of("delivery", "queue")),
             entry("listener.expression", List.of("", "claim", "listener.message")),
             entry(
                     "listener.method",
@@ -125,10 +123,10 @@ class ArchitectureTests {
                             "listener.expression",
                             "listener.message",
                             "observed",
-                            "visibility")),
+                            "queue")),
             entry(
                     "listener.startup",
-                    List.of("", "claim.transaction", "delivery", "listener.method", "renewal", "visibility")),
+                    List.of("", "claim.transaction", "delivery", "listener.method", "renewal", "queue")),
             entry(
                     "listener.container",
                     List.of(
@@ -138,7 +136,7 @@ class ArchitectureTests {
                             "listener.message",
                             "listener.method",
                             "listener.startup",
-                            "visibility",
+                            "queue",
                             "time")),
             entry(
                     "listener.observed",
@@ -148,7 +146,7 @@ class ArchitectureTests {
                             "listener.method",
                             "listener.startup",
                             "observed",
-                            "visibility")),
+                            "queue")),
             entry(
                     "listener",
                     List.of(
@@ -160,23 +158,14 @@ class ArchitectureTests {
                             "listener.observed",
                             "listener.startup")),
             entry("listener.aot", List.of("", "listener.expression", "listener.method")),
-            entry("window", List.of("delivery", "visibility", "time")),
+            entry("window", List.of("delivery", "queue", "time")),
             entry(
                     "actuate",
-                    List.of(
-                            "",
-                            "audit",
-                            "claim",
-                            "delivery",
-                            "observe",
-                            "observed",
-                            "renewal",
-                            "visibility",
-                            "window")),
+                    List.of("", "audit", "claim", "delivery", "observe", "observed", "renewal", "queue", "window")),
             entry(
                     "observe",
-                    List.of("", "claim", "delivery", "listener.message", "renewal", "time", "visibility", "window")),
-            entry("audit", List.of("", "delivery", "time", "visibility")),
+                    List.of("", "claim", "delivery", "listener.message", "renewal", "time", "queue", "window")),
+            entry("audit", List.of("", "delivery", "time", "queue")),
             entry(
                     "metrics",
                     List.of(
@@ -187,7 +176,7 @@ class ArchitectureTests {
                             "observed",
                             "primary",
                             "renewal",
-                            "visibility",
+                            "queue",
                             "window")));
 
     @ArchTest
@@ -364,7 +353,7 @@ class ArchitectureTests {
             .that()
             .resideInAnyPackage(
                     "io.exactlyonce.renewal..",
-                    "io.exactlyonce.visibility..",
+                    "io.exactlyonce.queue..",
                     "io.exactlyonce.metrics..",
                     "io.exactlyonce.window..",
                     "io.exactlyonce.audit..")

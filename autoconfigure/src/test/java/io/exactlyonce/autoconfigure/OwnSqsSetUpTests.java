@@ -15,7 +15,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.method.InvalidListenerException;
-import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.queue.ScriptedStore;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;

@@ -3,7 +3,7 @@ package io.exactlyonce.delivery;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.fingerprint.Content;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.VisibilityWindow;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.function.Supplier;

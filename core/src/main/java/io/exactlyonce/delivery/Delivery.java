@@ -1,9 +1,9 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.queue.QueueSettings;
+import io.exactlyonce.queue.RepeatedLines;
+import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.renewal.Window;
-import io.exactlyonce.visibility.QueueSettings;
-import io.exactlyonce.visibility.RepeatedLines;
-import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;

@@ -1,8 +1,8 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.renewal.RenewalEvent;
-import io.exactlyonce.visibility.Subscription;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

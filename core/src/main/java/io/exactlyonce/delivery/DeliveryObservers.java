@@ -1,7 +1,7 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.renewal.RenewalEvent;
-import io.exactlyonce.visibility.Subscription;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;

@@ -2,7 +2,7 @@ package io.exactlyonce.delivery;
 
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
-import io.exactlyonce.visibility.RepeatedLines;
+import io.exactlyonce.queue.RepeatedLines;
 import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,6 +1,6 @@
 package io.exactlyonce.delivery;
 
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 
 /** Checks a subscription before its listener receives anything. */
 @FunctionalInterface

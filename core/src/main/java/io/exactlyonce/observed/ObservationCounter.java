@@ -1,7 +1,7 @@
 package io.exactlyonce.observed;
 
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.visibility.ListenerQueue;
+import io.exactlyonce.queue.ListenerQueue;
 import org.jspecify.annotations.Nullable;
 
 /**

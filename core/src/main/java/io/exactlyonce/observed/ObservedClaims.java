@@ -7,7 +7,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.delivery.OutcomePolicy;
-import io.exactlyonce.visibility.ListenerQueue;
+import io.exactlyonce.queue.ListenerQueue;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -9,8 +9,8 @@ import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.fingerprint.Content;
-import io.exactlyonce.visibility.ListenerQueue;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.ListenerQueue;
+import io.exactlyonce.queue.VisibilityWindow;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

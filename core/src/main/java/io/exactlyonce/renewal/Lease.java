@@ -1,9 +1,9 @@
 package io.exactlyonce.renewal;
 
 import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.renewal.RenewalEvent.Result;
 import io.exactlyonce.renewal.RenewalEvent.Target;
-import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

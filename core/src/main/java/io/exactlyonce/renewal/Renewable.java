@@ -1,7 +1,7 @@
 package io.exactlyonce.renewal;
 
+import io.exactlyonce.queue.VisibilityWindow;
 import io.exactlyonce.renewal.RenewalEvent.Result;
-import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package io.exactlyonce.renewal;
 
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 import java.time.Duration;
 
 /** An event of renewals. It is published by the threads that renew, so observers must not block. */

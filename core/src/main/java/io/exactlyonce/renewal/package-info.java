@@ -1,7 +1,7 @@
 /**
  * Renews visibility timeouts and leases while deliveries are in flight, and interrupts handlers at their timeout.
  *
- * <p>This package uses {@code claim}, {@code time} and {@code visibility}.
+ * <p>This package uses {@code claim}, {@code time} and {@code queue}.
  */
 @NullMarked
 package io.exactlyonce.renewal;

@@ -4,7 +4,7 @@ import static io.exactlyonce.claim.Claims.newKey;
 import static io.exactlyonce.claim.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.queue.ScriptedStore;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;

@@ -2,11 +2,11 @@ package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.visibility.PollGate;
-import io.exactlyonce.visibility.QueueSettings;
-import io.exactlyonce.visibility.ScriptedQueue;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.PollGate;
+import io.exactlyonce.queue.QueueSettings;
+import io.exactlyonce.queue.ScriptedQueue;
+import io.exactlyonce.queue.Subscription;
+import io.exactlyonce.queue.VisibilityWindow;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.queue.QueueVisibility;
+import io.exactlyonce.queue.QueueVisibility.Change;
+import io.exactlyonce.queue.ScriptedQueue.LateAnswer;
 import io.exactlyonce.renewal.RenewalEvent.Result;
-import io.exactlyonce.visibility.QueueVisibility;
-import io.exactlyonce.visibility.QueueVisibility.Change;
-import io.exactlyonce.visibility.ScriptedQueue.LateAnswer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;

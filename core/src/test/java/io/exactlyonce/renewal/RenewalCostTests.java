@@ -2,8 +2,8 @@ package io.exactlyonce.renewal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.queue.QueueVisibility;
 import io.exactlyonce.renewal.RenewalEvent.Result;
-import io.exactlyonce.visibility.QueueVisibility;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

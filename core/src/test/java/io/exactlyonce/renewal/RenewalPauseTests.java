@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.OutputCaptureExtension;
+import io.exactlyonce.queue.QueueVisibility;
 import io.exactlyonce.renewal.RenewalEvent.Result;
 import io.exactlyonce.time.SystemScheduler;
-import io.exactlyonce.visibility.QueueVisibility;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;

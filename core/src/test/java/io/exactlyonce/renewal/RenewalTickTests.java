@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
-import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.queue.QueueVisibility.Change;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;

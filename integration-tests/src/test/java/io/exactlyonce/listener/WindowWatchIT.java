@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
-import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.WindowObserver;
 import io.exactlyonce.window.WindowWarning;
 import io.exactlyonce.window.WindowWatch;

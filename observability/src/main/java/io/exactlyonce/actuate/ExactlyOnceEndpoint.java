@@ -10,7 +10,7 @@ import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.observe.Prevented;
 import io.exactlyonce.observed.ObservedCounts;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.window.WindowWatch;
 import java.security.Principal;
 import java.util.List;

@@ -3,7 +3,7 @@ package io.exactlyonce.actuate;
 import io.exactlyonce.audit.AuditReport;
 import io.exactlyonce.audit.Finding;
 import io.exactlyonce.observe.Prevented;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.window.WindowAdvice;
 import io.exactlyonce.window.WindowWatch.ListenerWindow;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package io.exactlyonce.actuate;
 
 import io.exactlyonce.delivery.DeliveryObserver;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;

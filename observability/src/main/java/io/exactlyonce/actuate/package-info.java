@@ -2,7 +2,7 @@
  * Actuator for operators: the endpoint {@code exactlyonce}, and the health of claims.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code audit}, {@code claim}, {@code delivery}, {@code observe},
- * {@code observed}, {@code renewal}, {@code visibility} and {@code window}.
+ * {@code observed}, {@code renewal}, {@code queue} and {@code window}.
  */
 @NullMarked
 package io.exactlyonce.actuate;

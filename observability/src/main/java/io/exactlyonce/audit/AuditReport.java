@@ -1,7 +1,7 @@
 package io.exactlyonce.audit;
 
 import io.exactlyonce.audit.Finding.Severity;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Collectors;

@@ -7,8 +7,8 @@ import static io.exactlyonce.audit.Finding.Severity.WARNING;
 
 import io.exactlyonce.audit.Finding.Severity;
 import io.exactlyonce.boundary.OneLine;
-import io.exactlyonce.visibility.QueueAttributes.Redrive;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.QueueAttributes.Redrive;
+import io.exactlyonce.queue.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

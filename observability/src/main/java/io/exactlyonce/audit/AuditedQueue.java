@@ -2,11 +2,11 @@ package io.exactlyonce.audit;
 
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
-import io.exactlyonce.visibility.ClientAbilities;
-import io.exactlyonce.visibility.QueueAttributes;
-import io.exactlyonce.visibility.QueueAttributes.Redrive;
-import io.exactlyonce.visibility.SqsQueue;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.ClientAbilities;
+import io.exactlyonce.queue.QueueAttributes;
+import io.exactlyonce.queue.QueueAttributes.Redrive;
+import io.exactlyonce.queue.SqsQueue;
+import io.exactlyonce.queue.Subscription;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -4,8 +4,8 @@ import static software.amazon.awssdk.services.sqs.model.QueueAttributeName.APPRO
 import static software.amazon.awssdk.services.sqs.model.QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_DELAYED;
 import static software.amazon.awssdk.services.sqs.model.QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_NOT_VISIBLE;
 
-import io.exactlyonce.visibility.QueueAttributes;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.QueueAttributes;
+import io.exactlyonce.queue.Subscription;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

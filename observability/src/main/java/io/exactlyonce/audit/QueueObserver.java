@@ -1,6 +1,6 @@
 package io.exactlyonce.audit;
 
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 import org.jspecify.annotations.Nullable;
 
 /** Receives the numbers that are read from queues. Called by the thread that reads all queues: it must not block. */

@@ -2,7 +2,7 @@
  * Audits queues for problems before they do harm: rules over a queue's attributes and its listener's settings. The
  * rules are pure; attributes are read with the listener's own client.
  *
- * <p>This package uses {@code io.exactlyonce}, {@code delivery}, {@code time} and {@code visibility}.
+ * <p>This package uses {@code io.exactlyonce}, {@code delivery}, {@code time} and {@code queue}.
  */
 @NullMarked
 package io.exactlyonce.audit;

@@ -1,9 +1,9 @@
 package io.exactlyonce.metrics;
 
 import io.exactlyonce.delivery.DeliveryEvent;
+import io.exactlyonce.queue.ListenerQueue;
+import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.renewal.RenewalEvent;
-import io.exactlyonce.visibility.ListenerQueue;
-import io.exactlyonce.visibility.Subscription;
 import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;

@@ -4,7 +4,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.observed.NotObserved;
 import io.exactlyonce.observed.ObservationCounter;
 import io.exactlyonce.observed.ObservedOutcome;
-import io.exactlyonce.visibility.ListenerQueue;
+import io.exactlyonce.queue.ListenerQueue;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.HashMap;

@@ -1,7 +1,7 @@
 package io.exactlyonce.metrics;
 
 import io.exactlyonce.audit.QueueObserver;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.MultiGauge.Row;

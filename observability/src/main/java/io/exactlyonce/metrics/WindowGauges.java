@@ -1,6 +1,6 @@
 package io.exactlyonce.metrics;
 
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.window.Latencies;
 import io.exactlyonce.window.WindowAdvice;
 import io.exactlyonce.window.WindowWatch;

@@ -2,7 +2,7 @@
  * Meters. The only package that depends on Micrometer's meters; no package but the wiring uses it.
  *
  * <p>This package uses {@code audit}, {@code claim}, {@code claim.postgres}, {@code delivery}, {@code observed},
- * {@code primary}, {@code renewal}, {@code visibility} and {@code window}.
+ * {@code primary}, {@code renewal}, {@code queue} and {@code window}.
  */
 @NullMarked
 package io.exactlyonce.metrics;

@@ -3,7 +3,7 @@
  * prevented repeats. Depends on no meters.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code delivery}, {@code listener.message},
- * {@code renewal}, {@code time}, {@code visibility} and {@code window}.
+ * {@code renewal}, {@code time}, {@code queue} and {@code window}.
  */
 @NullMarked
 package io.exactlyonce.observe;

@@ -1,6 +1,6 @@
 package io.exactlyonce.window;
 
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.window.WindowWarning.Kind;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

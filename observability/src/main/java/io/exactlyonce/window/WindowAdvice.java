@@ -1,6 +1,6 @@
 package io.exactlyonce.window;
 
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.VisibilityWindow;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

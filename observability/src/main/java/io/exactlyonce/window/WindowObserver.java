@@ -1,6 +1,6 @@
 package io.exactlyonce.window;
 
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 
 /**
  * Receives warnings about visibility timeouts. Called by a thread that ends a delivery: it must not block. Its

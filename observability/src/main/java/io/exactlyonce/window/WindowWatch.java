@@ -2,10 +2,10 @@ package io.exactlyonce.window;
 
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.DeliveryEvent;
+import io.exactlyonce.queue.ListenerQueue;
+import io.exactlyonce.queue.Subscription;
+import io.exactlyonce.queue.VisibilityWindow;
 import io.exactlyonce.time.NanoClock;
-import io.exactlyonce.visibility.ListenerQueue;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;

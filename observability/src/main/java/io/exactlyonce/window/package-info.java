@@ -2,7 +2,7 @@
  * Compares queues' visibility timeouts with the latency of deliveries: warns before deliveries outlast them, and
  * recommends better ones.
  *
- * <p>This package uses {@code delivery}, {@code time} and {@code visibility}.
+ * <p>This package uses {@code delivery}, {@code time} and {@code queue}.
  */
 @NullMarked
 package io.exactlyonce.window;

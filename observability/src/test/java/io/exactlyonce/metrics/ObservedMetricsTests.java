@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.observed.NotObserved;
 import io.exactlyonce.observed.ObservedOutcome;
-import io.exactlyonce.visibility.ListenerQueue;
+import io.exactlyonce.queue.ListenerQueue;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 

@@ -3,9 +3,9 @@ package io.exactlyonce.metrics;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.audit.QueueObserver.Levels;
-import io.exactlyonce.visibility.ScriptedQueue;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.ScriptedQueue;
+import io.exactlyonce.queue.Subscription;
+import io.exactlyonce.queue.VisibilityWindow;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.junit.jupiter.api.Test;
 

@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.exactlyonce.delivery.DeliveryEvent;
-import io.exactlyonce.visibility.FakeClock;
-import io.exactlyonce.visibility.ScriptedQueue;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.FakeClock;
+import io.exactlyonce.queue.ScriptedQueue;
+import io.exactlyonce.queue.Subscription;
+import io.exactlyonce.queue.VisibilityWindow;
 import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.simple.SimpleConfig;

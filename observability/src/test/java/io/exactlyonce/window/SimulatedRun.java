@@ -1,8 +1,8 @@
 package io.exactlyonce.window;
 
-import io.exactlyonce.visibility.ScriptedQueue;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.ScriptedQueue;
+import io.exactlyonce.queue.Subscription;
+import io.exactlyonce.queue.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

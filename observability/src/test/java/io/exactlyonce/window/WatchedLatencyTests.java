@@ -3,9 +3,9 @@ package io.exactlyonce.window;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.exactlyonce.visibility.ScriptedQueue;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.ScriptedQueue;
+import io.exactlyonce.queue.Subscription;
+import io.exactlyonce.queue.VisibilityWindow;
 import io.exactlyonce.window.WindowWarning.Kind;
 import java.time.Duration;
 import java.util.ArrayList;

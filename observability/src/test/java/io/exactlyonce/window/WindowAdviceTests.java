@@ -2,7 +2,7 @@ package io.exactlyonce.window;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.VisibilityWindow;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.Random;

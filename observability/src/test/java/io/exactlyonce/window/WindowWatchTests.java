@@ -3,10 +3,10 @@ package io.exactlyonce.window;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.delivery.DeliveryEvent;
-import io.exactlyonce.visibility.QueueSettings;
-import io.exactlyonce.visibility.QueueVisibility;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.QueueSettings;
+import io.exactlyonce.queue.QueueVisibility;
+import io.exactlyonce.queue.Subscription;
+import io.exactlyonce.queue.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -43,7 +43,7 @@ class PublishedClassesTests {
                     "io.exactlyonce.delivery",
                     "io.exactlyonce.delivery.pipeline",
                     "io.exactlyonce.renewal",
-                    "io.exactlyonce.visibility",
+                    "io.exactlyonce.queue",
                     "org.junit.jupiter..",
                     "org.assertj.."));
 

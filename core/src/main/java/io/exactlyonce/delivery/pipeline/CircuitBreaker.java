@@ -1,8 +1,8 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.queue.PollGate;
+import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.time.NanoClock;
-import io.exactlyonce.visibility.PollGate;
-import io.exactlyonce.visibility.Subscription;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

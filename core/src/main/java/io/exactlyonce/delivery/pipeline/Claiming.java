@@ -13,7 +13,7 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryObserver.ClaimScope;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
-import io.exactlyonce.visibility.RepeatedLines;
+import io.exactlyonce.queue.RepeatedLines;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;

@@ -1,7 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.delivery.Delivery;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 import java.util.List;
 
 /**

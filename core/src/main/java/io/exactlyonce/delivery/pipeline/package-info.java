@@ -2,7 +2,7 @@
  * The steps of a delivery: claim, admit, handle, record, settle. Begin here.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.transaction}, {@code delivery},
- * {@code renewal}, {@code result}, {@code time} and {@code visibility}.
+ * {@code renewal}, {@code result}, {@code time} and {@code queue}.
  */
 @NullMarked
 package io.exactlyonce.delivery.pipeline;

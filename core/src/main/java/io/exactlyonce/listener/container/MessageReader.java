@@ -7,7 +7,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.Deliveries;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.visibility.RepeatedLines;
+import io.exactlyonce.queue.RepeatedLines;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

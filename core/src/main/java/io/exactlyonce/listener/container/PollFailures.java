@@ -2,8 +2,8 @@ package io.exactlyonce.listener.container;
 
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.PrintableException;
-import io.exactlyonce.visibility.SqsQueue;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.SqsQueue;
+import io.exactlyonce.queue.Subscription;
 import java.net.SocketTimeoutException;
 import java.time.Duration;
 import java.util.Objects;

@@ -25,14 +25,14 @@ import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.startup.QueueUnavailableException;
-import io.exactlyonce.visibility.PollGate;
-import io.exactlyonce.visibility.Polling;
-import io.exactlyonce.visibility.QueueAddress;
-import io.exactlyonce.visibility.QueueSettings;
-import io.exactlyonce.visibility.RepeatedReceives;
-import io.exactlyonce.visibility.SqsQueue;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.PollGate;
+import io.exactlyonce.queue.Polling;
+import io.exactlyonce.queue.QueueAddress;
+import io.exactlyonce.queue.QueueSettings;
+import io.exactlyonce.queue.RepeatedReceives;
+import io.exactlyonce.queue.SqsQueue;
+import io.exactlyonce.queue.Subscription;
+import io.exactlyonce.queue.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -228,8 +228,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
 
     private Subscription prepare(QueueAttributes awsprings) {
         String url = awsprings.getQueueUrl();
-        io.exactlyonce.visibility.QueueAttributes attributes =
-                new io.exactlyonce.visibility.QueueAttributes(awsprings.getQueueAttributes());
+        io.exactlyonce.queue.QueueAttributes attributes =
+                new io.exactlyonce.queue.QueueAttributes(awsprings.getQueueAttributes());
         VisibilityWindow window = QueueWatch.window(options.getMessageVisibility(), attributes, listener, queueName);
         SqsQueue queue = new SqsQueue(client, url, window);
         Subscription subscription = new Subscription(

@@ -3,7 +3,7 @@ package io.exactlyonce.listener.message;
 import io.awspring.cloud.sqs.FifoUtils;
 import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
-import io.exactlyonce.visibility.QueueAddress;
+import io.exactlyonce.queue.QueueAddress;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;

@@ -1,7 +1,7 @@
 /**
  * Internal: SQS's message to Spring's, with its delivery in a header.
  *
- * <p>This package uses {@code delivery} and {@code visibility}.
+ * <p>This package uses {@code delivery} and {@code queue}.
  */
 @NullMarked
 package io.exactlyonce.listener.message;

@@ -6,7 +6,7 @@ import io.exactlyonce.boundary.TypeAndPlace;
 import io.exactlyonce.delivery.FailedItems;
 import io.exactlyonce.delivery.UnfinishedWork;
 import io.exactlyonce.listener.message.ReceivedMessage;
-import io.exactlyonce.visibility.RepeatedLines;
+import io.exactlyonce.queue.RepeatedLines;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -13,7 +13,7 @@ import io.exactlyonce.listener.expression.HandlerArguments;
 import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.listener.expression.Purpose;
 import io.exactlyonce.listener.message.PayloadType;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.VisibilityWindow;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.List;

@@ -8,9 +8,9 @@ import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMod
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.startup.SharedQueues;
 import io.exactlyonce.observed.ObservedClaims;
-import io.exactlyonce.visibility.ListenerQueue;
-import io.exactlyonce.visibility.QueueAddress;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.ListenerQueue;
+import io.exactlyonce.queue.QueueAddress;
+import io.exactlyonce.queue.VisibilityWindow;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;

@@ -3,7 +3,7 @@
  * its handler's outcome.
  *
  * <p>This package uses {@code delivery}, {@code listener.message}, {@code listener.method}, {@code listener.startup},
- * {@code observed} and {@code visibility}.
+ * {@code observed} and {@code queue}.
  */
 @NullMarked
 package io.exactlyonce.listener.observed;

@@ -3,7 +3,7 @@ package io.exactlyonce.listener.startup;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerMethod;
-import io.exactlyonce.visibility.QueueAddress;
+import io.exactlyonce.queue.QueueAddress;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.util.StringUtils;

@@ -3,7 +3,7 @@ package io.exactlyonce.listener.startup;
 import io.awspring.cloud.sqs.listener.AbstractMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.MessageListenerContainer;
 import io.awspring.cloud.sqs.listener.MessageListenerContainerRegistry;
-import io.exactlyonce.visibility.QueueAddress;
+import io.exactlyonce.queue.QueueAddress;
 import java.util.HashSet;
 import java.util.Set;
 import org.slf4j.Logger;

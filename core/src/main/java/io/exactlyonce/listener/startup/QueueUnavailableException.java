@@ -3,7 +3,7 @@ package io.exactlyonce.listener.startup;
 import io.exactlyonce.ExactlyOnceSetupException;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
-import io.exactlyonce.visibility.ClientAbilities;
+import io.exactlyonce.queue.ClientAbilities;
 import java.io.IOException;
 import java.net.URI;
 import java.net.UnknownHostException;

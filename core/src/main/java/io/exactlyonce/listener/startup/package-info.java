@@ -3,7 +3,7 @@
  * pools that listeners share, and queues that are unavailable.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code claim.transaction}, {@code delivery}, {@code listener.method},
- * {@code renewal} and {@code visibility}.
+ * {@code renewal} and {@code queue}.
  */
 @NullMarked
 package io.exactlyonce.listener.startup;

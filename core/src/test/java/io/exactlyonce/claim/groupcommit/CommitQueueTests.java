@@ -9,7 +9,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.groupcommit.CommitQueue.Call;
 import io.exactlyonce.claim.groupcommit.GroupCommitRig.Caller;
-import io.exactlyonce.visibility.FakeClock;
+import io.exactlyonce.queue.FakeClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -10,7 +10,7 @@ import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
-import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.queue.QueueVisibility.Change;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -8,7 +8,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
-import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.queue.QueueVisibility.Change;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;

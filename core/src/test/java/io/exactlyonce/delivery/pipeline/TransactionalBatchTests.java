@@ -18,7 +18,7 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.FailedItems;
 import io.exactlyonce.delivery.InDoubtSettings;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -21,15 +21,15 @@ import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.listener.method.ContainerSettings;
 import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.queue.FakeClock;
+import io.exactlyonce.queue.FakeTimer;
+import io.exactlyonce.queue.PollGate;
+import io.exactlyonce.queue.QueueSettings;
+import io.exactlyonce.queue.ScriptedStore;
+import io.exactlyonce.queue.SqsQueue;
+import io.exactlyonce.queue.Subscription;
+import io.exactlyonce.queue.VisibilityWindow;
 import io.exactlyonce.renewal.Renewer;
-import io.exactlyonce.visibility.FakeClock;
-import io.exactlyonce.visibility.FakeTimer;
-import io.exactlyonce.visibility.PollGate;
-import io.exactlyonce.visibility.QueueSettings;
-import io.exactlyonce.visibility.ScriptedStore;
-import io.exactlyonce.visibility.SqsQueue;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -108,12 +108,7 @@ final class DispatcherRig {
         subscription =
                 new Subscription("listener", queueName, new QueueSettings(window, 3), null, queue, PollGate.OPEN);
         QueueWatch watch = new QueueWatch(
-                subscription,
-                queue,
-                new io.exactlyonce.visibility.QueueAttributes(sqs.attributes),
-                null,
-                observer,
-                clock);
+                subscription, queue, new io.exactlyonce.queue.QueueAttributes(sqs.attributes), null, observer, clock);
         AsyncAcknowledgementResultCallback<Object> callback = new AsyncAcknowledgementResultCallback<>() {
             @Override
             public CompletableFuture<Void> onSuccess(Collection<Message<Object>> messages) {

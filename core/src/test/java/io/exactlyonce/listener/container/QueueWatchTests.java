@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.listener.method.InvalidListenerException;
-import io.exactlyonce.visibility.QueueAttributes;
-import io.exactlyonce.visibility.VisibilityWindow;
+import io.exactlyonce.queue.QueueAttributes;
+import io.exactlyonce.queue.VisibilityWindow;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -22,14 +22,14 @@ import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.PayloadType;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.method.ListenerRig;
+import io.exactlyonce.queue.FakeClock;
+import io.exactlyonce.queue.PollGate;
+import io.exactlyonce.queue.QueueSettings;
+import io.exactlyonce.queue.ScriptedStore;
+import io.exactlyonce.queue.SqsQueue;
+import io.exactlyonce.queue.Subscription;
+import io.exactlyonce.queue.VisibilityWindow;
 import io.exactlyonce.renewal.Renewer;
-import io.exactlyonce.visibility.FakeClock;
-import io.exactlyonce.visibility.PollGate;
-import io.exactlyonce.visibility.QueueSettings;
-import io.exactlyonce.visibility.ScriptedStore;
-import io.exactlyonce.visibility.SqsQueue;
-import io.exactlyonce.visibility.Subscription;
-import io.exactlyonce.visibility.VisibilityWindow;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -105,7 +105,7 @@ class ReceiverTests {
     private Source start(String name, int windowSeconds, @Nullable Duration configured, Duration pollTimeout) {
         setWindow(windowSeconds);
         String url = "http://localhost/1/" + name;
-        var attributes = new io.exactlyonce.visibility.QueueAttributes(sqs.attributes);
+        var attributes = new io.exactlyonce.queue.QueueAttributes(sqs.attributes);
         VisibilityWindow window = QueueWatch.window(configured, attributes, "listener", name);
         SqsQueue queue = new SqsQueue(sqs, url, window);
         Subscription begun = new Subscription(

@@ -13,7 +13,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.delivery.FailedItems;
-import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.queue.ScriptedStore;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -25,7 +25,7 @@ import io.exactlyonce.listener.method.ListenerRig;
 import io.exactlyonce.listener.startup.ListenerRegistry;
 import io.exactlyonce.listener.startup.SharedQueues;
 import io.exactlyonce.observed.ObservedClaims;
-import io.exactlyonce.visibility.ScriptedStore;
+import io.exactlyonce.queue.ScriptedStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

@@ -7,7 +7,7 @@ import static org.mockito.Mockito.mock;
 
 import io.awspring.cloud.sqs.operations.BatchingSqsClientAdapter;
 import io.exactlyonce.listener.FakeReceives;
-import io.exactlyonce.visibility.ClientAbilities;
+import io.exactlyonce.queue.ClientAbilities;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.net.URI;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
+import io.exactlyonce.queue.FakeClock;
 import io.exactlyonce.testing.DocumentedCode;
 import io.exactlyonce.testing.SqsServer;
-import io.exactlyonce.visibility.FakeClock;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;

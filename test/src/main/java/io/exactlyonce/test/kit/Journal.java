@@ -6,7 +6,7 @@ import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryState;
-import io.exactlyonce.visibility.Subscription;
+import io.exactlyonce.queue.Subscription;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;

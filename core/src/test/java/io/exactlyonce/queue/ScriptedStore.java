@@ -1,4 +1,4 @@
-package io.exactlyonce.visibility;
+package io.exactlyonce.queue;
 
 import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimId;

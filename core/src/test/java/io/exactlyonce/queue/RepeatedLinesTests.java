@@ -1,8 +1,8 @@
-package io.exactlyonce.visibility;
+package io.exactlyonce.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.visibility.RepeatedLines.Kind;
+import io.exactlyonce.queue.RepeatedLines.Kind;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

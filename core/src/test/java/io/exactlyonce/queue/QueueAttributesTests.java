@@ -1,8 +1,8 @@
-package io.exactlyonce.visibility;
+package io.exactlyonce.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.visibility.QueueAttributes.Redrive;
+import io.exactlyonce.queue.QueueAttributes.Redrive;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -1,4 +1,4 @@
-package io.exactlyonce.visibility;
+package io.exactlyonce.queue;
 
 import io.exactlyonce.boundary.OneLine;
 import java.time.Duration;

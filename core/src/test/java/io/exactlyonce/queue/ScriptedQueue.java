@@ -1,6 +1,6 @@
-package io.exactlyonce.visibility;
+package io.exactlyonce.queue;
 
-import io.exactlyonce.visibility.QueueVisibility.Change;
+import io.exactlyonce.queue.QueueVisibility.Change;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;

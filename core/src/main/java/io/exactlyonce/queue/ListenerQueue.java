@@ -1,4 +1,4 @@
-package io.exactlyonce.visibility;
+package io.exactlyonce.queue;
 
 import java.util.Comparator;
 

@@ -1,11 +1,11 @@
-package io.exactlyonce.visibility;
+package io.exactlyonce.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
-import io.exactlyonce.visibility.QueueVisibility.Answers;
-import io.exactlyonce.visibility.QueueVisibility.Change;
-import io.exactlyonce.visibility.QueueVisibility.Result;
+import io.exactlyonce.queue.QueueVisibility.Answers;
+import io.exactlyonce.queue.QueueVisibility.Change;
+import io.exactlyonce.queue.QueueVisibility.Result;
 import java.net.URL;
 import java.time.Duration;
 import java.util.ArrayList;
