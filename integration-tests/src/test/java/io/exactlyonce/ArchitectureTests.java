@@ -153,7 +153,6 @@ class ArchitectureTests {
                             "",
                             "claim.transaction",
                             "listener.container",
-                            "listener.message",
                             "listener.method",
                             "listener.observed",
                             "listener.startup")),

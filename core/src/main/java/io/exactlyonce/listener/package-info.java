@@ -3,7 +3,7 @@
  * annotation depend on Spring Cloud AWS.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code claim.transaction}, {@code listener.container},
- * {@code listener.message}, {@code listener.method}, {@code listener.observed} and {@code listener.startup}.
+ * {@code listener.method}, {@code listener.observed} and {@code listener.startup}.
  */
 @NullMarked
 package io.exactlyonce.listener;

@@ -1,7 +1,7 @@
 /**
  * Results of handlers and actions, stored with their claims as JSON.
  *
- * <p>This package uses {@code io.exactlyonce}, {@code boundary} and {@code claim}.
+ * <p>This package uses {@code io.exactlyonce} and {@code claim}.
  */
 @NullMarked
 package io.exactlyonce.result;

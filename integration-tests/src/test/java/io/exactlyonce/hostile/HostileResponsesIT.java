@@ -38,6 +38,7 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -74,6 +75,7 @@ class HostileResponsesIT {
     private static final String CHANGE = "ChangeMessageVisibilityBatch";
     private static final String POLLING = "Polling listener";
     private static final String REPEATED = "and the SDK repeated it";
+    private static final AtomicBoolean IS_REPETITION_LOGGED = new AtomicBoolean();
     private static final String RENEWING = "Renewing the visibility timeout of";
 
     /** Begins a line, moves the cursor, and turns text around. */
@@ -230,13 +232,13 @@ class HostileResponsesIT {
     }
 
     /**
-     * The SDK repeats a receive that a page answers. The repetition succeeds without the message, which is invisible, and that is
-     * logged once an hour. Nothing is logged of an answer that is cut off.
+     * The SDK repeats a receive whose answer is cut off or a page. The repetition succeeds without the message, which is invisible,
+     * and that is logged once an hour.
      */
     static Stream<Case> transport() {
         return Stream.of(RECEIVE, DELETE)
                 .flatMap(action -> Stream.of(
-                        new Case(action + " cut off", action, cutOff(), ""),
+                        new Case(action + " cut off", action, cutOff(), action.equals(RECEIVE) ? REPEATED : ""),
                         new Case(
                                 action + " as a page",
                                 action,
@@ -292,14 +294,26 @@ class HostileResponsesIT {
         await(each.name()).atMost(SOON).until(() -> met.getCount() == 0);
         SQS.send(OTHER, "other " + number);
         await(each.name()).atMost(SOON).until(() -> calls("other " + number) == 1);
-        await(each.name())
-                .atMost(SOON)
-                .until(() -> output.getAll().substring(begun).contains(each.said()));
+        await(each.name()).atMost(SOON).until(() -> isSaid(each, output.getAll().substring(begun)));
         TROUBLES.none();
 
         assertHandledOnce(each, "first " + number, "second " + number);
         assertThat(Boundary.crashes()).isEqualTo(crashes);
-        assertNotForged(output.getAll().substring(begun));
+        String logged = output.getAll().substring(begun);
+        assertNotForged(logged);
+        noteRepetition(logged);
+    }
+
+    private static void noteRepetition(String logged) {
+        if (logged.contains(REPEATED)) {
+            IS_REPETITION_LOGGED.set(true);
+        }
+    }
+
+    /** A line that is logged once an hour may be an earlier case's. */
+    private static boolean isSaid(Case each, String output) {
+        noteRepetition(output);
+        return each.said().equals(REPEATED) ? IS_REPETITION_LOGGED.get() : output.contains(each.said());
     }
 
     private static void assertHandledOnce(Case each, String first, String second) {

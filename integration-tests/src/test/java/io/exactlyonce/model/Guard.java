@@ -57,7 +57,7 @@ enum Guard {
     /** It waits invisible, rather than to be returned again and again until its receives are used up. */
     WAITING_COSTS_NO_RECEIVE("io.exactlyonce.delivery.pipeline.WaitingDeliveries#admit"),
     /** A delivery that waits is made visible once its key is free. */
-    FREE_KEY_ENDS_THE_WAIT("io.exactlyonce.delivery.pipeline.WaitingDeliveries#end"),
+    FREE_KEY_ENDS_THE_WAIT("io.exactlyonce.delivery.pipeline.WaitingDeliveries#endWaits"),
     /** No return past the local end of the window: the receipt may expose the successor's message. */
     RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#exposure"),
     /** No renewal past the local end of the window, for the same reason. */

@@ -42,6 +42,7 @@ class PublishedClassesTests {
                     CONTRACT,
                     "io.exactlyonce.delivery",
                     "io.exactlyonce.delivery.pipeline",
+                    "io.exactlyonce.result",
                     "io.exactlyonce.renewal",
                     "io.exactlyonce.queue",
                     "org.junit.jupiter..",

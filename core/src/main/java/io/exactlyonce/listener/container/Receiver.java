@@ -58,7 +58,7 @@ record Receiver(
     private static final Logger log = LoggerFactory.getLogger(Receiver.class);
 
     /**
-     * What replaces the client's own configuration. To measure a request costs memory, so it is done on a quiet queue only, which a
+     * Replaces the client's own configuration. To measure a request costs memory, so it is done on a quiet queue only, which a
      * queue also seems to be if each answer with messages is lost.
      */
     record Limits(AwsRequestOverrideConfiguration ordinary, AwsRequestOverrideConfiguration watched) {}
