@@ -1,6 +1,5 @@
 package io.exactlyonce.listener.method;
 
-import io.exactlyonce.BatchResult;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.Handler;
@@ -76,7 +75,6 @@ final class ListenerInvocation implements Handler {
     private volatile boolean wasClaimed;
     private volatile @Nullable Thread transactionThread;
     private volatile @Nullable Exception latestFailure;
-    private volatile @Nullable BatchResult latestResult;
 
     /** The latest call on another thread; or the end, when the outermost advice had returned or failed, and nothing ran there. */
     private volatile @Nullable CompletableFuture<@Nullable Object> elsewhere;
@@ -347,16 +345,8 @@ final class ListenerInvocation implements Handler {
 
     private @Nullable Object tryOnce(MethodInvocation call) throws Throwable {
         try {
-            BatchResult before = latestResult;
-            if (before != null) {
-                // A retry because of this result would repeat the effects of the items that succeeded.
-                return before;
-            }
             Object returned = call.proceed();
             latestFailure = null;
-            if (transactions == null && returned instanceof BatchResult result) {
-                latestResult = result;
-            }
             return returned;
         } catch (Exception failure) {
             latestFailure = failure;
