@@ -105,7 +105,7 @@ public interface ParkedClaims {
      * Releases parked keys in few requests: the next request acquires each, also one that leaves keys in doubt to an
      * operator. Its outcome says whether the key is in doubt, and it counts as the next attempt.
      *
-     * @param claims at most one for each key
+     * @param claims each once; of several claims of a key at most one can be parked
      * @return the claims that were parked until now
      */
     Set<ClaimId> releaseAll(Collection<ClaimId> claims);
@@ -113,7 +113,7 @@ public interface ParkedClaims {
     /**
      * Records in few requests that the effects of parked keys have happened.
      *
-     * @param completions at most one for each key
+     * @param completions each claim once; of several claims of a key at most one can be parked
      * @return the claims that were parked until now
      * @throws IllegalArgumentException if a result cannot be stored; nothing has been written then
      */

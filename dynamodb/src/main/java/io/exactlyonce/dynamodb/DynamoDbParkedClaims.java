@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -118,29 +119,30 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
 
     @Override
     public Set<ClaimId> releaseAll(Collection<ClaimId> claims) {
-        return decide(claims.stream()
-                .map(claim ->
-                        work(claim, table.statements.releaseParked(claim.key().downstreamKey(), claim)))
-                .toList());
+        Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
+        claims.forEach(claim ->
+                change(works, claim, table.statements.releaseParked(claim.key().downstreamKey(), claim)));
+        return decide(works.values());
     }
 
     @Override
     public Set<ClaimId> completeAll(Collection<ClaimResolution.Completed> completions) {
         completions.forEach(completion -> DynamoDbClaimStore.requireStorable(completion.result()));
-        return decide(completions.stream()
-                .map(completion -> work(
-                        completion.claim(),
-                        table.statements.completeParked(completion.claim().key().downstreamKey(), completion)))
-                .toList());
+        Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
+        completions.forEach(completion -> change(
+                works,
+                completion.claim(),
+                table.statements.completeParked(completion.claim().key().downstreamKey(), completion)));
+        return decide(works.values());
     }
 
-    private KeyWork work(ClaimId claim, Statement decision) {
-        KeyWork work = new KeyWork(claim.key(), table);
-        work.change(claim, decision);
-        return work;
+    /** A request names an item once: of a key, an earlier claim and the present one may have been seen. */
+    private void change(Map<ClaimKey, KeyWork> works, ClaimId claim, Statement decision) {
+        works.computeIfAbsent(claim.key(), key -> new KeyWork(key, table)).change(claim, decision);
     }
 
-    private Set<ClaimId> decide(List<KeyWork> works) {
+    private Set<ClaimId> decide(Collection<KeyWork> decided) {
+        List<KeyWork> works = List.copyOf(decided);
         return deciding.alone(() -> {
             for (int from = 0; from < works.size(); from += PartiQl.MOST_STATEMENTS) {
                 table.run(works.subList(from, Math.min(from + PartiQl.MOST_STATEMENTS, works.size())));

@@ -297,7 +297,10 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         ClaimId another = new ClaimId(parked.get(59).key(), UUID.randomUUID());
         List<ClaimId> first = ids(parked.subList(0, 30));
         List<ClaimId> second = ids(parked.subList(30, 59));
-        List<ClaimId> others = List.of(released.id(), held.id(), ofNoKey, another);
+        // Seen before the key was released and parked again; the present claim is in the same call.
+        ClaimId earlier = new ClaimId(parked.get(0).key(), UUID.randomUUID());
+        ClaimId earlierToo = new ClaimId(parked.get(30).key(), UUID.randomUUID());
+        List<ClaimId> others = List.of(released.id(), held.id(), ofNoKey, another, earlier, earlierToo);
 
         assertThat(parked().releaseAll(with(first, others))).containsExactlyInAnyOrderElementsOf(first);
         assertThat(parked().completeAll(completions(with(second, others)))).containsExactlyInAnyOrderElementsOf(second);
