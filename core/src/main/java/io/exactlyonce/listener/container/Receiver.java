@@ -75,6 +75,9 @@ record Receiver(
     /** How long a request may take beyond its wait, with the SDK's repetitions. */
     static final Duration LONGEST_ANSWER = Duration.ofMinutes(3);
 
+    /** How long a poll waits for further answers, of requests that do not wait. */
+    private static final Duration LONGEST_MORE = Duration.ofSeconds(10);
+
     /**
      * Returns limits for requests. A client's timeout counts from the end of a poll's wait, if it would be over before: otherwise
      * each poll of an idle queue would fail, and messages that SQS sends meanwhile would be hidden from all until their visibility
@@ -133,7 +136,8 @@ record Receiver(
 
     /**
      * Ignores an answer that takes longer than a third of the visibility timeout: nothing renews the first one's
-     * messages before the poll is done. Later messages are returned.
+     * messages before the poll is done. A long visibility timeout permits no more, because the poll itself must end in time. Later
+     * messages are returned.
      */
     private CompletableFuture<List<ReceivedMessage>> inTime(CompletableFuture<List<ReceivedMessage>> sent) {
         CompletableFuture<List<ReceivedMessage>> answered = new CompletableFuture<>();
@@ -142,7 +146,8 @@ record Receiver(
                 late.accept(received);
             }
         }));
-        Duration timeout = queue.subscription().settings().window().length().dividedBy(3);
+        Duration third = queue.subscription().settings().window().length().dividedBy(3);
+        Duration timeout = third.compareTo(LONGEST_MORE) < 0 ? third : LONGEST_MORE;
         return answered.completeOnTimeout(List.of(), timeout.toMillis(), TimeUnit.MILLISECONDS);
     }
 
