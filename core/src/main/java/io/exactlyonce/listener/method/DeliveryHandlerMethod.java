@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.method;
 
+import io.exactlyonce.BatchResult;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.RedactedException;
 import io.exactlyonce.boundary.TypeAndPlace;
@@ -102,6 +103,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return method.isAsync() ? CompletableFuture.completedFuture(null) : returned;
     }
 
+    @SuppressWarnings("FutureReturnValueIgnored") // The container awaits it.
     private @Nullable Object observe(Message<?> message, @Nullable Object... provided) throws Exception {
         Object returned;
         observing.enter(original.getBean());
@@ -118,12 +120,19 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
                     method,
                     unfinished.getName());
         }
-        RuntimeException failed = FailedItems.in(returned, method, size(message));
+        if (returned instanceof CompletableFuture<?> later && method.isBatch()) {
+            return later.thenApply(result -> requireAllSucceeded(result, message));
+        }
+        return requireAllSucceeded(returned, message);
+    }
+
+    /** Spring Cloud AWS ignores results, and would delete all messages of a batch. */
+    private @Nullable Object requireAllSucceeded(@Nullable Object result, Message<?> batch) {
+        RuntimeException failed = FailedItems.in(result, method, size(batch));
         if (failed != null) {
-            // Spring Cloud AWS ignores results, and would delete all messages of the batch.
             throw failed;
         }
-        return returned;
+        return result instanceof BatchResult ? null : result;
     }
 
     private static int size(Message<?> message) {

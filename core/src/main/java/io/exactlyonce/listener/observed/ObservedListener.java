@@ -119,10 +119,11 @@ record ObservedListener<T>(
         List<@Nullable ObservedRun> runs = begin(messages);
         try {
             CompletableFuture<Void> end = listener.get();
-            Boundary.detach("Observing the end of a handler", end.handle((done, failure) -> {
-                ended(runs, failure);
-                return null;
-            }));
+            // A handler's future may have another type than that of the container's listener.
+            Boundary.detach("Observing the end of a handler", ((CompletableFuture<?>) end).handle((done, failure) -> {
+                        ended(runs, failure);
+                        return null;
+                    }));
             return end;
         } catch (RuntimeException failure) {
             ended(runs, failure);

@@ -21,9 +21,11 @@ import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.FailedItems;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
@@ -91,6 +93,16 @@ class ObservedMethodsTests {
         @ExactlyOnceListener(queueNames = "orders", key = "#payload")
         BatchResult failsSecond(List<String> orders) {
             return BatchResult.failed(1, new IllegalStateException("no carrier"));
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#payload")
+        CompletableFuture<BatchResult> failsSecondLater(List<String> orders) {
+            return CompletableFuture.completedFuture(failsSecond(orders));
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#payload")
+        CompletableFuture<BatchResult> succeedsLater(List<String> orders) {
+            return CompletableFuture.completedFuture(BatchResult.allSucceeded());
         }
 
         @ExactlyOnceListener(queueNames = "orders", key = "#oder")
@@ -207,6 +219,25 @@ class ObservedMethodsTests {
         assertThatThrownBy(() -> call(new Listeners(), "failsSecond", batch))
                 .isInstanceOf(FailedItems.class)
                 .hasMessage("Of the batch, 1 items failed, at [1]");
+    }
+
+    /** Spring Cloud AWS takes each future for one without a result. */
+    @Test
+    void batchThatNamesAFailedMessageLaterFailsAsAWhole() throws Exception {
+        Message<?> batch = new GenericMessage<>(List.of(message("o1", "1"), message("o2", "1")));
+
+        assertThat((CompletableFuture<?>) invoke("failsSecondLater", batch))
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .withCauseInstanceOf(FailedItems.class);
+        assertThat((CompletableFuture<?>) invoke("succeedsLater", batch)).isCompletedWithValue(null);
+    }
+
+    private static Object invoke(String method, Message<?> message) throws Exception {
+        AtomicReference<InvocableHandlerMethod> made = new AtomicReference<>();
+        ContainerSettings.of(() -> made.set(ListenerRig.handlerMethods(Mode.OBSERVE)
+                .createInvocableHandlerMethod(new Listeners(), ListenerRig.method(Listeners.class, method))));
+        return made.get().invoke(message);
     }
 
     /** Its handler runs as it would without this library; so do those of the other messages of its batch. */
