@@ -1,9 +1,9 @@
 package io.exactlyonce.benchmarks;
 
 import io.exactlyonce.benchmarks.process.Postgres;
-import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.ClaimTable;
+import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.servers.LocalPostgres;
 import java.io.IOException;

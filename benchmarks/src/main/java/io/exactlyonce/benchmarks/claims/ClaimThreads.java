@@ -62,7 +62,8 @@ public record ClaimThreads(ClaimPool pool, int threads, int keys) {
             for (int i = 0; i < threads; i++) {
                 running.add(executor.submit(() -> claimAndComplete(
                         requests -> store.claimAsync(requests).join().outcomes(),
-                        resolutions -> store.resolveAsync(resolutions, true).join().granted(),
+                        resolutions ->
+                                store.resolveAsync(resolutions, true).join().granted(),
                         keys,
                         end)));
             }

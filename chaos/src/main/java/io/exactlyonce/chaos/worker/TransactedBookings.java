@@ -47,8 +47,7 @@ class TransactedBookings {
             parkFor = HopelessException.class)
     BatchResult post(List<Job> jobs, List<Claim> claims) throws InterruptedException {
         List<String> calls = new ArrayList<>(Collections.nCopies(jobs.size(), ""));
-        BatchResult result =
-                runs.runAll(jobs, claims, (job, claim, call) -> calls.set(claims.indexOf(claim), call));
+        BatchResult result = runs.runAll(jobs, claims, (job, claim, call) -> calls.set(claims.indexOf(claim), call));
         for (int index = 0; index < jobs.size(); index++) {
             if (!result.failures().containsKey(index)) {
                 try {
