@@ -51,10 +51,18 @@ class CounterTests {
             }
             counter.add(-1);
             while (ended.get() < round && !waiter.isDone()) {
-                Thread.yield();
+                yieldUnlessInterrupted();
             }
         }
 
         assertThat(waiter.get()).isEqualTo(ROUNDS);
+    }
+
+    /** The limit of the test interrupts its thread. */
+    private static void yieldUnlessInterrupted() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("The waiting thread missed a change");
+        }
+        Thread.yield();
     }
 }
