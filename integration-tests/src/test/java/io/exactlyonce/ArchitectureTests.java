@@ -78,7 +78,7 @@ class ArchitectureTests {
             entry("boundary", List.of()),
             entry("time", List.of()),
             entry("claim", List.of("", "time")),
-            entry("claim.backend", List.of("claim")),
+            entry("claim.backend", List.of("", "claim")),
             entry("claim.groupcommit", List.of("claim", "time")),
             entry("claim.transaction", List.of("", "claim")),
             entry("property", List.of("")),

@@ -1,7 +1,8 @@
 /**
- * Internal: what stores of claims have in common: a check before the first container polls, and turns of operators.
+ * Internal: what stores of claims have in common: a check before the first container polls, turns of operators, and what
+ * operators see.
  *
- * <p>This package uses {@code claim}.
+ * <p>This package uses {@code io.exactlyonce} and {@code claim}.
  */
 @NullMarked
 package io.exactlyonce.claim.backend;

@@ -6,6 +6,7 @@ import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.KeySnapshot;
 import io.exactlyonce.claim.KeyStatus;
+import io.exactlyonce.claim.backend.StoredClaim;
 import io.exactlyonce.dynamodb.clock.LeaseClock;
 import java.time.Duration;
 import java.time.Instant;
@@ -120,27 +121,9 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return Math.toIntExact(number("attempt"));
     }
 
-    /** An item, without its result. */
-    private record Life(
-            ClaimDetails.Status status,
-            UUID claimId,
-            int attempt,
-            long fencingToken,
-            boolean isInDoubt,
-            String owner,
-            @Nullable Instant firstClaimedAt,
-            @Nullable Instant claimedAt,
-            @Nullable Instant leaseUntil,
-            boolean isLeaseOver,
-            @Nullable Instant completedAt,
-            @Nullable Instant parkedAt,
-            @Nullable Instant expiresAt,
-            @Nullable String error)
-            implements ClaimDetails {}
-
-    /** Returns the key's life until now. */
+    /** Returns the state of the key's claim. */
     public ClaimDetails details(LeaseClock clock) {
-        return new Life(
+        return new StoredClaim(
                 ClaimDetails.Status.valueOf(status().name()),
                 claimId(),
                 attempt(),

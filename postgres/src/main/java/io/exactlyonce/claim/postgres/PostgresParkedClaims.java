@@ -7,6 +7,7 @@ import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.backend.StoredClaim;
 import io.exactlyonce.claim.backend.Turns;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -77,25 +78,7 @@ public final class PostgresParkedClaims implements ParkedClaims {
             row.getString("reason"),
             Instant.EPOCH.plus(row.getLong("parked_at_micros"), ChronoUnit.MICROS));
 
-    private static final RowMapper<Life> LIFE_OF_ROW = DataClassRowMapper.newInstance(Life.class);
-
-    /** A row, without its result. */
-    private record Life(
-            Status status,
-            UUID claimId,
-            int attempt,
-            long fencingToken,
-            boolean isInDoubt,
-            String owner,
-            @Nullable Instant firstClaimedAt,
-            @Nullable Instant claimedAt,
-            @Nullable Instant leaseUntil,
-            boolean isLeaseOver,
-            @Nullable Instant completedAt,
-            @Nullable Instant parkedAt,
-            @Nullable Instant expiresAt,
-            @Nullable String error)
-            implements ClaimDetails {}
+    private static final RowMapper<StoredClaim> STORED = DataClassRowMapper.newInstance(StoredClaim.class);
 
     /** Has a condition on {@code parked_at}, because the index of parked claims has one. */
     static final String LIST = COLUMNS + """
@@ -223,14 +206,14 @@ public final class PostgresParkedClaims implements ParkedClaims {
 
     @Override
     public Optional<ClaimDetails> details(ClaimKey key) {
-        return query(DETAILS, LIFE_OF_ROW, key.scope(), key.key()).stream()
+        return query(DETAILS, STORED, key.scope(), key.key()).stream()
                 .<ClaimDetails>map(Function.identity())
                 .findFirst();
     }
 
     @Override
     public Optional<ClaimDetails> detailsByKeyHash(String scope, String hash) {
-        return byHash(DETAILS_BY_HASH, LIFE_OF_ROW, scope, hash).map(Function.identity());
+        return byHash(DETAILS_BY_HASH, STORED, scope, hash).map(Function.identity());
     }
 
     @Override

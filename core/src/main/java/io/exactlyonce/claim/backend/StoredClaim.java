@@ -1,0 +1,24 @@
+package io.exactlyonce.claim.backend;
+
+import io.exactlyonce.ClaimDetails;
+import java.time.Instant;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/** The state of a key's claim as a store keeps it, without its result. */
+public record StoredClaim(
+        ClaimDetails.Status status,
+        UUID claimId,
+        int attempt,
+        long fencingToken,
+        boolean isInDoubt,
+        String owner,
+        @Nullable Instant firstClaimedAt,
+        @Nullable Instant claimedAt,
+        @Nullable Instant leaseUntil,
+        boolean isLeaseOver,
+        @Nullable Instant completedAt,
+        @Nullable Instant parkedAt,
+        @Nullable Instant expiresAt,
+        @Nullable String error)
+        implements ClaimDetails {}
