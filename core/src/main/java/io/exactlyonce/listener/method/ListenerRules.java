@@ -34,6 +34,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.env.PropertyResolver;
 import org.springframework.messaging.Message;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.PlaceholderResolutionException;
 
 /**
  * Rejects listener methods that could run unclaimed, whose claims could be completed before their work is done, or
@@ -98,7 +99,7 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
         try {
             check.run();
             return true;
-        } catch (InvalidListenerException refused) {
+        } catch (InvalidListenerException | PlaceholderResolutionException refused) {
             log.warn("It is only observed; with mode = enforce startup would fail: {}", refused.getMessage());
             return false;
         }

@@ -105,6 +105,9 @@ class ObservedMethodsTests {
             return CompletableFuture.completedFuture(BatchResult.allSucceeded());
         }
 
+        @ExactlyOnceListener(queueNames = "orders", reconciler = "${missing}")
+        void unresolvable(String order) {}
+
         @ExactlyOnceListener(queueNames = "orders", key = "#oder")
         void mistyped(String order) {}
     }
@@ -132,6 +135,7 @@ class ObservedMethodsTests {
             always | false | its acknowledgementMode is ALWAYS
             contradictory | true | whenInDoubt = RECONCILE has no meaning with effects = DATABASE
             hidden | true | a private, final or static method
+            unresolvable | true | Could not resolve placeholder 'missing'
             """)
     void whatEnforcingRefusesIsObservedAndTold(
             String method, boolean signalsCompletion, String problem, CapturedOutput output) {
