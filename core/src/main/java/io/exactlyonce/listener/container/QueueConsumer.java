@@ -65,7 +65,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
     /** An answer that the SDK has lost, for example because its threads crashed, must not keep permits for good. */
-    private static final Duration LONGEST_ANSWER = Receiver.LONGEST_ANSWER.plusSeconds(10);
+    private static final Duration LONGEST_ANSWER =
+            Receiver.LONGEST_ANSWER.plus(Receiver.LONGEST_MORE).plusSeconds(10);
 
     /** Startup waits for the two answers about a queue, of a server that may never give them. */
     private static final Duration LONGEST_LOOK_UP = Duration.ofSeconds(30);

@@ -9,6 +9,7 @@ import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.queue.ClientAbilities;
 import io.exactlyonce.queue.QueueSettings;
 import io.exactlyonce.queue.Subscription;
+import io.exactlyonce.queue.VisibilityWindow;
 import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.HashSet;
@@ -76,7 +77,7 @@ record Receiver(
     static final Duration LONGEST_ANSWER = Duration.ofMinutes(3);
 
     /** How long a poll waits for further answers, of requests that do not wait. */
-    private static final Duration LONGEST_MORE = Duration.ofSeconds(10);
+    static final Duration LONGEST_MORE = Duration.ofSeconds(10);
 
     /**
      * Returns limits for requests. A client's timeout counts from the end of a poll's wait, if it would be over before: otherwise
@@ -146,9 +147,13 @@ record Receiver(
                 late.accept(received);
             }
         }));
-        Duration third = queue.subscription().settings().window().length().dividedBy(3);
-        Duration timeout = third.compareTo(LONGEST_MORE) < 0 ? third : LONGEST_MORE;
+        Duration timeout = longestMore(queue.subscription().settings().window());
         return answered.completeOnTimeout(List.of(), timeout.toMillis(), TimeUnit.MILLISECONDS);
+    }
+
+    static Duration longestMore(VisibilityWindow window) {
+        Duration third = window.length().dividedBy(3);
+        return third.compareTo(LONGEST_MORE) < 0 ? third : LONGEST_MORE;
     }
 
     /** The next poll meets the problem again, and has nothing to lose. */

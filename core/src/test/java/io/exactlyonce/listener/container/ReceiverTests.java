@@ -194,6 +194,16 @@ class ReceiverTests {
         assertThat(sqs.takeChanges()).containsExactly(Map.entry("late0", 0));
     }
 
+    /** With a visibility timeout of hours, the poll would end first, and lose the messages of the first answer. */
+    @ParameterizedTest
+    @CsvSource({"1, 333", "30, 10000", "43200, 10000"})
+    void laterAnswersOfAPollAreAwaitedForATimeThatThePollHas(long windowSeconds, long millis) {
+        assertThat(Receiver.longestMore(VisibilityWindow.ofSeconds(windowSeconds)))
+                .hasMillis(millis);
+        assertThat(Receiver.longestMore(VisibilityWindow.ofSeconds(windowSeconds)))
+                .isLessThan(Receiver.LONGEST_ANSWER);
+    }
+
     /** Otherwise ten messages that are there would wait for an eleventh until the poll's timeout. */
     @Test
     void onlyTheFirstRequestOfAPollWaitsForMessagesAndOthersFollowIfItIsFull() {
