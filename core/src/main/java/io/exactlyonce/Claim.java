@@ -47,8 +47,9 @@ public interface Claim {
     String downstreamKey();
 
     /**
-     * Returns a key as {@link #downstreamKey()} does, for one of several calls of a handler: different for each name, and
-     * the same for all attempts. It is the SHA-256 of scope, NUL, key, NUL and the name. 64 hexadecimal digits.
+     * Returns an idempotency key for one of several systems that the handler calls, or for one of several messages that it
+     * sends. The key is different for each name, and the same for all attempts: the SHA-256 of scope, NUL, key, NUL and
+     * name, as 64 hexadecimal digits.
      *
      * @param call a name for the call or message, such as {@code "refund"}; 1 to 512 characters
      * @throws IllegalArgumentException if the name is blank, too long, or no text

@@ -102,8 +102,8 @@ public interface ParkedClaims {
     }
 
     /**
-     * Releases parked keys in few requests: the next request acquires each, also one that leaves keys in doubt to an
-     * operator. Its outcome says whether the key is in doubt, and it counts as the next attempt.
+     * Releases parked keys in few requests. The next request for such a key acquires it, whatever its policy for keys in doubt.
+     * The outcome says whether the key is in doubt, and the request counts as the next attempt.
      *
      * @param claims each once; of several claims of a key at most one can be parked
      * @return the claims that were parked until now

@@ -15,9 +15,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A delivery's attempt at its key: what is to be claimed, the claim, and how the attempt ended.
  *
- * <p>It belongs to one thread at a time: the one that claims, then the handler's, then the one that records or looks up the key for
- * a delivery that waits. The store's queue, the executor, futures, the set of waiting deliveries and the compare-and-set of the
- * delivery's state hand it over. A {@link Delivery} itself may be used by any thread.
+ * <p>An attempt belongs to one thread at a time. The claiming thread passes it to the handler's thread, and that one to the thread
+ * that records the outcome; if the delivery waits, the thread that looks up waiting keys has it. The store's queue, the executor,
+ * futures, the set of waiting deliveries and the compare-and-set of the delivery's state publish it between them. Any thread may
+ * use the {@link Delivery}.
  */
 public final class Attempt {
 
@@ -134,11 +135,11 @@ public final class Attempt {
     }
 
     /**
-     * Its key is held for it, and renewed from now on.
+     * Takes the claim that the store granted. Its lease is renewed from now on.
      *
      * @param askedAt when the claim was requested, by the monotonic clock
      * @param fence ties the caller's own transaction to the claim
-     * @return whether it still waits for the claim: otherwise that is to be released
+     * @return false if the listener stopped meanwhile, and the caller must release the claim
      */
     public boolean acquired(Acquired acquired, long askedAt, Predicate<ClaimId> fence) {
         Window renewed = delivery.window();
@@ -147,7 +148,7 @@ public final class Attempt {
         return delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
     }
 
-    /** Its key is held by a transaction that has not ended yet, and no lease is to be renewed. */
+    /** Takes a claim that an open transaction holds. There is no lease to renew. */
     public void acquiredWithin(HeldClaim held) {
         claim = held;
     }
@@ -211,8 +212,8 @@ public final class Attempt {
     }
 
     /**
-     * Notes the failure of the attempt. The first one counts: the handler's own failure precedes later ones. The
-     * message of an application's exception may quote a payload; those of the library's own do not.
+     * Notes the failure of the attempt. The first failure counts, because the handler's own failure precedes later ones. An
+     * application exception is noted without its message, which may quote a payload.
      */
     public void failed(Throwable thrown) {
         if (failure == null && spec != null) {

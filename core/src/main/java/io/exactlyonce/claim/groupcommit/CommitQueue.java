@@ -122,7 +122,7 @@ final class CommitQueue {
      *   <li>While a batch is being sent, calls gather for the next one, unless that flusher is stuck.
      *   <li>A call whose caller waits is sent at once, and takes the others along.
      *   <li>Completions for which no caller waits gather for a moment, because the quick handlers of one poll end together.
-     *       They do not if the last completion was alone.
+     *       After a completion that was alone, the next one is sent at once.
      * </ul>
      */
     long nextFlushAt() {
@@ -206,7 +206,7 @@ final class CommitQueue {
                 beingSent.addAll(call.keys());
                 entries += call.keys().size();
             } else {
-                // No later claim overtakes one that stays.
+                // This claim waits, and later claims of its keys wait behind it.
                 blocked.addAll(call.keys());
             }
         }
