@@ -4,7 +4,7 @@ package io.exactlyonce;
  * A handler's claim on its idempotency key. Declare it as a parameter of an {@link ExactlyOnceListener} method to get
  * it. Thread-safe; usable while the handler runs.
  *
- * <p>With {@link Mode#OBSERVE} a listener has no claim, and its handler gets a substitute: {@link #attempt()} is the
+ * <p>With {@link ClaimMode#OBSERVE} a listener has no claim, and its handler gets a substitute: {@link #attempt()} is the
  * message's receive count, {@link #isInDoubt()} is false, {@link #ensureHeld()} passes, and {@link #fence()} and {@link
  * #fencingToken()} throw {@link IllegalStateException}. If the message has no usable key, {@link #scope()},
  * {@link #key()}, {@link #keyHash()} and {@link #downstreamKey()} throw {@link UnusableKeyException}.

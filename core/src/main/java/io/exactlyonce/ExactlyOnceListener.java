@@ -137,11 +137,11 @@ public @interface ExactlyOnceListener {
     Effects effects() default Effects.EXTERNAL;
 
     /**
-     * {@code enforce} or {@code observe}. In observe mode the handler runs as under {@code @SqsListener}; the library
-     * records claims in the background and counts the duplicates it would have prevented. {@code
-     * exactly-once.listeners.<id>.mode} overrides it. Default: the property {@code exactly-once.mode}.
+     * The way in which the listener uses claims. With {@link ClaimMode#OBSERVE} the handler runs as under {@code @SqsListener};
+     * the library records claims in the background and counts the duplicates it would have prevented. {@code
+     * exactly-once.listeners.<id>.mode} overrides it.
      */
-    String mode() default "";
+    ClaimMode mode() default ClaimMode.AS_CONFIGURED;
 
     /**
      * Bean name of the transaction manager for {@link Effects#DATABASE}. Default: the only one, or the primary one.

@@ -2,8 +2,9 @@ package io.exactlyonce.autoconfigure;
 
 import static io.exactlyonce.property.Bounds.require;
 import static io.exactlyonce.property.Bounds.requireOrder;
+import static io.exactlyonce.property.Bounds.requireOwn;
 
-import io.exactlyonce.Mode;
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.postgres.TableName;
@@ -43,7 +44,7 @@ import org.springframework.util.unit.DataSize;
  */
 @ConfigurationProperties("exactly-once")
 public record ExactlyOnceProperties(
-        @DefaultValue("enforce") Mode mode,
+        @DefaultValue("enforce") ClaimMode mode,
         @DefaultValue Claim claim,
         @DefaultValue Datasource datasource,
         @DefaultValue Renewal renewal,
@@ -60,6 +61,7 @@ public record ExactlyOnceProperties(
 
     /** Checks the bounds of each value, and then the values that must fit together. */
     public ExactlyOnceProperties {
+        requireOwn("exactly-once.mode", mode, ClaimMode.AS_CONFIGURED);
         require("exactly-once.claim.max-result-size", claim.maxResultSize(), DataSize.ofBytes(0), LARGEST_RESULT);
 
         Cleanup cleanup = claim.cleanup();
@@ -129,7 +131,7 @@ public record ExactlyOnceProperties(
      * @param retry Redelivery of messages that were not completed.
      */
     public record Listener(
-            @Nullable Mode mode,
+            @Nullable ClaimMode mode,
             @Nullable Duration timeout,
             @Nullable Duration lease,
             @Nullable Duration retention,
@@ -162,6 +164,7 @@ public record ExactlyOnceProperties(
             String kept = claims + "retention";
             String first = retries + "initial-delay";
             String last = retries + "max-delay";
+            requireOwn(claims + "mode", mode, ClaimMode.AS_CONFIGURED);
             require(claims + "timeout", timeout, VisibilityWindow.SHORTEST, VisibilityWindow.CEILING);
             require(leased, lease, VisibilityWindow.SHORTEST, VisibilityWindow.CEILING);
             require(kept, retention, MINUTE, Duration.ofDays(3650));

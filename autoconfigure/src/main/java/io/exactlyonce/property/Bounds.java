@@ -1,6 +1,8 @@
 package io.exactlyonce.property;
 
 import java.time.Duration;
+import java.util.Locale;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.format.annotation.DurationFormat.Unit;
@@ -46,6 +48,30 @@ public final class Bounds {
                     "%s (%s) must be at least %s (%s): %s".formatted(longer, text(value), shorter, text(least), why),
                     "set %s to at least %s, or %s to at most %s".formatted(longer, text(least), shorter, text(value)));
         }
+    }
+
+    /**
+     * Requires that a property has a value of its own, and not the one by which an annotation refers to the property.
+     *
+     * @param property its full name
+     * @param value {@code null} if there is none
+     * @param reference the annotation's value
+     * @throws InvalidPropertyException if it is the annotation's
+     */
+    public static <E extends Enum<E>> void requireOwn(String property, @Nullable E value, E reference) {
+        if (value == reference) {
+            throw new InvalidPropertyException(
+                    property,
+                    "%s (%s) refers to itself: only an annotation has this value".formatted(property, text(reference)),
+                    Stream.of(reference.getDeclaringClass().getEnumConstants())
+                            .filter(each -> each != reference)
+                            .map(Bounds::text)
+                            .collect(Collectors.joining(", ", "set it to one of ", "")));
+        }
+    }
+
+    private static String text(Enum<?> value) {
+        return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
     /** Writes a length of time as Spring Boot reads it: a number and one unit, the longest that fits. */

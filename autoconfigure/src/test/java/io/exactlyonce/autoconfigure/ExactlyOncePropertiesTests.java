@@ -2,7 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.Mode;
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.audit.AuditMode;
 import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.postgres.SynchronousCommit;
@@ -109,14 +109,14 @@ class ExactlyOncePropertiesTests {
                                 Map.entry(
                                         "a.b#0",
                                         listener(
-                                                Mode.OBSERVE,
+                                                ClaimMode.OBSERVE,
                                                 Duration.ofDays(18),
                                                 MismatchPolicy.OFF,
                                                 Duration.ofSeconds(1)))));
     }
 
     private static ExactlyOnceProperties.Listener listener(
-            @Nullable Mode mode, Duration retention, MismatchPolicy onMismatch, Duration initialDelay) {
+            @Nullable ClaimMode mode, Duration retention, MismatchPolicy onMismatch, Duration initialDelay) {
         return new ExactlyOnceProperties.Listener(
                 mode,
                 null,

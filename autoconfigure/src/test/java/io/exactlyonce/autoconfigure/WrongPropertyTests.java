@@ -50,6 +50,8 @@ class WrongPropertyTests {
                 "datasource.url=db.example.com | datasource.url (...) must begin with jdbc:postgresql: | jdbc:postgresql://host:port/database",
                 "datasource.username=me | datasource.username and exactly-once.datasource.password are for exactly-once.datasource.url, which is missing | set it as well",
                 "claim.store=dynamodb | claim.store is dynamodb, and its module is not on the class path | add io.exactlyonce:exactly-once-dynamodb",
+                "mode=as-configured | mode (as-configured) refers to itself | set it to one of enforce, observe",
+                "listeners.orders.mode=AS_CONFIGURED | listeners.orders.mode (as-configured) refers to itself | one of enforce, observe",
                 // what does not go together
                 "retry.initial-delay=10m | retry.max-delay (5m) must be at least exactly-once.retry.initial-delay (10m) | initial-delay to at most 5m",
                 "claim.retention=2m | claim.retention (2m) must be at least exactly-once.retry.max-delay (5m) | retry.max-delay to at most 2m",

@@ -17,9 +17,9 @@ import io.awspring.cloud.sqs.listener.errorhandler.ErrorHandler;
 import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
 import io.awspring.cloud.sqs.listener.interceptor.MessageInterceptor;
 import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceSetupException;
-import io.exactlyonce.Mode;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
@@ -337,24 +337,24 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     @ParameterizedTest
-    @EnumSource(Mode.class)
-    void factoryThatDelegatesToAnotherOneMakesAListenerOfOneMethod(Mode mode) {
+    @EnumSource(ClaimMode.class)
+    void factoryThatDelegatesToAnotherOneMakesAListenerOfOneMethod(ClaimMode mode) {
         SqsMessageListenerContainer<Object> container =
                 prepare(new Delegating(plain())).createContainer(endpoint("orders", mode));
 
-        assertThat(claimsKeys(container)).isEqualTo(mode == Mode.ENFORCE);
-        assertThat(container.getMessageInterceptors()).hasSize(mode == Mode.OBSERVE ? 1 : 0);
+        assertThat(claimsKeys(container)).isEqualTo(mode == ClaimMode.ENFORCE);
+        assertThat(container.getMessageInterceptors()).hasSize(mode == ClaimMode.OBSERVE ? 1 : 0);
         assertThat(listeners.ids()).containsExactly("fulfilment");
     }
 
     @ParameterizedTest
-    @EnumSource(Mode.class)
-    void factoryThatDelegatesToAPreparedOneIsPreparedOnce(Mode mode, CapturedOutput output) {
+    @EnumSource(ClaimMode.class)
+    void factoryThatDelegatesToAPreparedOneIsPreparedOnce(ClaimMode mode, CapturedOutput output) {
         SqsMessageListenerContainer<Object> container =
                 prepare(new Delegating(prepare(plain()))).createContainer(endpoint("orders", mode));
 
-        assertThat(claimsKeys(container)).isEqualTo(mode == Mode.ENFORCE);
-        assertThat(container.getMessageInterceptors()).hasSize(mode == Mode.OBSERVE ? 1 : 0);
+        assertThat(claimsKeys(container)).isEqualTo(mode == ClaimMode.ENFORCE);
+        assertThat(container.getMessageInterceptors()).hasSize(mode == ClaimMode.OBSERVE ? 1 : 0);
         assertThat(output).doesNotContain("fulfilment");
     }
 
@@ -472,7 +472,7 @@ class ExactlyOnceContainerFactoryTests {
         return prepared(SqsEndpoint.builder().queueNames(List.of(queue)));
     }
 
-    private static SqsEndpoint endpoint(String queue, Mode mode) {
+    private static SqsEndpoint endpoint(String queue, ClaimMode mode) {
         SqsEndpoint endpoint = endpoint(queue);
         endpoint.setHandlerMethodFactory(ListenerRig.handlerMethods(mode));
         return endpoint;
@@ -487,7 +487,7 @@ class ExactlyOnceContainerFactoryTests {
     private static SqsEndpoint calling(SqsEndpoint endpoint, Object listener) {
         endpoint.setBean(ListenerRig.advised(listener));
         endpoint.setMethod(ListenerRig.method(listener.getClass(), "handle"));
-        endpoint.setHandlerMethodFactory(ListenerRig.handlerMethods(Mode.ENFORCE));
+        endpoint.setHandlerMethodFactory(ListenerRig.handlerMethods(ClaimMode.ENFORCE));
         return endpoint;
     }
 }

@@ -3,9 +3,9 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceSetupException;
-import io.exactlyonce.Mode;
 import io.exactlyonce.listener.method.InvalidListenerException;
 import io.exactlyonce.listener.method.ListenerModes;
 import java.util.ArrayList;
@@ -234,7 +234,7 @@ class ListenerBeansTests {
                     ExactlyOnceListenerConfigurer.class,
                     () -> new ExactlyOnceListenerConfigurer(
                             parent.getBeanFactory(),
-                            new ListenerModes(new MockEnvironment(), Mode.ENFORCE),
+                            new ListenerModes(new MockEnvironment(), ClaimMode.ENFORCE),
                             (manager, own, named) -> {
                                 throw new IllegalStateException("no listener is read");
                             }));

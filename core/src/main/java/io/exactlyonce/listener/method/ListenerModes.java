@@ -1,8 +1,7 @@
 package io.exactlyonce.listener.method;
 
-import io.exactlyonce.Mode;
+import io.exactlyonce.ClaimMode;
 import java.time.Duration;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.PropertyResolver;
@@ -14,7 +13,7 @@ import org.springframework.core.env.PropertyResolver;
  * @param otherwise the default mode
  * @param configured the settings of single listeners, by their ids
  */
-public record ListenerModes(PropertyResolver properties, Mode otherwise, Map<String, Own> configured) {
+public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Map<String, Own> configured) {
 
     private static final Own NOTHING = new Own(null, null);
 
@@ -24,10 +23,10 @@ public record ListenerModes(PropertyResolver properties, Mode otherwise, Map<Str
      * @param mode {@code null} for its annotation's
      * @param timeout {@code null} for its annotation's
      */
-    public record Own(@Nullable Mode mode, @Nullable Duration timeout) {}
+    public record Own(@Nullable ClaimMode mode, @Nullable Duration timeout) {}
 
     /** Nothing is configured for single listeners. */
-    public ListenerModes(PropertyResolver properties, Mode otherwise) {
+    public ListenerModes(PropertyResolver properties, ClaimMode otherwise) {
         this(properties, otherwise, Map.of());
     }
 
@@ -36,22 +35,13 @@ public record ListenerModes(PropertyResolver properties, Mode otherwise, Map<Str
         return configured.getOrDefault(id, NOTHING);
     }
 
-    /** @throws InvalidListenerException if its mode is unknown */
     boolean isObserved(ListenerDeclaration declared) {
-        Mode own = own(declared).mode();
-        return Mode.OBSERVE == (own != null ? own : annotated(declared));
+        ClaimMode own = own(declared).mode();
+        return ClaimMode.OBSERVE == (own != null ? own : annotated(declared));
     }
 
-    private Mode annotated(ListenerDeclaration declared) {
-        String name = properties
-                .resolveRequiredPlaceholders(declared.annotation().mode())
-                .strip();
-        try {
-            return name.isEmpty() ? otherwise : Mode.valueOf(name.toUpperCase(Locale.ROOT));
-        } catch (IllegalArgumentException unknown) {
-            throw declared.refused(
-                    "mode = '%s' is neither 'enforce' nor 'observe'".formatted(name),
-                    "write one of them, or leave it out for exactly-once.mode");
-        }
+    private ClaimMode annotated(ListenerDeclaration declared) {
+        ClaimMode mode = declared.annotation().mode();
+        return mode == ClaimMode.AS_CONFIGURED ? otherwise : mode;
     }
 }

@@ -58,7 +58,7 @@ record ObservedClaim(Supplier<ClaimKey> claimed, int attempt) implements Claim {
 
     private static IllegalStateException none(String what) {
         return new IllegalStateException(
-                "There is no %s for this message: its listener's mode is 'observe', which holds no key while the handler runs; set mode = \"enforce\" for this listener, or leave the call out while it is observed"
+                "There is no %s for this message: its listener's mode is 'observe', which holds no key while the handler runs; set mode = ClaimMode.ENFORCE for this listener, or leave the call out while it is observed"
                         .formatted(what));
     }
 }

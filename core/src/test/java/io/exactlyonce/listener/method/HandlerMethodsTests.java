@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.Mode;
 import java.lang.reflect.Method;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -38,7 +38,7 @@ class HandlerMethodsTests {
         "annotatedTwice, @SqsListener beside it, move the attributes of @SqsListener to @ExactlyOnceListener"
     })
     void listenerOfAContainerThatIsNotPreparedIsRefused(String method, String factory, String remedy) {
-        for (Mode mode : Mode.values()) {
+        for (ClaimMode mode : ClaimMode.values()) {
             assertThatThrownBy(() -> ListenerRig.handlerMethods(mode)
                             .createInvocableHandlerMethod(
                                     ListenerRig.advised(new Listeners()), ListenerRig.method(Listeners.class, method)))

@@ -11,7 +11,7 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InDoubtPolicy;
-import io.exactlyonce.Mode;
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimKey;
@@ -169,7 +169,7 @@ class ListenerMethodReaderTests {
             .withProperty("reconciler", "charges");
     private final Reconciler charges = (listener, scope, claim) -> Reconciliation.park("unknown");
     private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
-    private final ListenerMethodReader reader = ListenerRig.reader(beans, new ListenerModes(properties, Mode.ENFORCE));
+    private final ListenerMethodReader reader = ListenerRig.reader(beans, new ListenerModes(properties, ClaimMode.ENFORCE));
 
     @ParameterizedTest
     @CsvSource({"ninetySeconds, PT90S", "isoTimeout, PT12H", "placeholderTimeout, PT5M", "plain,"})
@@ -191,7 +191,7 @@ class ListenerMethodReaderTests {
     void configurationOfTheListenerWinsOverItsTimeout() {
         ListenerModes.Own slower = new ListenerModes.Own(null, Duration.ofMinutes(10));
         ListenerMethodReader configured =
-                ListenerRig.reader(beans, new ListenerModes(properties, Mode.ENFORCE, Map.of("slow", slower)));
+                ListenerRig.reader(beans, new ListenerModes(properties, ClaimMode.ENFORCE, Map.of("slow", slower)));
 
         assertThat(ListenerRig.read(configured, ListenerRig.advised(new Listeners()), Listeners.class, "ninetySeconds")
                         .timeout())

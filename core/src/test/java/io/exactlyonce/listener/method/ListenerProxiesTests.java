@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.listener.ListenerOfAnotherPackage;
 import java.util.function.Supplier;
@@ -160,7 +161,7 @@ class ListenerProxiesTests {
     }
 
     static class PrivateObserved extends Listening {
-        @ExactlyOnceListener(queueNames = "returns", mode = "observe")
+        @ExactlyOnceListener(queueNames = "returns", mode = ClaimMode.OBSERVE)
         private void broken(String order) {}
     }
 

@@ -6,7 +6,7 @@ import io.awspring.cloud.sqs.support.resolver.QueueAttributesMethodArgumentResol
 import io.awspring.cloud.sqs.support.resolver.SnsNotificationArgumentResolver;
 import io.awspring.cloud.sqs.support.resolver.SqsMessageMethodArgumentResolver;
 import io.awspring.cloud.sqs.support.resolver.VisibilityHandlerMethodArgumentResolver;
-import io.exactlyonce.Mode;
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.claim.ExecutorClaimStore;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.Delivery;
@@ -84,7 +84,7 @@ public final class ListenerRig {
     }
 
     /** All listeners are enforced, unless they say otherwise. */
-    static final ListenerModes ENFORCED = new ListenerModes(new MockEnvironment(), Mode.ENFORCE);
+    static final ListenerModes ENFORCED = new ListenerModes(new MockEnvironment(), ClaimMode.ENFORCE);
 
     private static final DeliveryObservers NO_OBSERVER = new DeliveryObservers(List.of());
 
@@ -160,7 +160,7 @@ public final class ListenerRig {
 
     /** The settings of a container that has been made for these methods of an object, which are only observed. */
     public static ContainerSettings observed(Object target, String... methods) {
-        return settings(target, target.getClass(), Mode.OBSERVE, methods);
+        return settings(target, target.getClass(), ClaimMode.OBSERVE, methods);
     }
 
     /** The settings of a container that has been made for these methods of an object. */
@@ -170,7 +170,7 @@ public final class ListenerRig {
 
     /** The settings of a container that has been made for methods that an object inherits. */
     public static ContainerSettings settings(Object target, Class<?> declaring, String... methods) {
-        return settings(advised(target), declaring, Mode.ENFORCE, methods);
+        return settings(advised(target), declaring, ClaimMode.ENFORCE, methods);
     }
 
     /** Returns the proxy that claims keys for an object's listener methods. */
@@ -182,7 +182,7 @@ public final class ListenerRig {
     }
 
     /** Returns what makes the handler methods of listeners. */
-    public static DeliveryHandlerMethodFactory handlerMethods(Mode mode) {
+    public static DeliveryHandlerMethodFactory handlerMethods(ClaimMode mode) {
         var factory = new DeliveryHandlerMethodFactory(
                 new DefaultMessageHandlerMethodFactory(),
                 reader(new StaticListableBeanFactory(), new ListenerModes(new MockEnvironment(), mode)));
@@ -191,7 +191,7 @@ public final class ListenerRig {
         return factory;
     }
 
-    private static ContainerSettings settings(Object bean, Class<?> declaring, Mode mode, String... methods) {
+    private static ContainerSettings settings(Object bean, Class<?> declaring, ClaimMode mode, String... methods) {
         var factory = handlerMethods(mode);
         return ContainerSettings.of(() -> {
             for (String method : methods) {

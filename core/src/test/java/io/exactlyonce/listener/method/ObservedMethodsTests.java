@@ -13,10 +13,10 @@ import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InDoubtPolicy;
-import io.exactlyonce.Mode;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.ClaimKey;
@@ -201,7 +201,7 @@ class ObservedMethodsTests {
             assertThatThrownBy(fencing)
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("its listener's mode is 'observe'")
-                    .hasMessageContaining("set mode = \"enforce\"")
+                    .hasMessageContaining("set mode = ClaimMode.ENFORCE")
                     .hasMessageNotContaining("o1");
         }
     }
@@ -239,7 +239,7 @@ class ObservedMethodsTests {
 
     private static Object invoke(String method, Message<?> message) throws Exception {
         AtomicReference<InvocableHandlerMethod> made = new AtomicReference<>();
-        ContainerSettings.of(() -> made.set(ListenerRig.handlerMethods(Mode.OBSERVE)
+        ContainerSettings.of(() -> made.set(ListenerRig.handlerMethods(ClaimMode.OBSERVE)
                 .createInvocableHandlerMethod(new Listeners(), ListenerRig.method(Listeners.class, method))));
         return made.get().invoke(message);
     }
@@ -268,7 +268,7 @@ class ObservedMethodsTests {
 
     private static ContainerSettings call(Listeners listeners, String method, Message<?> message) throws Exception {
         AtomicReference<InvocableHandlerMethod> made = new AtomicReference<>();
-        ContainerSettings settings = ContainerSettings.of(() -> made.set(ListenerRig.handlerMethods(Mode.OBSERVE)
+        ContainerSettings settings = ContainerSettings.of(() -> made.set(ListenerRig.handlerMethods(ClaimMode.OBSERVE)
                 .createInvocableHandlerMethod(listeners, ListenerRig.method(Listeners.class, method))));
         made.get().invoke(message);
         return settings;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.awspring.cloud.sqs.support.converter.SnsNotification;
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.Mode;
 import io.exactlyonce.listener.expression.KeyExpression;
 import java.util.List;
 import java.util.Objects;
@@ -117,7 +117,7 @@ class PayloadKeyTests {
     private static KeyExpression key(String name) {
         Class<?> declaring =
                 name.startsWith("inherited") || name.startsWith("misspelt") ? Handlers.class : Orders.class;
-        ContainerSettings settings = ContainerSettings.of(() -> ListenerRig.handlerMethods(Mode.ENFORCE)
+        ContainerSettings settings = ContainerSettings.of(() -> ListenerRig.handlerMethods(ClaimMode.ENFORCE)
                 .createInvocableHandlerMethod(ListenerRig.advised(new Orders()), ListenerRig.method(declaring, name)));
         return Objects.requireNonNull(settings.listener().key());
     }

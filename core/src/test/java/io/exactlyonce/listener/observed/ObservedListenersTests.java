@@ -14,8 +14,8 @@ import io.awspring.cloud.sqs.listener.TaskExecutorAware;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementHandler;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.NeverAcknowledgementHandler;
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.ExactlyOnceListener;
-import io.exactlyonce.Mode;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
@@ -82,7 +82,7 @@ class ObservedListenersTests {
                 .build();
         endpoint.setBean(new Orders());
         endpoint.setMethod(ListenerRig.method(Orders.class, "handle"));
-        endpoint.setHandlerMethodFactory(ListenerRig.handlerMethods(Mode.OBSERVE));
+        endpoint.setHandlerMethodFactory(ListenerRig.handlerMethods(ClaimMode.OBSERVE));
         ObservedListeners observing = new ObservedListeners(() -> new ObservedClaims(
                 store,
                 new OutcomePolicy(

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.operations.SqsTemplate;
 import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedKeys;
@@ -118,7 +119,7 @@ class ListenerOnDynamoDbIT {
             return calls;
         }
 
-        @ExactlyOnceListener(id = "trial", queueNames = "trial", key = "#order.orderId", mode = "observe")
+        @ExactlyOnceListener(id = "trial", queueNames = "trial", key = "#order.orderId", mode = ClaimMode.OBSERVE)
         void fulfil(Order order) {
             calls.add(order.orderId());
         }

@@ -7,6 +7,7 @@ import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.awspring.cloud.sqs.annotation.SqsListener;
 import io.awspring.cloud.sqs.listener.errorhandler.ErrorHandler;
 import io.awspring.cloud.sqs.listener.interceptor.MessageInterceptor;
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.observed.ObservedCounts;
@@ -318,7 +319,11 @@ class ObserveFirstIT {
         }
     }
 
-    @ExactlyOnceListener(id = "observed", queueNames = "${test.queue}", key = "#payload.toString()", mode = "observe")
+    @ExactlyOnceListener(
+            id = "observed",
+            queueNames = "${test.queue}",
+            key = "#payload.toString()",
+            mode = ClaimMode.OBSERVE)
     static class OfAClass {
         private final List<String> handled = new CopyOnWriteArrayList<>();
 
