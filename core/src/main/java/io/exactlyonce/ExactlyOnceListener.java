@@ -96,7 +96,7 @@ public @interface ExactlyOnceListener {
     /**
      * SpEL expression, like {@link #key()}, for the content that must be equal in all messages of a key: a field, or a
      * list such as <code>"{#order.orderId, #order.amount}"</code>. The claim stores its SHA-256. If a key is completed
-     * for other content, {@code on-mismatch} decides; by default the message is rejected. The result must be text, a
+     * for other content, {@link #onMismatch()} decides; by default the message is rejected. The result must be text, a
      * number, a UUID, an enum constant or a list of these; anything else fails the delivery. Default: the body's content, of
      * JSON without its layout, and of an SNS notification the published message. A sender that repeats an order with
      * another timestamp is then rejected.
@@ -148,4 +148,10 @@ public @interface ExactlyOnceListener {
      * Rejected with {@link Effects#EXTERNAL}, which uses none.
      */
     String transactionManager() default "";
+
+    /**
+     * Policy for a message whose key is completed for other content than {@link #fingerprint()} finds in it. {@code
+     * exactly-once.listeners.<id>.on-mismatch} overrides it.
+     */
+    MismatchPolicy onMismatch() default MismatchPolicy.AS_CONFIGURED;
 }

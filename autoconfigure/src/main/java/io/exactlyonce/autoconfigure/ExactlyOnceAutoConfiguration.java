@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.ParkedKeys;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties.Listener;
 import io.exactlyonce.claim.AsyncClaimStore;
@@ -147,17 +148,19 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     private static OutcomePolicy policy(ExactlyOnceProperties properties) {
         ClaimIdGenerator ids = new ClaimIdGenerator(System::nanoTime);
         Map<String, OutcomePolicy> own = new HashMap<>();
-        properties.listeners().forEach((id, listener) -> own.put(id, policy(listener, ids, Map.of())));
-        return policy(Listener.of(properties.claim(), properties.retry()), ids, own);
+        MismatchPolicy onMismatch = properties.claim().onMismatch();
+        properties.listeners().forEach((id, listener) -> own.put(id, policy(listener, onMismatch, ids, Map.of())));
+        return policy(Listener.of(properties.claim(), properties.retry()), onMismatch, ids, own);
     }
 
-    private static OutcomePolicy policy(Listener settings, ClaimIdGenerator ids, Map<String, OutcomePolicy> own) {
+    private static OutcomePolicy policy(
+            Listener settings, MismatchPolicy onMismatch, ClaimIdGenerator ids, Map<String, OutcomePolicy> own) {
         return new OutcomePolicy(
                 new ClaimSettings(
                         ManagementFactory.getRuntimeMXBean().getName(),
                         settings.lease(),
                         settings.retention(),
-                        requireNonNull(settings.onMismatch()),
+                        onMismatch,
                         ids::next),
                 new RetryBackoff(
                         requireNonNull(settings.retry().initialDelay()),
@@ -362,7 +365,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         Map<String, ListenerModes.Own> own = new HashMap<>();
         properties
                 .listeners()
-                .forEach((id, listener) -> own.put(id, new ListenerModes.Own(listener.mode(), listener.timeout())));
+                .forEach((id, listener) ->
+                        own.put(id, new ListenerModes.Own(listener.mode(), listener.timeout(), listener.onMismatch())));
         return new ListenerModes(environment, properties.mode(), own);
     }
 

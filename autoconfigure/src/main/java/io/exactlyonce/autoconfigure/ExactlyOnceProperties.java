@@ -5,7 +5,7 @@ import static io.exactlyonce.property.Bounds.requireOrder;
 import static io.exactlyonce.property.Bounds.requireOwn;
 
 import io.exactlyonce.ClaimMode;
-import io.exactlyonce.delivery.MismatchPolicy;
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.postgres.TableName;
 import io.exactlyonce.primary.ClaimPool;
@@ -62,6 +62,7 @@ public record ExactlyOnceProperties(
     /** Checks the bounds of each value, and then the values that must fit together. */
     public ExactlyOnceProperties {
         requireOwn("exactly-once.mode", mode, ClaimMode.AS_CONFIGURED);
+        requireOwn("exactly-once.claim.on-mismatch", claim.onMismatch(), MismatchPolicy.AS_CONFIGURED);
         require("exactly-once.claim.max-result-size", claim.maxResultSize(), DataSize.ofBytes(0), LARGEST_RESULT);
 
         Cleanup cleanup = claim.cleanup();
@@ -127,7 +128,7 @@ public record ExactlyOnceProperties(
      * @param retention Time for which a completed key is remembered, from 1m to 3650d. Default:
      *     'exactly-once.claim.retention'.
      * @param onMismatch Treatment of a message whose key is completed for other content: 'refuse', 'warn' or 'off'.
-     *     Default: 'exactly-once.claim.on-mismatch'.
+     *     Default: the annotation's onMismatch, or else 'exactly-once.claim.on-mismatch'.
      * @param retry Redelivery of messages that were not completed.
      */
     public record Listener(
@@ -141,17 +142,17 @@ public record ExactlyOnceProperties(
         /** Returns the settings for all listeners. */
         static Listener of(Claim claim, Retry retry) {
             Delays delays = new Delays(retry.initialDelay(), retry.maxDelay());
-            return new Listener(null, null, claim.lease(), claim.retention(), claim.onMismatch(), delays);
+            return new Listener(null, null, claim.lease(), claim.retention(), null, delays);
         }
 
-        /** Returns these settings, with those for all listeners as defaults. */
+        /** Returns these settings, with those for all listeners as defaults where no annotation comes first. */
         Listener or(Listener all) {
             return new Listener(
                     mode,
                     timeout,
                     or(lease, all.lease),
                     or(retention, all.retention),
-                    or(onMismatch, all.onMismatch),
+                    onMismatch,
                     new Delays(or(retry.initialDelay, all.retry.initialDelay), or(retry.maxDelay, all.retry.maxDelay)));
         }
 
@@ -165,6 +166,7 @@ public record ExactlyOnceProperties(
             String first = retries + "initial-delay";
             String last = retries + "max-delay";
             requireOwn(claims + "mode", mode, ClaimMode.AS_CONFIGURED);
+            requireOwn(claims + "on-mismatch", onMismatch, MismatchPolicy.AS_CONFIGURED);
             require(claims + "timeout", timeout, VisibilityWindow.SHORTEST, VisibilityWindow.CEILING);
             require(leased, lease, VisibilityWindow.SHORTEST, VisibilityWindow.CEILING);
             require(kept, retention, MINUTE, Duration.ofDays(3650));

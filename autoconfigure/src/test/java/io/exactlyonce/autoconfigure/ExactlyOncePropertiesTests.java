@@ -3,8 +3,8 @@ package io.exactlyonce.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.ClaimMode;
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.audit.AuditMode;
-import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.postgres.SynchronousCommit;
 import java.time.Duration;
 import java.util.List;
@@ -99,13 +99,7 @@ class ExactlyOncePropertiesTests {
                 .run(context -> assertThat(
                                 context.getBean(ExactlyOnceProperties.class).listeners())
                         .containsOnly(
-                                Map.entry(
-                                        "orders",
-                                        listener(
-                                                null,
-                                                Duration.ofDays(30),
-                                                MismatchPolicy.REFUSE,
-                                                Duration.ofSeconds(5))),
+                                Map.entry("orders", listener(null, Duration.ofDays(30), null, Duration.ofSeconds(5))),
                                 Map.entry(
                                         "a.b#0",
                                         listener(
@@ -116,7 +110,7 @@ class ExactlyOncePropertiesTests {
     }
 
     private static ExactlyOnceProperties.Listener listener(
-            @Nullable ClaimMode mode, Duration retention, MismatchPolicy onMismatch, Duration initialDelay) {
+            @Nullable ClaimMode mode, Duration retention, @Nullable MismatchPolicy onMismatch, Duration initialDelay) {
         return new ExactlyOnceProperties.Listener(
                 mode,
                 null,

@@ -52,6 +52,8 @@ class WrongPropertyTests {
                 "claim.store=dynamodb | claim.store is dynamodb, and its module is not on the class path | add io.exactlyonce:exactly-once-dynamodb",
                 "mode=as-configured | mode (as-configured) refers to itself | set it to one of enforce, observe",
                 "listeners.orders.mode=AS_CONFIGURED | listeners.orders.mode (as-configured) refers to itself | one of enforce, observe",
+                "claim.on-mismatch=as-configured | claim.on-mismatch (as-configured) refers to itself | one of refuse, warn, off",
+                "listeners.orders.on-mismatch=as-configured | listeners.orders.on-mismatch (as-configured) refers to itself | one of refuse, warn, off",
                 // what does not go together
                 "retry.initial-delay=10m | retry.max-delay (5m) must be at least exactly-once.retry.initial-delay (10m) | initial-delay to at most 5m",
                 "claim.retention=2m | claim.retention (2m) must be at least exactly-once.retry.max-delay (5m) | retry.max-delay to at most 2m",

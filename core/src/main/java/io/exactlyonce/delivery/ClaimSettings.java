@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.fingerprint.Content;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param lease how long a claim holds unless it is renewed; {@code null} for the delivery's visibility timeout, so that
  *     a dead worker's key is free when its message is redelivered, or 30 s without a delivery
  * @param retention how long a completed key is remembered; {@code null} for as long as the store remembers others
- * @param onMismatch policy for a delivery whose key is completed for another payload
+ * @param onMismatch policy for a delivery whose key is completed for other content, unless its listener has its own
  * @param ids makes an identity for each claim, never the same twice
  */
 public record ClaimSettings(
@@ -34,7 +35,15 @@ public record ClaimSettings(
     }
 
     public ClaimRequest request(ClaimSpec handling, VisibilityWindow window) {
-        return request(handling, window.length(), onMismatch == MismatchPolicy.OFF ? null : handling.content());
+        return request(
+                handling,
+                window.length(),
+                onMismatch(handling.onMismatch()) == MismatchPolicy.OFF ? null : handling.content());
+    }
+
+    /** Returns a listener's policy, which is these settings' unless the listener has its own. */
+    public MismatchPolicy onMismatch(MismatchPolicy own) {
+        return own == MismatchPolicy.AS_CONFIGURED ? onMismatch : own;
     }
 
     /** A request for an action, which compares its content if there is one. */

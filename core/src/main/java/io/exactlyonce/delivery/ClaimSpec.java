@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.fingerprint.Content;
@@ -12,12 +13,20 @@ import org.jspecify.annotations.Nullable;
  * @param content compared with that of other messages of the key; {@code null} to compare nothing
  * @param doubt what to do with a key that must not simply be run again
  * @param transaction in which the handler runs together with its claim, if its effects are in the database
+ * @param onMismatch the listener's own policy for a key that is completed for other content
  */
 public record ClaimSpec(
         ClaimKey key,
         @Nullable Content content,
         InDoubtSettings doubt,
-        @Nullable ClaimTransaction transaction) {
+        @Nullable ClaimTransaction transaction,
+        MismatchPolicy onMismatch) {
+
+    /** Of a listener without a policy of its own. */
+    public ClaimSpec(
+            ClaimKey key, @Nullable Content content, InDoubtSettings doubt, @Nullable ClaimTransaction transaction) {
+        this(key, content, doubt, transaction, MismatchPolicy.AS_CONFIGURED);
+    }
 
     /** Of a handler whose effects are elsewhere. */
     public ClaimSpec(ClaimKey key, @Nullable Content content, InDoubtSettings doubt) {
@@ -26,7 +35,7 @@ public record ClaimSpec(
 
     /** Returns it without the content, which is not needed once its claim is requested. */
     ClaimSpec withoutContent() {
-        return content == null ? this : new ClaimSpec(key, null, doubt, transaction);
+        return content == null ? this : new ClaimSpec(key, null, doubt, transaction, onMismatch);
     }
 
     /** Contains only the key: payloads must not be logged. */

@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.queue.RepeatedLines;
@@ -67,7 +68,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
 
     private Disposition mismatch(Delivery delivery) {
         ClaimSpec spec = delivery.attempt().spec();
-        if (terms.onMismatch() == MismatchPolicy.WARN) {
+        if (terms.onMismatch(spec.onMismatch()) == MismatchPolicy.WARN) {
             delivery.logLimited(
                     RepeatedLines.Kind.MISMATCH,
                     more -> log.warn(
@@ -82,7 +83,7 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
                 more -> log.error(
                         "{} is returned: {} is completed with other content. Correct the key if it names two actions. If the sender"
                                 + " repeats one action with another timestamp, set fingerprint of @ExactlyOnceListener to the content"
-                                + " that stays the same, or set exactly-once.listeners.{}.on-mismatch{}",
+                                + " that stays the same, or set its onMismatch, or exactly-once.listeners.{}.on-mismatch{}",
                         delivery,
                         spec,
                         delivery.subscription().listener(),

@@ -1,5 +1,6 @@
 package io.exactlyonce.observed;
 
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -24,6 +25,7 @@ public final class ObservedRun {
     final ClaimKey key;
     final int room;
     private final VisibilityWindow lease;
+    private final MismatchPolicy onMismatch;
     private @Nullable Content content;
 
     /** True if the limit allowed it. */
@@ -49,13 +51,21 @@ public final class ObservedRun {
      * @param characters how long the message's body is
      * @param content its fingerprint is made of this, on another thread, since it may be long
      * @param lease of its claim, unless leases are configured
+     * @param onMismatch its listener's own policy for other content of the key
      */
-    public ObservedRun(ListenerQueue queue, ClaimKey key, int characters, Content content, VisibilityWindow lease) {
+    public ObservedRun(
+            ListenerQueue queue,
+            ClaimKey key,
+            int characters,
+            Content content,
+            VisibilityWindow lease,
+            MismatchPolicy onMismatch) {
         this.queue = queue;
         this.key = key;
         this.room = 1 + characters / CHARACTERS_OF_A_RUN;
         this.content = content;
         this.lease = lease;
+        this.onMismatch = onMismatch;
     }
 
     /**
@@ -63,7 +73,7 @@ public final class ObservedRun {
      * runs, so its key must not be parked.
      */
     ClaimRequest request(OutcomePolicy policy) {
-        ClaimSpec spec = new ClaimSpec(key, content, InDoubtSettings.RERUN);
+        ClaimSpec spec = new ClaimSpec(key, content, InDoubtSettings.RERUN, null, onMismatch);
         ClaimRequest request = policy.of(queue.listener()).terms().request(spec, lease);
         content = null;
         claim = request.id();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;

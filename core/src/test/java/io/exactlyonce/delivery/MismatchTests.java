@@ -3,6 +3,7 @@ package io.exactlyonce.delivery;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.Mismatch;
@@ -78,6 +79,23 @@ class MismatchTests {
                 .containsExactly(lease, Duration.ofSeconds(20), lease);
         assertThat(two.store.claims()).extracting(ClaimRequest::retention).containsExactly(retention, null, retention);
         assertThat(output).contains("is treated as a duplicate").contains("fingerprint of @ExactlyOnceListener");
+    }
+
+    @Test
+    void policyOfTheListenersAnnotationPrecedesThatOfAll() throws Throwable {
+        ClaimSpec off =
+                new ClaimSpec(DeliveryRig.KEY, Content.ofBody(BODY), InDoubtSettings.RERUN, null, MismatchPolicy.OFF);
+        ClaimSpec refused = new ClaimSpec(
+                DeliveryRig.KEY, Content.ofBody(BODY), InDoubtSettings.RERUN, null, MismatchPolicy.REFUSE);
+        rig.onMismatch(MismatchPolicy.WARN).store.answer(new Mismatch("1"));
+
+        rig.process(delivery, refused, DeliveryRig::neverCalled);
+        rig.process(rig.receive(), off, claim -> null);
+
+        rig.assertReturned(delivery, 4);
+        assertThat(rig.store.claims())
+                .extracting(ClaimRequest::fingerprint)
+                .containsExactly(ClaimKey.sha256(BODY), null);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.exactlyonce.observed;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -15,7 +16,6 @@ import io.exactlyonce.claim.ClaimOutcome.Parked;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.fingerprint.Content;
@@ -105,7 +105,12 @@ class ObservedClaimsTests {
 
     private static ObservedRun run(String key, String body) {
         return new ObservedRun(
-                ORDERS, new ClaimKey("orders", key), 0, Content.ofBody(body), VisibilityWindow.ofSeconds(40));
+                ORDERS,
+                new ClaimKey("orders", key),
+                0,
+                Content.ofBody(body),
+                VisibilityWindow.ofSeconds(40),
+                MismatchPolicy.AS_CONFIGURED);
     }
 
     private ObservedRun begin(String key) {
@@ -454,7 +459,12 @@ class ObservedClaimsTests {
     @Test
     void bodiesThatWaitForTheirClaimsTakeRoomByTheirLength() {
         ObservedRun large = new ObservedRun(
-                ORDERS, new ClaimKey("orders", "o1"), 70_000, Content.ofBody("body"), VisibilityWindow.ofSeconds(40));
+                ORDERS,
+                new ClaimKey("orders", "o1"),
+                70_000,
+                Content.ofBody("body"),
+                VisibilityWindow.ofSeconds(40),
+                MismatchPolicy.OFF);
         busy.begin(large);
         assertThat(busy.inFlight()).isEqualTo(9);
         begin(busy, "o2");

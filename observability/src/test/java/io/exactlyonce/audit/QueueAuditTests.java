@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.tuple;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.audit.Finding.Severity;
 import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.queue.FakeTimer;

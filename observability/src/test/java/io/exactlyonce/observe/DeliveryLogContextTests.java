@@ -2,6 +2,7 @@ package io.exactlyonce.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
@@ -11,7 +12,6 @@ import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryObserver.HandlerScope;
 import io.exactlyonce.delivery.HeldClaim;
 import io.exactlyonce.delivery.InDoubtSettings;
-import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.queue.ScriptedQueue;
 import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.queue.VisibilityWindow;

@@ -2,6 +2,7 @@ package io.exactlyonce.test;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -64,7 +65,8 @@ class ObservedInMemoryTests {
                 new ClaimKey("orders", "o1"),
                 body.length(),
                 Content.ofBody(body),
-                new VisibilityWindow(LEASE));
+                new VisibilityWindow(LEASE),
+                MismatchPolicy.AS_CONFIGURED);
         instance.begin(run);
         return new Handler(instance, run);
     }

@@ -113,7 +113,12 @@ public final class ContainerSettings {
     public ObservedRun observed(ListenerQueue queue, Message<?> message, SqsMessage polled, VisibilityWindow lease) {
         ListenerMethod method = choice.of(message);
         return new ObservedRun(
-                queue, method.key(message, polled), polled.body().length(), method.compared(message, polled), lease);
+                queue,
+                method.key(message, polled),
+                polled.body().length(),
+                method.compared(message, polled),
+                lease,
+                method.onMismatch());
     }
 
     /** Sets the claim of a polled message; without a usable key it is returned with backoff. */

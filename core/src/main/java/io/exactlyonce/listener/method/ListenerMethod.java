@@ -3,6 +3,7 @@ package io.exactlyonce.listener.method;
 import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.KeyRules;
@@ -33,6 +34,7 @@ import org.springframework.util.ClassUtils;
  * @param timeout its longest run; {@code null} for no timeout
  * @param doubt what to do with a key that must not simply be run again
  * @param transaction in which the method runs together with its claim; {@code null} if its effects are elsewhere
+ * @param onMismatch what to do with a key that is completed for other content
  */
 public record ListenerMethod(
         Method method,
@@ -47,7 +49,8 @@ public record ListenerMethod(
         @Nullable String scope,
         @Nullable Duration timeout,
         InDoubtSettings doubt,
-        @Nullable ClaimTransaction transaction) {
+        @Nullable ClaimTransaction transaction,
+        MismatchPolicy onMismatch) {
 
     /**
      * Returns the claim of a polled message, also one of a batch.
@@ -56,7 +59,8 @@ public record ListenerMethod(
      */
     ClaimSpec spec(ReceivedMessage received) {
         SqsMessage polled = received.polled();
-        return new ClaimSpec(key(received.message(), polled), compared(received.message(), polled), doubt, transaction);
+        return new ClaimSpec(
+                key(received.message(), polled), compared(received.message(), polled), doubt, transaction, onMismatch);
     }
 
     /**

@@ -88,7 +88,8 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
                 scope(declared),
                 isObserved ? null : timeout(declared),
                 isObserved ? InDoubtSettings.RERUN : doubt(declared),
-                isObserved ? null : transaction(bean, declared));
+                isObserved ? null : transaction(bean, declared),
+                modes.onMismatch(declared));
     }
 
     /** A payload that an observed listener gets is read by Spring Cloud AWS's own container, whatever its type says. */

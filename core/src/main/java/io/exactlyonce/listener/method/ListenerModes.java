@@ -1,13 +1,14 @@
 package io.exactlyonce.listener.method;
 
 import io.exactlyonce.ClaimMode;
+import io.exactlyonce.MismatchPolicy;
 import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.env.PropertyResolver;
 
 /**
- * The modes of listeners. A listener's configuration overrides its annotation.
+ * The settings of listeners. A listener's configuration overrides its annotation.
  *
  * @param properties resolve {@code ${...}}
  * @param otherwise the default mode
@@ -15,15 +16,19 @@ import org.springframework.core.env.PropertyResolver;
  */
 public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Map<String, Own> configured) {
 
-    private static final Own NOTHING = new Own(null, null);
+    private static final Own NOTHING = new Own(null, null, null);
 
     /**
      * The settings of one listener.
      *
      * @param mode {@code null} for its annotation's
      * @param timeout {@code null} for its annotation's
+     * @param onMismatch {@code null} for its annotation's
      */
-    public record Own(@Nullable ClaimMode mode, @Nullable Duration timeout) {}
+    public record Own(
+            @Nullable ClaimMode mode,
+            @Nullable Duration timeout,
+            @Nullable MismatchPolicy onMismatch) {}
 
     /** Nothing is configured for single listeners. */
     public ListenerModes(PropertyResolver properties, ClaimMode otherwise) {
@@ -43,5 +48,11 @@ public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Ma
     private ClaimMode annotated(ListenerDeclaration declared) {
         ClaimMode mode = declared.annotation().mode();
         return mode == ClaimMode.AS_CONFIGURED ? otherwise : mode;
+    }
+
+    /** Returns a listener's policy for other content of its key, which may be that of all listeners. */
+    MismatchPolicy onMismatch(ListenerDeclaration declared) {
+        MismatchPolicy own = own(declared).onMismatch();
+        return own != null ? own : declared.annotation().onMismatch();
     }
 }

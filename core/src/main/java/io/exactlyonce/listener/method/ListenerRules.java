@@ -9,6 +9,7 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InDoubtPolicy;
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.delivery.UnfinishedWork;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
@@ -141,6 +142,12 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 "transactionManager = \"%s\" has no meaning with effects = EXTERNAL, whose claims have transactions of their own"
                         .formatted(manager),
                 "leave it out, or set effects = DATABASE");
+        String fingerprint = properties.resolveRequiredPlaceholders(says.fingerprint());
+        refuseIf(
+                says.onMismatch() == MismatchPolicy.OFF && !fingerprint.isBlank(),
+                "fingerprint = \"%s\" has no meaning with onMismatch = OFF, which compares nothing"
+                        .formatted(fingerprint),
+                "leave one of them out");
     }
 
     private void requireSupportedShape() {

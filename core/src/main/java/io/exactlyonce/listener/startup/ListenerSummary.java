@@ -1,8 +1,8 @@
 package io.exactlyonce.listener.startup;
 
 import io.exactlyonce.InDoubtPolicy;
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.listener.method.ListenerMethod;
 import io.exactlyonce.queue.QueueSettings;
@@ -69,9 +69,9 @@ public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, Re
         if (terms.retention() != null) {
             line.add("retention " + text(terms.retention()));
         }
-        if (terms.onMismatch() != MismatchPolicy.REFUSE
-                || terms.onMismatch() != policy.terms().onMismatch()) {
-            line.add("on-mismatch " + terms.onMismatch().name().toLowerCase(Locale.ROOT));
+        MismatchPolicy onMismatch = terms.onMismatch(listener.onMismatch());
+        if (onMismatch != MismatchPolicy.REFUSE || onMismatch != policy.terms().onMismatch()) {
+            line.add("on-mismatch " + onMismatch.name().toLowerCase(Locale.ROOT));
         }
         if (!own.backoff().equals(policy.backoff())) {
             line.add("retry after %s to %s"

@@ -8,10 +8,10 @@ import io.awspring.cloud.sqs.listener.acknowledgement.Acknowledgement;
 import io.awspring.cloud.sqs.listener.acknowledgement.BatchAcknowledgement;
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
+import io.exactlyonce.ClaimMode;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InDoubtPolicy;
-import io.exactlyonce.ClaimMode;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimKey;
@@ -169,7 +169,8 @@ class ListenerMethodReaderTests {
             .withProperty("reconciler", "charges");
     private final Reconciler charges = (listener, scope, claim) -> Reconciliation.park("unknown");
     private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
-    private final ListenerMethodReader reader = ListenerRig.reader(beans, new ListenerModes(properties, ClaimMode.ENFORCE));
+    private final ListenerMethodReader reader =
+            ListenerRig.reader(beans, new ListenerModes(properties, ClaimMode.ENFORCE));
 
     @ParameterizedTest
     @CsvSource({"ninetySeconds, PT90S", "isoTimeout, PT12H", "placeholderTimeout, PT5M", "plain,"})
@@ -189,7 +190,7 @@ class ListenerMethodReaderTests {
 
     @Test
     void configurationOfTheListenerWinsOverItsTimeout() {
-        ListenerModes.Own slower = new ListenerModes.Own(null, Duration.ofMinutes(10));
+        ListenerModes.Own slower = new ListenerModes.Own(null, Duration.ofMinutes(10), null);
         ListenerMethodReader configured =
                 ListenerRig.reader(beans, new ListenerModes(properties, ClaimMode.ENFORCE, Map.of("slow", slower)));
 

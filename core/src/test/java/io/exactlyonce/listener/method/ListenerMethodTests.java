@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.InDoubtSettings;
@@ -178,6 +179,7 @@ class ListenerMethodTests {
                 scope,
                 null,
                 InDoubtSettings.RERUN,
-                null);
+                null,
+                MismatchPolicy.AS_CONFIGURED);
     }
 }

@@ -2,8 +2,8 @@ package io.exactlyonce.listener.method;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ClaimMode;
+import io.exactlyonce.ExactlyOnceListener;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.mock.env.MockEnvironment;
@@ -21,8 +21,7 @@ class ListenerModesTests {
         void observed();
     }
 
-    private final MockEnvironment properties =
-new MockEnvironment().withProperty("orders.id", "fulfilment");
+    private final MockEnvironment properties = new MockEnvironment().withProperty("orders.id", "fulfilment");
 
     private boolean isObserved(String method, ClaimMode otherwise) {
         return new ListenerModes(properties, otherwise).isObserved(ListenerRig.declared(Listeners.class, method));
@@ -31,7 +30,9 @@ new MockEnvironment().withProperty("orders.id", "fulfilment");
     @Test
     void configurationOfTheListenerWinsOverItsAnnotation() {
         ListenerModes modes = new ListenerModes(
-                properties, ClaimMode.ENFORCE, Map.of("fulfilment", new ListenerModes.Own(ClaimMode.OBSERVE, null)));
+                properties,
+                ClaimMode.ENFORCE,
+                Map.of("fulfilment", new ListenerModes.Own(ClaimMode.OBSERVE, null, null)));
 
         assertThat(modes.isObserved(ListenerRig.declared(Listeners.class, "enforced")))
                 .isTrue();

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InDoubtPolicy;
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.delivery.ClaimSettings;
-import io.exactlyonce.delivery.MismatchPolicy;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.listener.method.ListenerMethod;
@@ -37,7 +37,8 @@ class ListenerSummaryTests {
                 key = "#payload.orderId",
                 fingerprint = "#payload.orderId.trim()",
                 scope = "shop",
-                whenInDoubt = InDoubtPolicy.PARK)
+                whenInDoubt = InDoubtPolicy.PARK,
+                onMismatch = MismatchPolicy.WARN)
         void special(List<Order> orders) {}
     }
 
@@ -73,7 +74,11 @@ class ListenerSummaryTests {
         OutcomePolicy usual = policy(null, Duration.ofDays(14));
         OutcomePolicy own = new OutcomePolicy(
                 new ClaimSettings(
-                        "worker", Duration.ofSeconds(90), Duration.ofHours(36), MismatchPolicy.WARN, UUID::randomUUID),
+                        "worker",
+                        Duration.ofSeconds(90),
+                        Duration.ofHours(36),
+                        MismatchPolicy.REFUSE,
+                        UUID::randomUUID),
                 new RetryBackoff(Duration.ofSeconds(2), Duration.ofMinutes(10)));
         ListenerSummary line = new ListenerSummary(
                 () -> "DynamoDB table claims in eu-central-1",

@@ -6,6 +6,7 @@ import static org.mockito.Mockito.mock;
 import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
@@ -80,7 +81,8 @@ class SharedPoolsTests {
                 null,
                 null,
                 InDoubtSettings.RERUN,
-                transaction);
+                transaction,
+                MismatchPolicy.AS_CONFIGURED);
         pools.add(id, queues, options, method);
     }
 
