@@ -8,6 +8,8 @@ package io.exactlyonce;
  * message's receive count, {@link #isInDoubt()} is false, {@link #ensureHeld()} passes, and {@link #fence()} and {@link
  * #fencingToken()} throw {@link IllegalStateException}. If the message has no usable key, {@link #scope()},
  * {@link #key()}, {@link #keyHash()} and {@link #downstreamKey()} throw {@link UnusableKeyException}.
+ *
+ * <p>The handler of a message without a key gets such a substitute too, if {@link MissingKeyPolicy#RUN_UNPROTECTED} has it called.
  */
 public interface Claim {
 

@@ -45,7 +45,8 @@ public interface ExactlyOnceEvent {
      * A handler ran longer than its listener's timeout and was interrupted. Message and claim are no longer renewed, and
      * the next attempt is in doubt unless this handler still completes. A batch has one event for each message.
      *
-     * @param keyHash the key's {@link Claim#keyHash()}
+     * @param keyHash the key's {@link Claim#keyHash()}; without a key, with {@link MissingKeyPolicy#RUN_UNPROTECTED}, a hash of the
+     *     message's id
      * @param timeout of the listener
      */
     record HandlerTimedOut(String listener, String queue, String keyHash, Duration timeout)

@@ -86,7 +86,7 @@ public @interface ExactlyOnceListener {
     /**
      * SpEL expression for the idempotency key. It may use the method's parameters by name, {@code #payload}, {@code
      * #message} and {@code #headers}; batch listeners have only the last three, evaluated per message. The result must
-     * be text, a number, a UUID or an enum constant. A {@code null} or blank key fails the delivery.
+     * be text, a number, a UUID or an enum constant. {@link #whenKeyMissing()} decides on a {@code null} or blank key.
      *
      * <p>Default: the message attribute {@code ExactlyOnce-Key}, or else the SQS message ID. The message ID detects
      * redeliveries only: a message that is sent again or redriven gets a new one.
@@ -154,4 +154,11 @@ public @interface ExactlyOnceListener {
      * exactly-once.listeners.<id>.on-mismatch} overrides it.
      */
     MismatchPolicy onMismatch() default MismatchPolicy.AS_CONFIGURED;
+
+    /**
+     * Policy for a message for which {@link #key()} finds no key. {@code exactly-once.listeners.<id>.when-key-missing} overrides
+     * it. Startup fails for another policy than {@link MissingKeyPolicy#REFUSE} without a {@code key}, whose default is never
+     * missing, and for {@link MissingKeyPolicy#RUN_UNPROTECTED} with {@link Effects#DATABASE}.
+     */
+    MissingKeyPolicy whenKeyMissing() default MissingKeyPolicy.REFUSE;
 }

@@ -5,7 +5,7 @@ package io.exactlyonce;
  * logged instead: its handler is not called, and SQS redelivers the message until it ends in the dead-letter queue, if
  * there is one.
  */
-public final class UnusableKeyException extends ExactlyOnceException {
+public class UnusableKeyException extends ExactlyOnceException {
 
     /** @param message what is wrong with the key, and the remedy; never the key itself, which may be personal data */
     public UnusableKeyException(String message) {

@@ -108,7 +108,7 @@ class ArchitectureTests {
                             "renewal",
                             "result",
                             "time")),
-            entry("observed", List.of("claim", "delivery", "fingerprint", "queue", "time")),
+            entry("observed", List.of("", "claim", "delivery", "fingerprint", "queue", "time")),
             entry("listener.message", List.of("delivery", "queue")),
             entry("listener.expression", List.of("", "claim", "listener.message")),
             entry(

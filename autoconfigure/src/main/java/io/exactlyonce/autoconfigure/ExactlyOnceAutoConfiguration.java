@@ -365,8 +365,13 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
         Map<String, ListenerModes.Own> own = new HashMap<>();
         properties
                 .listeners()
-                .forEach((id, listener) ->
-                        own.put(id, new ListenerModes.Own(listener.mode(), listener.timeout(), listener.onMismatch())));
+                .forEach((id, listener) -> own.put(
+                        id,
+                        new ListenerModes.Own(
+                                listener.mode(),
+                                listener.timeout(),
+                                listener.onMismatch(),
+                                listener.whenKeyMissing())));
         return new ListenerModes(environment, properties.mode(), own);
     }
 

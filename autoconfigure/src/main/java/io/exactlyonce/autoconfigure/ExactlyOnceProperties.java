@@ -6,6 +6,7 @@ import static io.exactlyonce.property.Bounds.requireOwn;
 
 import io.exactlyonce.ClaimMode;
 import io.exactlyonce.MismatchPolicy;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.postgres.TableName;
 import io.exactlyonce.primary.ClaimPool;
@@ -37,7 +38,7 @@ import org.springframework.util.unit.DataSize;
  * @param renewal Renewal of visibility timeouts and leases.
  * @param retry Redelivery of messages that were not completed.
  * @param listeners Settings of single listeners, by listener id: 'retention', 'lease', 'timeout', 'mode',
- *     'on-mismatch', 'retry.initial-delay' and 'retry.max-delay'. They override the annotation and the properties for
+ *     'on-mismatch', 'retry.initial-delay', 'retry.max-delay' and 'when-key-missing'. They override the annotation and the properties for
  *     all listeners. Startup fails for an id that no listener has. Default: none.
  * @param unknownProperties Reaction to a property under 'exactly-once' that nothing reads: 'fail' fails startup, 'warn'
  *     logs it, for configuration that several versions of an application share.
@@ -130,6 +131,8 @@ public record ExactlyOnceProperties(
      * @param onMismatch Treatment of a message whose key is completed for other content: 'refuse', 'warn' or 'off'.
      *     Default: the annotation's onMismatch, or else 'exactly-once.claim.on-mismatch'.
      * @param retry Redelivery of messages that were not completed.
+     * @param whenKeyMissing Treatment of a message without a key: 'refuse', 'run-unprotected' to call the handler without a
+     *     claim, or 'skip' to delete the message. Default: the annotation's whenKeyMissing.
      */
     public record Listener(
             @Nullable ClaimMode mode,
@@ -137,12 +140,13 @@ public record ExactlyOnceProperties(
             @Nullable Duration lease,
             @Nullable Duration retention,
             @Nullable MismatchPolicy onMismatch,
-            @DefaultValue Delays retry) {
+            @DefaultValue Delays retry,
+            @Nullable MissingKeyPolicy whenKeyMissing) {
 
         /** Returns the settings for all listeners. */
         static Listener of(Claim claim, Retry retry) {
             Delays delays = new Delays(retry.initialDelay(), retry.maxDelay());
-            return new Listener(null, null, claim.lease(), claim.retention(), null, delays);
+            return new Listener(null, null, claim.lease(), claim.retention(), null, delays, null);
         }
 
         /** Returns these settings, with those for all listeners as defaults where no annotation comes first. */
@@ -153,7 +157,8 @@ public record ExactlyOnceProperties(
                     or(lease, all.lease),
                     or(retention, all.retention),
                     onMismatch,
-                    new Delays(or(retry.initialDelay, all.retry.initialDelay), or(retry.maxDelay, all.retry.maxDelay)));
+                    new Delays(or(retry.initialDelay, all.retry.initialDelay), or(retry.maxDelay, all.retry.maxDelay)),
+                    whenKeyMissing);
         }
 
         private static <T> @Nullable T or(@Nullable T own, @Nullable T all) {

@@ -117,7 +117,8 @@ class ExactlyOncePropertiesTests {
                 Duration.ofMinutes(2),
                 retention,
                 onMismatch,
-                new ExactlyOnceProperties.Delays(initialDelay, Duration.ofMinutes(10)));
+                new ExactlyOnceProperties.Delays(initialDelay, Duration.ofMinutes(10)),
+                null);
     }
 
     @Test

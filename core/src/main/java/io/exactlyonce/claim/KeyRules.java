@@ -1,5 +1,6 @@
 package io.exactlyonce.claim;
 
+import io.exactlyonce.MissingKeyException;
 import io.exactlyonce.UnusableKeyException;
 import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
@@ -20,11 +21,12 @@ public final class KeyRules {
      * Returns the value as a key.
      *
      * @param source where the value comes from, for the message
+     * @throws MissingKeyException if the value is {@code null} or blank
      * @throws UnusableKeyException if the value cannot be a key
      */
     public static String toKey(String source, @Nullable Object value) {
         if (value == null) {
-            throw new UnusableKeyException("%s is null; every message needs its own key".formatted(source));
+            throw new MissingKeyException("%s is null; every message needs its own key".formatted(source));
         }
         if (isFloating(value.getClass())) {
             throw new UnusableKeyException(
@@ -33,7 +35,7 @@ public final class KeyRules {
         }
         String key = text(source, value);
         if (key.isBlank()) {
-            throw new UnusableKeyException("%s is blank; every message needs its own key".formatted(source));
+            throw new MissingKeyException("%s is blank; every message needs its own key".formatted(source));
         }
         unstorable(key).ifPresent(what -> {
             throw new UnusableKeyException("%s contains %s; send a key without it".formatted(source, what));

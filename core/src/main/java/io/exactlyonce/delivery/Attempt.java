@@ -1,5 +1,7 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.Claim;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -44,6 +46,8 @@ public final class Attempt {
     private @Nullable ClaimRequest request;
     private @Nullable HeldClaim claim;
     private @Nullable ClaimResolution resolution;
+    private @Nullable MissingKeyPolicy missing;
+    private @Nullable Claim unprotected;
 
     /** An error handler may read it on another thread. */
     private volatile @Nullable String failure;
@@ -84,6 +88,34 @@ public final class Attempt {
         this.spec = wanted;
         this.group = group;
         this.keepsResult = keepsResult;
+    }
+
+    /**
+     * Sets what is to become of its message, which has no key.
+     *
+     * @param policy the listener's
+     * @param standIn names the delivery in log lines and events, in place of its key
+     * @param unprotected what the handler gets in place of a claim
+     */
+    public void specifyWithoutKey(MissingKeyPolicy policy, ClaimKey standIn, Claim unprotected, String group) {
+        this.missing = policy;
+        this.group = group;
+        if (policy == MissingKeyPolicy.RUN_UNPROTECTED) {
+            this.spec = new ClaimSpec(standIn, null, InDoubtSettings.RERUN);
+            this.unprotected = unprotected;
+        }
+    }
+
+    /** Takes the policy for its message, which has no key, to apply it; {@code null} for all others, and once it is taken. */
+    public @Nullable MissingKeyPolicy takeMissingKey() {
+        MissingKeyPolicy taken = missing;
+        missing = null;
+        return taken;
+    }
+
+    /** Returns whether its handler is called without a claim. */
+    public boolean isUnprotected() {
+        return unprotected != null;
     }
 
     public String group() {
@@ -148,6 +180,13 @@ public final class Attempt {
         return delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
     }
 
+    /** Goes on without a claim: the store is not called, and there is no lease to renew. */
+    public void runUnprotected(ClaimSettings terms) {
+        makeRequest(terms);
+        claim = new HeldClaim(id(), new Acquired(delivery.receiveCount(), 0, false), () -> false, () -> false);
+        delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
+    }
+
     /** Takes a claim that an open transaction holds. There is no lease to renew. */
     public void acquiredWithin(HeldClaim held) {
         claim = held;
@@ -162,29 +201,41 @@ public final class Attempt {
         return Objects.requireNonNull(claim);
     }
 
+    /** Returns what the handler gets. Only while {@link #isAcquired}. */
+    public Claim handlersClaim() {
+        Claim none = unprotected;
+        return none == null ? claim() : none;
+    }
+
     /**
      * Returns whether the handler may be called now: the delivery was not stopped, its timeout has not expired, and by this
-     * JVM's clock its lease is valid. Callers check this right before the call, and again after any step that may block.
+     * JVM's clock its lease is valid; without a claim, its visibility timeout. Callers check this right before the call, and again after any step that may block.
      */
     public boolean isReady() {
         return claim != null
                 && delivery.mayHandlerBegin()
-                && delivery.window().isHeld()
+                && (isUnprotected()
+                        ? delivery.window().isInvisible()
+                        : delivery.window().isHeld())
                 && !delivery.window().isPastTimeout();
     }
 
     /** Returns whether its handler runs, was not stopped, and by this JVM's clock still has its claim. */
     public boolean mayWork() {
-        return delivery.isHandling() && (isTransactional() || delivery.window().isHeld());
+        return delivery.isHandling()
+                && (isTransactional() || isUnprotected() || delivery.window().isHeld());
     }
 
     /**
      * Sets the outcome of the attempt, to be recorded. An effect that has happened is recorded by a completion: from here
-     * on the message is deleted or abandoned, but not returned.
+     * on the message is deleted or abandoned, but not returned. Without a claim, nothing is recorded.
      *
      * @return false if the listener's stop has already released the claim
      */
     public boolean resolve(ClaimResolution outcome) {
+        if (isUnprotected()) {
+            return endUnprotected(outcome instanceof ClaimResolution.Completed);
+        }
         resolution = outcome;
         if (outcome instanceof ClaimResolution.Completed) {
             delivery.window().completing();
@@ -192,6 +243,14 @@ public final class Attempt {
         }
         delivery.window().stopLeaseRenewal();
         return delivery.markFailed();
+    }
+
+    private boolean endUnprotected(boolean hasSucceeded) {
+        delivery.window().cancelTimeout();
+        return hasSucceeded
+                ? delivery.transition(DeliveryState.HANDLING, DeliveryState.HANDLED)
+                        && delivery.transition(DeliveryState.HANDLED, DeliveryState.RECORDED)
+                : delivery.markFailed();
     }
 
     /** Releases its claim, not in doubt, before its handler was called, unless its listener's stop does. */
@@ -218,9 +277,11 @@ public final class Attempt {
     public void failed(Throwable thrown) {
         if (failure == null && spec != null) {
             Throwable own = Causes.unwrap(thrown);
-            String place = claim == null
-                    ? "%s, not claimed".formatted(spec.key())
-                    : "attempt %d at %s".formatted(claim.attempt(), spec.key());
+            String place = isUnprotected()
+                    ? "without a key, unprotected"
+                    : claim == null
+                            ? "%s, not claimed".formatted(spec.key())
+                            : "attempt %d at %s".formatted(claim.attempt(), spec.key());
             String reason = own instanceof ClaimTransactionException ? ": " + own.getMessage() : "";
             failure = "%s (%s)%s".formatted(own.getClass().getName(), place, reason);
         }

@@ -124,6 +124,11 @@ public final class Delivery {
         return attempt;
     }
 
+    /** Returns whether its message has no key, and its handler is called without a claim. */
+    public boolean isUnprotected() {
+        return attempt.isUnprotected();
+    }
+
     public void renewBy(Window renewed) {
         window = renewed;
     }

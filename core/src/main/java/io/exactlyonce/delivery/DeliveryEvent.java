@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.queue.Subscription;
@@ -50,6 +51,8 @@ public sealed interface DeliveryEvent {
         void delivered(Delivered event);
 
         void finalReceive(FinalReceive event);
+
+        void keyMissing(KeyMissing event);
     }
 
     /** Observes the events whose methods it overrides. All others, and new ones, do not concern it. */
@@ -81,6 +84,9 @@ public sealed interface DeliveryEvent {
 
         @Override
         default void finalReceive(FinalReceive event) {}
+
+        @Override
+        default void keyMissing(KeyMissing event) {}
 
         @Override
         default void renewed(RenewalEvent.Renewed event) {}
@@ -191,6 +197,19 @@ public sealed interface DeliveryEvent {
         @Override
         public void passTo(Observer observer) {
             observer.finalReceive(this);
+        }
+    }
+
+    /**
+     * A delivery's message has no key.
+     *
+     * @param policy by which the delivery goes on
+     */
+    record KeyMissing(Subscription subscription, MissingKeyPolicy policy) implements DeliveryEvent {
+
+        @Override
+        public void passTo(Observer observer) {
+            observer.keyMissing(this);
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.exactlyonce.observed;
 
+import io.exactlyonce.MissingKeyPolicy;
 import java.util.Locale;
 
 /** The reason why a handled delivery was not, or not completely, observed. */
@@ -15,12 +16,25 @@ public enum NotObserved {
      */
     OUTCOME("is observed, but its handler's outcome could not be recorded"),
     /** Too many observations were pending. */
-    OVERLOAD("arrived while the maximum number of observations was pending");
+    OVERLOAD("arrived while the maximum number of observations was pending"),
+    /** The message has no key. Enforcing would have deleted it, as its listener's {@link MissingKeyPolicy#SKIP} says. */
+    SKIPPED("has no key; enforcing would delete it, because whenKeyMissing is SKIP"),
+    /** The message has no key. Enforcing would have called its handler without a claim. */
+    UNPROTECTED("has no key; enforcing would handle it without a claim, because whenKeyMissing is RUN_UNPROTECTED");
 
     private final String story;
 
     NotObserved(String story) {
         this.story = story;
+    }
+
+    /** Returns the reason for a message without a key. */
+    public static NotObserved of(MissingKeyPolicy policy) {
+        return switch (policy) {
+            case REFUSE -> KEY;
+            case SKIP -> SKIPPED;
+            case RUN_UNPROTECTED -> UNPROTECTED;
+        };
     }
 
     /** Returns its name for meters and the endpoint. */

@@ -9,10 +9,12 @@ import io.exactlyonce.time.NanoClock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -32,6 +34,10 @@ public final class ObservedCounts implements ObservationCounter {
     private static final Duration INTERVAL = Duration.ofHours(1);
 
     private static final int LONGEST_REASON = 1_000;
+
+    /** Those of the store, which {@link #unavailable} logs, and those that the listener asks for. */
+    private static final Set<NotObserved> NOT_LOGGED =
+            EnumSet.of(NotObserved.STORE, NotObserved.OUTCOME, NotObserved.SKIPPED, NotObserved.UNPROTECTED);
 
     private static final Logger log = LoggerFactory.getLogger(ObservedCounts.class);
 
@@ -115,8 +121,7 @@ public final class ObservedCounts implements ObservationCounter {
     @Override
     public void notObserved(ListenerQueue queue, NotObserved reason, @Nullable Throwable failure) {
         count(queue, reason);
-        boolean isOfTheStore = reason == NotObserved.STORE || reason == NotObserved.OUTCOME;
-        if (!isOfTheStore && isDue(List.of(queue, reason))) {
+        if (!NOT_LOGGED.contains(reason) && isDue(List.of(queue, reason))) {
             log.warn(
                     "A message of {} {}: {}. It is handled as usual, but not observed. Logged once an "
                             + "hour; meters count all",

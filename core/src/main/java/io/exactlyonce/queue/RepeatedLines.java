@@ -21,6 +21,8 @@ public final class RepeatedLines {
         UNREADABLE(Duration.ofMinutes(1)),
         /** The message has no usable key. */
         NO_KEY(Duration.ofMinutes(1)),
+        /** The message has no key, and goes on without one. */
+        KEY_MISSING(Duration.ofMinutes(1)),
         /** The store rejects the key. */
         REJECTED_KEY(Duration.ofMinutes(1)),
         /** The handler's arguments cannot be made of the message. */

@@ -7,6 +7,7 @@ import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.MismatchPolicy;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -136,6 +137,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
     public final List<Delivery> deleted = new ArrayList<>();
     public final List<Duration> delivered = new CopyOnWriteArrayList<>();
     public final List<Subscription> finalReceives = new ArrayList<>();
+    public final List<MissingKeyPolicy> keysMissing = new ArrayList<>();
 
     // What happens then.
     public Runnable whenClaimed = () -> {};
@@ -465,6 +467,11 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
     @Override
     public void completionLost(DeliveryEvent.CompletionLost event) {
         lost.add(event.subscription());
+    }
+
+    @Override
+    public void keyMissing(DeliveryEvent.KeyMissing event) {
+        keysMissing.add(event.policy());
     }
 
     @Override

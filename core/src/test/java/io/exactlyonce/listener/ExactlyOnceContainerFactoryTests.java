@@ -337,7 +337,7 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     @ParameterizedTest
-    @EnumSource(ClaimMode.class)
+    @EnumSource(names = {"ENFORCE", "OBSERVE"})
     void factoryThatDelegatesToAnotherOneMakesAListenerOfOneMethod(ClaimMode mode) {
         SqsMessageListenerContainer<Object> container =
                 prepare(new Delegating(plain())).createContainer(endpoint("orders", mode));
@@ -348,7 +348,7 @@ class ExactlyOnceContainerFactoryTests {
     }
 
     @ParameterizedTest
-    @EnumSource(ClaimMode.class)
+    @EnumSource(names = {"ENFORCE", "OBSERVE"})
     void factoryThatDelegatesToAPreparedOneIsPreparedOnce(ClaimMode mode, CapturedOutput output) {
         SqsMessageListenerContainer<Object> container =
                 prepare(new Delegating(prepare(plain()))).createContainer(endpoint("orders", mode));

@@ -64,7 +64,8 @@ class ObservedCountsTests {
     void databaseThatIsAwayIsSaidOnceWhateverItKeepsFromBeingObserved(CapturedOutput output) {
         counts.unavailable(new IllegalStateException("connection refused"));
         counts.unavailable(new IllegalStateException("connection refused"));
-        for (NotObserved reason : List.of(NotObserved.STORE, NotObserved.OUTCOME)) {
+        for (NotObserved reason :
+                List.of(NotObserved.STORE, NotObserved.OUTCOME, NotObserved.SKIPPED, NotObserved.UNPROTECTED)) {
             counts.notObserved(ORDERS, reason, null);
             counts.notObserved(new ListenerQueue("shipping", "parcels"), reason, null);
         }
@@ -156,6 +157,7 @@ class ObservedCountsTests {
                 .containsExactly("fulfilment orders", "shipping letters", "shipping parcels");
         assertThat(counts.all().get(0).sinceStart())
                 .containsOnlyKeys("alone", "duplicate", "overlap", "takeover", "mismatch", "parked");
-        assertThat(counts.all().get(0).unobserved()).containsOnlyKeys("key", "message", "store", "outcome", "overload");
+        assertThat(counts.all().get(0).unobserved())
+                .containsOnlyKeys("key", "message", "store", "outcome", "overload", "skipped", "unprotected");
     }
 }

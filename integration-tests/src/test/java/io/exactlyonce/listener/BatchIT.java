@@ -1,11 +1,14 @@
 package io.exactlyonce.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.MissingKeyException;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimStore;
@@ -77,6 +80,33 @@ class BatchIT {
         }
     }
 
+    static class Unprotected extends Recorder {
+        private final List<String> keyless = new CopyOnWriteArrayList<>();
+
+        List<String> keyless() {
+            return keyless;
+        }
+
+        @ExactlyOnceListener(
+                id = "orders",
+                queueNames = "${test.queue}",
+                key = "#payload.orderId",
+                whenKeyMissing = MissingKeyPolicy.RUN_UNPROTECTED)
+        void handle(List<Order> orders, List<Claim> claims) {
+            for (int index = 0; index < orders.size(); index++) {
+                Claim claim = claims.get(index);
+                if (orders.get(index).orderId().isBlank()) {
+                    assertThatThrownBy(claim::key).isInstanceOf(MissingKeyException.class);
+                    assertThatThrownBy(claim::fence).isInstanceOf(IllegalStateException.class);
+                    keyless.add("attempt " + claim.attempt());
+                    assertThat(claim.attempt()).as("fails the first time").isGreaterThan(1);
+                } else {
+                    assertThat(claim.key()).isEqualTo(orders.get(index).orderId());
+                }
+            }
+        }
+    }
+
     private final String standard = SQS.createQueue(WINDOW_SECONDS);
     private final String fifo = SQS.createFifoQueue(WINDOW_SECONDS, RECEIVES);
 
@@ -113,6 +143,37 @@ class BatchIT {
             await().until(() -> SQS.size(standard) == 1);
 
             assertThat(application.bean(Payloads.class).calls()).containsExactlyInAnyOrder("o1", "o2");
+        }
+    }
+
+    @Test
+    void messageWithoutAKeyIsDeletedWithoutTheHandlerAndItsGroupGoesOnIfItIsToBeSkipped() {
+        send("a", "a1", 0);
+        send("a", " ", 0);
+        send("a", "a2", 0);
+        try (TestApplication application = TestApplication.on(
+                fifo, Map.of("exactly-once.listeners.orders.when-key-missing", "skip"), Payloads.class)) {
+            SQS.awaitEmpty(fifo);
+
+            assertThat(application.bean(Payloads.class).calls()).containsExactly("a1", "a2");
+            assertThat(SQS.size(SqsServer.deadLettersOf(fifo))).isZero();
+            assertThat(application.count("exactly.once.keys.missing", "listener", "orders", "policy", "skip"))
+                    .isEqualTo(1);
+            assertThat(application.claims("COMPLETED")).isEqualTo(2);
+        }
+    }
+
+    @Test
+    void messageWithoutAKeyIsHandledWithoutAClaimOnceADelivery() {
+        SQS.send(standard, Order.json(" ", 0));
+        try (TestApplication application = start(Unprotected.class, standard)) {
+            SQS.send(standard, Order.json("o1", 0));
+            SQS.awaitEmpty(standard);
+
+            assertThat(application.bean(Unprotected.class).keyless()).containsExactly("attempt 1", "attempt 2");
+            assertThat(application.count("exactly.once.keys.missing", "policy", "run_unprotected"))
+                    .isEqualTo(2);
+            assertThat(application.texts("SELECT key FROM exactly_once_claim")).containsExactly("o1");
         }
     }
 

@@ -89,6 +89,11 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
     }
 
     @Override
+    public void keyMissing(DeliveryEvent.KeyMissing event) {
+        of(event.subscription()).keyMissing(event.policy());
+    }
+
+    @Override
     public void renewed(RenewalEvent.Renewed event) {
         of(event.subscription()).renewed(event.target(), event.result());
     }

@@ -1,5 +1,6 @@
 package io.exactlyonce.metrics;
 
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.delivery.Delivery;
@@ -73,6 +74,8 @@ final class ListenerMeters extends Meters {
             counters("exactly.once.claims", "outcome", OUTCOMES, outcome -> outcome);
     private final Map<String, Counter> receives =
             counters("exactly.once.receives", "receive", RECEIVES, count -> count);
+    private final Map<MissingKeyPolicy, Counter> keysMissing =
+            counters("exactly.once.keys.missing", "policy", List.of(MissingKeyPolicy.values()), ListenerMeters::tag);
     private final Map<Target, Map<Result, Counter>> renewals = new EnumMap<>(Target.class);
     private final MultiGauge receivesLeft = gauges("exactly.once.receives.left", null);
     private final TimeWindowMax mostReceives =
@@ -161,10 +164,15 @@ final class ListenerMeters extends Meters {
         }
     }
 
+    void keyMissing(MissingKeyPolicy policy) {
+        increment(keysMissing, policy);
+    }
+
+    /** An unprotected delivery completes no key. */
     void settled(Delivery delivery, DeliveryState state) {
         if (state == DeliveryState.ABANDONED) {
             abandoned.increment();
-        } else if (state == DeliveryState.DELETING && delivery.wasCalled()) {
+        } else if (state == DeliveryState.DELETING && delivery.wasCalled() && !delivery.isUnprotected()) {
             completions.increment();
         }
     }

@@ -11,7 +11,8 @@ import org.slf4j.MDC;
 
 /**
  * Adds the delivery to each line that a handler logs: {@code listener}, {@code receiveCount}, {@code keyHash} (as in
- * the engine's own lines), {@code attempt} and {@code claim}. A handler of several messages has the listener only.
+ * the engine's own lines), {@code attempt} and {@code claim}. A handler of several messages has the listener only, and that of a
+ * message without a key has no claim.
  * The thread's earlier values of these names are restored when the handler's method returns.
  */
 public final class DeliveryLogContext implements DeliveryObserver {
@@ -31,6 +32,8 @@ public final class DeliveryLogContext implements DeliveryObserver {
         values.put("listener", first.subscription().listener());
         if (deliveries.size() == 1) {
             values.put("receiveCount", Integer.toString(first.receiveCount()));
+        }
+        if (deliveries.size() == 1 && !first.isUnprotected()) {
             values.put("keyHash", first.attempt().key().keyHash());
             values.put("attempt", Integer.toString(first.attempt().claim().attempt()));
             values.put("claim", first.attempt().id().value().toString());

@@ -117,7 +117,10 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
                 int attempt = Math.min(first.attempt().claim().attempt(), MOST_ATTEMPTS);
                 handler.lowCardinalityKeyValue("exactly.once.attempt", Integer.toString(attempt))
                         .highCardinalityKeyValue(
-                                "exactly.once.key", first.attempt().spec().toString());
+                                "exactly.once.key",
+                                first.isUnprotected()
+                                        ? "none"
+                                        : first.attempt().spec().toString());
             }
             this.scope = handler.start().openScope();
         }
@@ -139,7 +142,9 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
             }
             handler.stop();
             if (failure == null) {
-                deliveries.forEach(this::complete);
+                deliveries.stream()
+                        .filter(delivery -> !delivery.isUnprotected())
+                        .forEach(this::complete);
             }
         }
 

@@ -106,6 +106,9 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
     public void finalReceive(DeliveryEvent.FinalReceive event) {}
 
     @Override
+    public void keyMissing(DeliveryEvent.KeyMissing event) {}
+
+    @Override
     public void renewed(RenewalEvent.Renewed event) {}
 
     @Override

@@ -2,7 +2,9 @@ package io.exactlyonce.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.Claim;
 import io.exactlyonce.MismatchPolicy;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
@@ -26,6 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.mockito.Mockito;
 import org.slf4j.MDC;
 
 class DeliveryLogContextTests {
@@ -75,6 +78,16 @@ class DeliveryLogContextTests {
         context.handling(List.of(delivery, claimed("m2")));
 
         assertThat(MDC.getCopyOfContextMap()).isEqualTo(Map.of("listener", "fulfilment"));
+    }
+
+    @Test
+    void handlerOfAMessageWithoutAKeyHasNoClaimInItsLines() {
+        Delivery keyless = new Delivery(orders, orders.settings(), "m2", "r", 3, 0);
+        keyless.attempt().specifyWithoutKey(MissingKeyPolicy.RUN_UNPROTECTED, key, Mockito.mock(Claim.class), "");
+
+        context.handling(List.of(keyless));
+
+        assertThat(MDC.getCopyOfContextMap()).isEqualTo(Map.of("listener", "fulfilment", "receiveCount", "3"));
     }
 
     @Test

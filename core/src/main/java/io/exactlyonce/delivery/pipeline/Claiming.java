@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.RedactedException;
@@ -72,14 +73,29 @@ final class Claiming {
     }
 
     /** Begins those whose listener has not stopped; returns those whose keys are to be claimed. */
-    static List<Delivery> beginProcessing(List<Delivery> deliveries) {
+    List<Delivery> beginProcessing(List<Delivery> deliveries) {
         List<Delivery> asking = new ArrayList<>(deliveries.size());
         for (Delivery delivery : deliveries) {
-            if (delivery.attempt().begin() && delivery.attempt().isToBeClaimed()) {
-                asking.add(delivery);
+            if (delivery.attempt().begin()) {
+                MissingKeyPolicy missing = delivery.attempt().takeMissingKey();
+                if (missing != null) {
+                    goOnWithoutKey(delivery, missing);
+                } else if (delivery.attempt().isToBeClaimed()) {
+                    asking.add(delivery);
+                }
             }
         }
         return asking;
+    }
+
+    private void goOnWithoutKey(Delivery delivery, MissingKeyPolicy missing) {
+        switch (missing) {
+            case REFUSE -> {}
+            case RUN_UNPROTECTED ->
+                delivery.attempt().runUnprotected(policy.of(delivery).terms());
+            case SKIP -> delivery.decide(new Disposition.Acknowledge());
+        }
+        observer.on(new DeliveryEvent.KeyMissing(delivery.subscription(), missing));
     }
 
     /** Throws if the listener has stopped before any of the deliveries was begun. */

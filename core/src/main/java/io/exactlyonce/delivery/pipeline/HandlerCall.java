@@ -150,11 +150,17 @@ final class HandlerCall {
     private void leaveToLease(Throwable cancelled) {
         outcome.addHandlers(cancelled);
         for (Delivery delivery : called) {
-            log.warn(
-                    "{}: its handler's future was cancelled, but its work may continue; {} can be "
-                            + "claimed again when its lease ends",
-                    delivery,
-                    delivery.attempt().key());
+            if (delivery.isUnprotected()) {
+                log.warn(
+                        "{}: its handler's future was cancelled, but its work may continue beside that of the next delivery",
+                        delivery);
+            } else {
+                log.warn(
+                        "{}: its handler's future was cancelled, but its work may continue; {} can be "
+                                + "claimed again when its lease ends",
+                        delivery,
+                        delivery.attempt().key());
+            }
             delivery.window().stopLeaseRenewal();
             delivery.markFailed();
         }

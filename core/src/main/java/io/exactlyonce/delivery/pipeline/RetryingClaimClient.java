@@ -149,13 +149,14 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Releases the claim of a delivery whose handler was not called, not in doubt. A transaction releases its own.
+     * Releases the claim of a delivery whose handler was not called, not in doubt. A transaction releases its own, and an
+     * unprotected delivery has none.
      *
      * @return completes when that is answered; a failure is logged
      */
     CompletableFuture<Void> release(Delivery delivery) {
         delivery.window().stopLeaseRenewal();
-        if (delivery.attempt().isTransactional()) {
+        if (delivery.attempt().isTransactional() || delivery.isUnprotected()) {
             return CompletableFuture.completedFuture(null);
         }
         ClaimResolution release =

@@ -149,7 +149,7 @@ public final class TransactionalHandler implements AutoCloseable {
         if (!isBegun) {
             Claiming.requireBegun(batch);
             isBegun = true;
-            return Claiming.beginProcessing(batch);
+            return claiming.beginProcessing(batch);
         }
         List<Delivery> open = new ArrayList<>(batch.size());
         for (Delivery delivery : batch) {

@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.expression;
 
+import io.exactlyonce.MissingKeyException;
 import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
@@ -14,6 +15,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.context.expression.BeanFactoryResolver;
 import org.springframework.expression.BeanResolver;
+import org.springframework.expression.EvaluationException;
 import org.springframework.expression.ExpressionException;
 import org.springframework.expression.PropertyAccessor;
 import org.springframework.expression.TypeLocator;
@@ -57,6 +59,11 @@ public final class KeyExpression {
             SpelMessage.STRING_INDEX_OUT_OF_BOUNDS,
             SpelMessage.INDEXING_NOT_SUPPORTED_FOR_TYPE,
             SpelMessage.OPERATOR_NOT_SUPPORTED_BETWEEN_TYPES);
+
+    private static final Set<SpelMessage> READS_OF_NULL = EnumSet.of(
+            SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE_ON_NULL,
+            SpelMessage.METHOD_CALL_ON_NULL_OBJECT_NOT_ALLOWED,
+            SpelMessage.CANNOT_INDEX_INTO_NULL_VALUE);
 
     /**
      * Never compiles, independent of {@code spring.expression.compiler.mode}: compiled arithmetic truncates numbers of
@@ -112,6 +119,7 @@ public final class KeyExpression {
     /**
      * Returns the expression's value of a message.
      *
+     * @throws MissingKeyException if it is a key's, and a part of the message that it reads is not there
      * @throws UnusableKeyException if the expression fails on this message
      */
     public @Nullable Object evaluate(Message<?> message) {
@@ -124,7 +132,29 @@ public final class KeyExpression {
             return expression.getValue(context);
         } catch (RuntimeException failure) {
             log.debug("Why the {} failed", this, RedactedException.of(failure));
-            throw new UnusableKeyException("The %s failed on this message: %s".formatted(this, reason(failure)));
+            String problem = "The %s failed on this message: %s".formatted(this, reason(failure));
+            throw purpose == Purpose.KEY && readsNothing(failure)
+                    ? new MissingKeyException(problem)
+                    : new UnusableKeyException(problem);
+        }
+    }
+
+    /** Returns whether a part of the message that the expression reads is not there. */
+    private boolean readsNothing(Throwable failure) {
+        return Causes.root(failure) instanceof SpelEvaluationException own
+                && (READS_OF_NULL.contains(own.getMessageCode()) || isReadOfAnAbsentEntry(own));
+    }
+
+    /** SpEL reads an entry as if it was a property, and names the map's class. */
+    private boolean isReadOfAnAbsentEntry(SpelEvaluationException own) {
+        Object[] nameAndClass = own.getInserts();
+        if (own.getMessageCode() != SpelMessage.PROPERTY_OR_FIELD_NOT_READABLE || nameAndClass == null) {
+            return false;
+        }
+        try {
+            return Map.class.isAssignableFrom(types.findType(String.valueOf(nameAndClass[1])));
+        } catch (EvaluationException unknown) {
+            return false;
         }
     }
 

@@ -50,6 +50,6 @@ public final class ClaimArgumentResolver implements HandlerMethodArgumentResolve
             return Stream.of(observed.observedClaim(message));
         }
         Delivery delivery = ReceivedMessage.require(message).delivery();
-        return delivery.attempt().isAcquired() ? Stream.of(delivery.attempt().claim()) : Stream.empty();
+        return delivery.attempt().isAcquired() ? Stream.of(delivery.attempt().handlersClaim()) : Stream.empty();
     }
 }

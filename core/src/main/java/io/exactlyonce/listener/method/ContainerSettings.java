@@ -5,8 +5,11 @@ import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.MessagingMessageConverter;
 import io.exactlyonce.Claim;
 import io.exactlyonce.InDoubtPolicy;
+import io.exactlyonce.MissingKeyException;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.delivery.ClaimSpec;
+import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.listener.message.MessageConversion;
 import io.exactlyonce.listener.message.PayloadType;
 import io.exactlyonce.listener.message.ReceivedMessage;
@@ -121,23 +124,49 @@ public final class ContainerSettings {
                 method.onMismatch());
     }
 
-    /** Sets the claim of a polled message; without a usable key it is returned with backoff. */
+    /** Sets the claim of a polled message. One with an unusable key is returned with backoff, and policy decides on one without. */
     public void specify(ReceivedMessage received) {
         boolean isBatch = listener().isBatch();
         ClaimSpec wanted = null;
         try {
             wanted = spec(received);
+        } catch (MissingKeyException missing) {
+            logMissing(received.delivery(), missing);
+            listener().specifyWithoutKey(received, missing);
+            return;
         } catch (UnusableKeyException unusable) {
-            received.delivery()
-                    .logLimited(
-                            RepeatedLines.Kind.NO_KEY,
-                            more -> log.error(
-                                    "{} is returned, and ends in the dead-letter queue if there is one: {}{}",
-                                    received.delivery(),
-                                    unusable.getMessage(),
-                                    more));
+            logRefused(received.delivery(), unusable);
         }
         received.delivery().attempt().specify(wanted, received.group(), !isBatch);
+    }
+
+    private static void logRefused(Delivery delivery, UnusableKeyException unusable) {
+        delivery.logLimited(
+                RepeatedLines.Kind.NO_KEY,
+                more -> log.error(
+                        "{} is returned, and ends in the dead-letter queue if there is one: {}{}",
+                        delivery,
+                        unusable.getMessage(),
+                        more));
+    }
+
+    private void logMissing(Delivery delivery, MissingKeyException missing) {
+        MissingKeyPolicy policy = listener().whenKeyMissing();
+        if (policy == MissingKeyPolicy.REFUSE) {
+            logRefused(delivery, missing);
+            return;
+        }
+        delivery.logLimited(
+                RepeatedLines.Kind.KEY_MISSING,
+                more -> log.info(
+                        "{} {}, as whenKeyMissing = {} says: {}{}",
+                        delivery,
+                        policy == MissingKeyPolicy.SKIP
+                                ? "is deleted without a call of its handler"
+                                : "is handled without a claim",
+                        policy,
+                        missing.getMessage(),
+                        more));
     }
 
     /** Single messages and those of batches are treated alike. */

@@ -43,7 +43,7 @@ final class ListenerArguments {
         for (int index = 0; index < made.length; index++) {
             Class<?> type = parameters[index].getParameterType();
             if (type == Claim.class) {
-                made[index] = wanted.get(0).attempt().claim();
+                made[index] = wanted.get(0).attempt().handlersClaim();
             } else if (ClaimArgumentResolver.isClaims(parameters[index])) {
                 made[index] = claims(wanted);
             } else if (method.isBatch() && passed[index] instanceof List<?> items) {
@@ -58,7 +58,7 @@ final class ListenerArguments {
     private static List<Claim> claims(List<Delivery> wanted) {
         List<Claim> claims = new ArrayList<>(wanted.size());
         for (Delivery delivery : wanted) {
-            claims.add(delivery.attempt().claim());
+            claims.add(delivery.attempt().handlersClaim());
         }
         return claims;
     }

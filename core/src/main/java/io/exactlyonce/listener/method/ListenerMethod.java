@@ -4,6 +4,8 @@ import io.awspring.cloud.sqs.annotation.SqsHandler;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.MismatchPolicy;
+import io.exactlyonce.MissingKeyException;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.KeyRules;
@@ -35,6 +37,7 @@ import org.springframework.util.ClassUtils;
  * @param doubt what to do with a key that must not simply be run again
  * @param transaction in which the method runs together with its claim; {@code null} if its effects are elsewhere
  * @param onMismatch what to do with a key that is completed for other content
+ * @param whenKeyMissing what to do with a message without a key
  */
 public record ListenerMethod(
         Method method,
@@ -50,11 +53,13 @@ public record ListenerMethod(
         @Nullable Duration timeout,
         InDoubtSettings doubt,
         @Nullable ClaimTransaction transaction,
-        MismatchPolicy onMismatch) {
+        MismatchPolicy onMismatch,
+        MissingKeyPolicy whenKeyMissing) {
 
     /**
      * Returns the claim of a polled message, also one of a batch.
      *
+     * @throws MissingKeyException if the message has no key
      * @throws UnusableKeyException if the message has no usable key
      */
     ClaimSpec spec(ReceivedMessage received) {
@@ -69,7 +74,7 @@ public record ListenerMethod(
      * @throws UnusableKeyException if the message has no usable one
      */
     ClaimKey key(Message<?> message, SqsMessage polled) {
-        return new ClaimKey(scope == null ? polled.queue() : scope, text(message, polled));
+        return new ClaimKey(scope(polled), text(message, polled));
     }
 
     /**
@@ -86,14 +91,26 @@ public record ListenerMethod(
                                 .formatted(this));
             }
             ClaimKey key = key(message, polled);
-            return new ObservedClaim(() -> key, attempt);
+            return new UnheldClaim(() -> key, attempt, UnheldClaim.OBSERVED);
         } catch (UnusableKeyException unusable) {
-            return new ObservedClaim(
-                    () -> {
-                        throw unusable;
-                    },
-                    attempt);
+            return UnheldClaim.withoutKey(unusable, attempt, UnheldClaim.OBSERVED);
         }
+    }
+
+    /** Sets what becomes of a message without a key. Its id names it in place of the key. */
+    void specifyWithoutKey(ReceivedMessage received, MissingKeyException missing) {
+        SqsMessage polled = received.polled();
+        received.delivery()
+                .attempt()
+                .specifyWithoutKey(
+                        whenKeyMissing,
+                        new ClaimKey(scope(polled), polled.messageId()),
+                        UnheldClaim.withoutKey(missing, polled.receiveCount(), UnheldClaim.UNPROTECTED),
+                        received.group());
+    }
+
+    private String scope(SqsMessage polled) {
+        return scope == null ? polled.queue() : scope;
     }
 
     private String text(Message<?> message, SqsMessage polled) {

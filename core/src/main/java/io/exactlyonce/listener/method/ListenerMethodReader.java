@@ -71,8 +71,10 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         boolean signalsCompletion = true;
         if (isObserved) {
             signalsCompletion = rules.checkObserved(AopUtils.getTargetClass(bean));
+            ListenerRules.isFit(() -> rules.requireFit(modes.whenKeyMissing(declared)));
         } else {
             rules.requireFit(bean);
+            rules.requireFit(modes.whenKeyMissing(declared));
         }
         Supplier<HandlerArguments> arguments = () -> arguments(bean, declared, handler, resolvers);
         return new ListenerMethod(
@@ -89,7 +91,8 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
                 isObserved ? null : timeout(declared),
                 isObserved ? InDoubtSettings.RERUN : doubt(declared),
                 isObserved ? null : transaction(bean, declared),
-                modes.onMismatch(declared));
+                modes.onMismatch(declared),
+                modes.whenKeyMissing(declared));
     }
 
     /** A payload that an observed listener gets is read by Spring Cloud AWS's own container, whatever its type says. */

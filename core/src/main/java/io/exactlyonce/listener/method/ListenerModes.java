@@ -2,6 +2,7 @@ package io.exactlyonce.listener.method;
 
 import io.exactlyonce.ClaimMode;
 import io.exactlyonce.MismatchPolicy;
+import io.exactlyonce.MissingKeyPolicy;
 import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,7 @@ import org.springframework.core.env.PropertyResolver;
  */
 public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Map<String, Own> configured) {
 
-    private static final Own NOTHING = new Own(null, null, null);
+    private static final Own NOTHING = new Own(null, null, null, null);
 
     /**
      * The settings of one listener.
@@ -24,11 +25,13 @@ public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Ma
      * @param mode {@code null} for its annotation's
      * @param timeout {@code null} for its annotation's
      * @param onMismatch {@code null} for its annotation's
+     * @param whenKeyMissing {@code null} for its annotation's
      */
     public record Own(
             @Nullable ClaimMode mode,
             @Nullable Duration timeout,
-            @Nullable MismatchPolicy onMismatch) {}
+            @Nullable MismatchPolicy onMismatch,
+            @Nullable MissingKeyPolicy whenKeyMissing) {}
 
     /** Nothing is configured for single listeners. */
     public ListenerModes(PropertyResolver properties, ClaimMode otherwise) {
@@ -54,5 +57,11 @@ public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Ma
     MismatchPolicy onMismatch(ListenerDeclaration declared) {
         MismatchPolicy own = own(declared).onMismatch();
         return own != null ? own : declared.annotation().onMismatch();
+    }
+
+    /** Returns a listener's policy for messages without a key. */
+    MissingKeyPolicy whenKeyMissing(ListenerDeclaration declared) {
+        MissingKeyPolicy own = own(declared).whenKeyMissing();
+        return own != null ? own : declared.annotation().whenKeyMissing();
     }
 }

@@ -10,7 +10,9 @@ import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.MismatchPolicy;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.delivery.UnfinishedWork;
+import io.exactlyonce.listener.message.ReceivedMessage;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.lang.reflect.Proxy;
@@ -148,6 +150,26 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 "fingerprint = \"%s\" has no meaning with onMismatch = OFF, which compares nothing"
                         .formatted(fingerprint),
                 "leave one of them out");
+    }
+
+    /**
+     * Rejects a policy that would never apply, or that needs a claim for what has no key.
+     *
+     * @param whenKeyMissing the annotation's, or that of the listener's configuration
+     */
+    void requireFit(MissingKeyPolicy whenKeyMissing) {
+        ExactlyOnceListener says = declared.annotation();
+        refuseIf(
+                whenKeyMissing != MissingKeyPolicy.REFUSE
+                        && properties.resolveRequiredPlaceholders(says.key()).isBlank(),
+                "whenKeyMissing = %s has no meaning without key, because a message without the attribute %s has its id as its key"
+                        .formatted(whenKeyMissing, ReceivedMessage.KEY_ATTRIBUTE),
+                "set key, for example key = \"#headers['%s']\", or leave whenKeyMissing out"
+                        .formatted(ReceivedMessage.KEY_ATTRIBUTE));
+        refuseIf(
+                whenKeyMissing == MissingKeyPolicy.RUN_UNPROTECTED && says.effects() == Effects.DATABASE,
+                "whenKeyMissing = RUN_UNPROTECTED has no meaning with effects = DATABASE, whose handler runs in the transaction of its claim",
+                "set whenKeyMissing = SKIP or REFUSE, or set effects = EXTERNAL");
     }
 
     private void requireSupportedShape() {

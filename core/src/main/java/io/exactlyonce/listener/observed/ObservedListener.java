@@ -5,6 +5,7 @@ import io.awspring.cloud.sqs.listener.AsyncMessageListener;
 import io.awspring.cloud.sqs.listener.ListenerExecutionFailedException;
 import io.awspring.cloud.sqs.listener.TaskExecutorAware;
 import io.awspring.cloud.sqs.listener.interceptor.AsyncMessageInterceptor;
+import io.exactlyonce.MissingKeyException;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.delivery.HandlerFailure;
 import io.exactlyonce.listener.message.SqsMessage;
@@ -89,8 +90,11 @@ record ObservedListener<T>(
                 return run;
             };
         } catch (RuntimeException unusable) {
+            NotObserved reason = unusable instanceof MissingKeyException
+                    ? NotObserved.of(settings.listener().whenKeyMissing())
+                    : NotObserved.KEY;
             return () -> {
-                claims.notObserved(queue, NotObserved.KEY, unusable);
+                claims.notObserved(queue, reason, unusable);
                 return null;
             };
         }

@@ -2,6 +2,7 @@ package io.exactlyonce.listener.startup;
 
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.MismatchPolicy;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.listener.method.ListenerMethod;
@@ -60,6 +61,9 @@ public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, Re
         }
         if (listener.annotation().whenInDoubt() != InDoubtPolicy.RERUN) {
             line.add("whenInDoubt " + listener.annotation().whenInDoubt());
+        }
+        if (listener.whenKeyMissing() != MissingKeyPolicy.REFUSE) {
+            line.add("whenKeyMissing " + listener.whenKeyMissing());
         }
         line.add(
                 settings.maxReceiveCount() == null

@@ -190,7 +190,7 @@ class ListenerMethodReaderTests {
 
     @Test
     void configurationOfTheListenerWinsOverItsTimeout() {
-        ListenerModes.Own slower = new ListenerModes.Own(null, Duration.ofMinutes(10), null);
+        ListenerModes.Own slower = new ListenerModes.Own(null, Duration.ofMinutes(10), null, null);
         ListenerMethodReader configured =
                 ListenerRig.reader(beans, new ListenerModes(properties, ClaimMode.ENFORCE, Map.of("slow", slower)));
 

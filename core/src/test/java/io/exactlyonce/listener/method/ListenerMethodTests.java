@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.MismatchPolicy;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.UnusableKeyException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.InDoubtSettings;
@@ -180,6 +181,7 @@ class ListenerMethodTests {
                 null,
                 InDoubtSettings.RERUN,
                 null,
-                MismatchPolicy.AS_CONFIGURED);
+                MismatchPolicy.AS_CONFIGURED,
+                MissingKeyPolicy.REFUSE);
     }
 }

@@ -4,8 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ClaimMode;
+import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.MismatchPolicy;
+import io.exactlyonce.MissingKeyPolicy;
+import io.exactlyonce.listener.CapturedLog;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
@@ -24,6 +28,30 @@ class ListenerPoliciesTests {
 
         @ExactlyOnceListener(queueNames = "orders", fingerprint = "#order", onMismatch = MismatchPolicy.OFF)
         void fingerprintThatNothingCompares(String order) {}
+
+        @ExactlyOnceListener(
+                queueNames = "orders",
+                id = "skipping",
+                key = "#order",
+                whenKeyMissing = MissingKeyPolicy.SKIP)
+        void skipping(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", whenKeyMissing = MissingKeyPolicy.SKIP)
+        void withoutAKeyToMiss(String order) {}
+
+        @ExactlyOnceListener(
+                queueNames = "orders",
+                key = "#headers['ExactlyOnce-Key']",
+                whenKeyMissing = MissingKeyPolicy.SKIP)
+        void keyOfTheAttribute(String order) {}
+
+        @ExactlyOnceListener(
+                queueNames = "orders",
+                id = "transactional",
+                key = "#order",
+                effects = Effects.DATABASE,
+                whenKeyMissing = MissingKeyPolicy.RUN_UNPROTECTED)
+        void unprotectedInOneTransaction(String order) {}
     }
 
     private static ListenerMethod read(String method, Map<String, ListenerModes.Own> configured) {
@@ -40,7 +68,58 @@ class ListenerPoliciesTests {
     }
 
     private static ListenerModes.Own onMismatch(MismatchPolicy configured) {
-        return new ListenerModes.Own(null, null, configured);
+        return new ListenerModes.Own(null, null, configured, null);
+    }
+
+    private static ListenerModes.Own whenKeyMissing(MissingKeyPolicy configured) {
+        return new ListenerModes.Own(null, null, null, configured);
+    }
+
+    @Test
+    void policyForMissingKeysIsTheConfigurationsElseTheAnnotations() {
+        assertThat(read("silent").whenKeyMissing()).isEqualTo(MissingKeyPolicy.REFUSE);
+        assertThat(read("skipping").whenKeyMissing()).isEqualTo(MissingKeyPolicy.SKIP);
+        assertThat(read("keyOfTheAttribute").whenKeyMissing()).isEqualTo(MissingKeyPolicy.SKIP);
+        assertThat(read("skipping", Map.of("skipping", whenKeyMissing(MissingKeyPolicy.RUN_UNPROTECTED)))
+                        .whenKeyMissing())
+                .isEqualTo(MissingKeyPolicy.RUN_UNPROTECTED);
+        assertThat(read("skipping", Map.of("skipping", whenKeyMissing(MissingKeyPolicy.REFUSE)))
+                        .whenKeyMissing())
+                .isEqualTo(MissingKeyPolicy.REFUSE);
+    }
+
+    @Test
+    void policyForAKeyThatIsNeverMissingIsRefused() {
+        for (String method : List.of("withoutAKeyToMiss", "silent")) {
+            assertThatThrownBy(() -> read(method, Map.of("silent", whenKeyMissing(MissingKeyPolicy.SKIP))))
+                    .isInstanceOf(InvalidListenerException.class)
+                    .hasMessageContaining("Listeners." + method)
+                    .hasMessageContaining("whenKeyMissing = SKIP has no meaning without key")
+                    .hasMessageContaining("key = \"#headers['ExactlyOnce-Key']\"");
+        }
+    }
+
+    @Test
+    void unprotectedCallInTheTransactionOfAClaimIsRefused() {
+        assertThatThrownBy(() -> read("unprotectedInOneTransaction"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("whenKeyMissing = RUN_UNPROTECTED has no meaning with effects = DATABASE")
+                .hasMessageContaining("set whenKeyMissing = SKIP or REFUSE");
+    }
+
+    @Test
+    void observedListenerIsOnlyWarnedOfAPolicyWithoutMeaning() {
+        ListenerModes observing = new ListenerModes(new MockEnvironment(), ClaimMode.OBSERVE);
+        try (CapturedLog log = new CapturedLog()) {
+            ListenerRig.read(
+                    ListenerRig.reader(new StaticListableBeanFactory(), observing),
+                    new Listeners(),
+                    Listeners.class,
+                    "withoutAKeyToMiss");
+            assertThat(log.text())
+                    .contains("with mode = enforce startup would fail")
+                    .contains("whenKeyMissing = SKIP has no meaning without key");
+        }
     }
 
     @Test

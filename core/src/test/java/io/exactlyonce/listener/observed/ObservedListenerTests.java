@@ -9,6 +9,7 @@ import io.awspring.cloud.sqs.listener.QueueAttributes;
 import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.ClaimSettings;
@@ -49,6 +50,21 @@ class ObservedListenerTests {
 
         @ExactlyOnceListener(queueNames = "orders", key = "#payload", scope = "shop")
         void batch(List<Message<String>> orders) {}
+
+        @ExactlyOnceListener(
+                queueNames = "orders",
+                key = "#headers['id-of-order']",
+                whenKeyMissing = MissingKeyPolicy.SKIP)
+        void skipping(String order) {}
+
+        @ExactlyOnceListener(
+                queueNames = "orders",
+                key = "#headers['id-of-order']",
+                whenKeyMissing = MissingKeyPolicy.RUN_UNPROTECTED)
+        void unprotected(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", key = "#headers['id-of-order']")
+        void refusing(String order) {}
     }
 
     /** Notes what it is given, and answers as a test says. */
@@ -244,6 +260,23 @@ class ObservedListenerTests {
 
         assertThat(original.given).containsExactly(binary);
         assertThat(seen).containsExactly("orders-eu unobserved key");
+    }
+
+    /** In observe mode a handler sees what it would see without the library. */
+    @Test
+    void messageWithoutAKeyIsHandledAndCountedByItsPolicy() {
+        for (String method : List.of("skipping", "unprotected", "refusing")) {
+            ObservedListener<String> keyless = listener(method);
+            Message<String> message = message("o1");
+            keyless.intercept(message);
+            keyless.onMessage(message);
+        }
+
+        assertThat(original.given).hasSize(3);
+        assertThat(seen)
+                .containsExactly(
+                        "orders-eu unobserved skipped", "orders-eu unobserved unprotected", "orders-eu unobserved key");
+        assertThat(store.claims()).isEmpty();
     }
 
     @Test

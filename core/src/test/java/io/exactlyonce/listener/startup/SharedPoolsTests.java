@@ -7,6 +7,7 @@ import io.awspring.cloud.sqs.listener.FifoBatchGroupingStrategy;
 import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.MismatchPolicy;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
@@ -82,7 +83,8 @@ class SharedPoolsTests {
                 null,
                 InDoubtSettings.RERUN,
                 transaction,
-                MismatchPolicy.AS_CONFIGURED);
+                MismatchPolicy.AS_CONFIGURED,
+                MissingKeyPolicy.REFUSE);
         pools.add(id, queues, options, method);
     }
 

@@ -1,0 +1,82 @@
+package io.exactlyonce.listener.method;
+
+import io.exactlyonce.Claim;
+import io.exactlyonce.UnusableKeyException;
+import io.exactlyonce.claim.ClaimKey;
+import java.util.function.Supplier;
+
+/**
+ * The substitute for a claim that a handler gets in observe mode, in which it does not wait for the store, or for a message without
+ * a key. This substitute has only the message's data.
+ *
+ * @param claimed returns the key that would be claimed, or throws if the message has no usable one
+ * @param attempt how often SQS has delivered the message
+ * @param reason why nothing is claimed, and the remedy
+ */
+record UnheldClaim(Supplier<ClaimKey> claimed, int attempt, String reason) implements Claim {
+
+    static final String OBSERVED =
+            "its listener's mode is 'observe', which holds no key while the handler runs; set mode ="
+                    + " ClaimMode.ENFORCE for this listener, or leave the call out while it is observed";
+
+    static final String UNPROTECTED =
+            "it has no key, and whenKeyMissing = RUN_UNPROTECTED calls the handler without a claim;"
+                    + " leave the call out for such a message";
+
+    /** Returns the substitute for a message without a usable key, whose methods throw the reason if they need the key. */
+    static UnheldClaim withoutKey(UnusableKeyException why, int attempt, String reason) {
+        return new UnheldClaim(
+                () -> {
+                    throw why;
+                },
+                attempt,
+                reason);
+    }
+
+    @Override
+    public String scope() {
+        return claimed.get().scope();
+    }
+
+    @Override
+    public String key() {
+        return claimed.get().key();
+    }
+
+    @Override
+    public String keyHash() {
+        return claimed.get().keyHash();
+    }
+
+    @Override
+    public boolean isInDoubt() {
+        return false;
+    }
+
+    @Override
+    public long fencingToken() {
+        throw none("fencing token");
+    }
+
+    @Override
+    public String downstreamKey() {
+        return claimed.get().downstreamKey();
+    }
+
+    @Override
+    public String downstreamKey(String call) {
+        return claimed.get().downstreamKey(call);
+    }
+
+    @Override
+    public void ensureHeld() {}
+
+    @Override
+    public void fence() {
+        throw none("claim to tie a transaction to");
+    }
+
+    private IllegalStateException none(String what) {
+        return new IllegalStateException("There is no %s for this message: %s".formatted(what, reason));
+    }
+}
