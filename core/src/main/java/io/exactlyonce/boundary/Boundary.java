@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
  * The entry of threads of Spring Cloud AWS, the SDK, the store or a timer into the engine. Ordinary faults are handled
  * inside. Anything that escapes is a crash, such as an {@link Error} of the virtual machine, and is treated like a
  * killed process: it is logged once, and its deliveries are abandoned. Their renewal stops, nothing is released,
- * nothing is deleted; visibility timeout and lease expire, and the next attempt is in doubt. Only permits and slots of
- * a container, which never expire, are released here.
+ * nothing is deleted; visibility timeout and lease expire, and the next attempt is in doubt. Only the permits of a
+ * container, which never expire, are released here.
  *
  * <p>The engine catches everything here and at three other places only: the call of a handler or reconciler, the result
  * serializer, and the observers.
@@ -57,7 +57,7 @@ public final class Boundary {
      * end, such as the loop of a thread, makes {@code work} once.
      *
      * @param entry names the entry, or the delivery, in the log; its text is made only for a crash
-     * @param crashed releases permits and slots, and abandons deliveries; runs after the crash is logged, and again if it
+     * @param crashed releases permits, and abandons deliveries; runs after the crash is logged, and again if it
      *     crashes itself
      */
     public static void guard(Object entry, Runnable work, Consumer<Throwable> crashed) {

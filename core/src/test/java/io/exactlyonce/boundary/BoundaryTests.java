@@ -99,7 +99,7 @@ class BoundaryTests {
         assertThat(output.getOut().split("1 crashes could not be logged", -1)).hasSize(2);
     }
 
-    /** Permits and slots would be lost for good: by then, the memory of the work that crashed is free. */
+    /** Permits would be lost for good: by then, the memory of the work that crashed is free. */
     @Test
     void cleaningUpIsRepeatedUntilThereIsMemoryForIt() {
         AtomicInteger cleanups = new AtomicInteger();

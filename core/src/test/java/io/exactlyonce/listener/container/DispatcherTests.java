@@ -641,7 +641,7 @@ class DispatcherTests {
     }
 
     /**
-     * Whatever happens in whatever order, and whichever step crashes: in the end no permit and no slot is missing, nothing is counted
+     * Whatever happens in whatever order, and whichever step crashes: in the end no permit is missing, nothing is counted
      * twice, and nothing is renewed.
      */
     @ParameterizedTest
