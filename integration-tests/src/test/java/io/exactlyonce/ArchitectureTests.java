@@ -26,18 +26,13 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import io.exactlyonce.delivery.Delivery;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Clock;
 import java.time.temporal.Temporal;
 import java.util.Calendar;
 import java.util.Date;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
@@ -62,18 +57,12 @@ class ArchitectureTests {
     private static final String BASE = "io.exactlyonce";
     private static final String AUTOCONFIGURE = BASE + ".autoconfigure";
 
-    private static final String[] ENGINE =
-            rooms("claim..", "fingerprint", "queue", "renewal", "delivery..", "observed", "operations", "listener..");
+    private static final String[] ENGINE = packages(
+            "claim..", "fingerprint", "queue", "renewal", "delivery..", "observed", "operations", "listener..");
     private static final String[] SQL = {"java.sql..", "javax.sql..", "org.springframework.jdbc.."};
 
-    private static final Pattern SIGN = Pattern.compile(
-            "This package uses (no other package|\\{@code [\\w.]+}(, \\{@code [\\w.]+})*( and \\{@code [\\w.]+})?)\\.\\s+\\*/");
-
-    /**
-     * Which of our packages each of our packages may use; only the wiring may use all, and all may use the boundary. The base
-     * package's name is empty.
-     */
-    private static final Map<String, List<String>> MAY_USE = Map.ofEntries(
+    /** Only the wiring may use all. */
+    private static final PackageTable MAY_USE = new PackageTable(Map.ofEntries(
             entry("", List.of()),
             entry("boundary", List.of()),
             entry("time", List.of()),
@@ -176,94 +165,37 @@ class ArchitectureTests {
                             "primary",
                             "renewal",
                             "queue",
-                            "window")));
+                            "window"))));
 
     @ArchTest
     static void packagesUseOnlyWhatTheyMay(JavaClasses classes) {
-        MAY_USE.forEach((user, used) -> {
-            String[] allowed = rooms(
-                    Stream.concat(used.stream(), Stream.of(user, "boundary")).toArray(String[]::new));
-            noClasses()
-                    .that()
-                    .resideInAPackage(room(user))
-                    .should()
-                    .dependOnClassesThat(resideInAPackage("io.exactlyonce..").and(not(resideInAnyPackage(allowed))))
-                    .check(classes);
-        });
+        MAY_USE.requireNothingElseIsUsed(classes);
+    }
+
+    @ArchTest
+    static void packagesUseWhatTheyMay(JavaClasses classes) throws IOException {
+        MAY_USE.requireAllIsUsed(classes);
     }
 
     @ArchTest
     static void everyPackageHasItsRule(JavaClasses classes) {
-        Set<String> found = classes.stream().map(JavaClass::getPackageName).collect(Collectors.toSet());
-
-        assertThat(found)
-                .containsExactlyInAnyOrderElementsOf(
-                        Stream.concat(MAY_USE.keySet().stream().map(ArchitectureTests::room), Stream.of(AUTOCONFIGURE))
-                                .toList());
+        MAY_USE.requireIsComplete(classes, AUTOCONFIGURE);
     }
 
-    /** Otherwise the signs below would name what no class uses. Class files do not show the base package's constants. */
-    @ArchTest
-    static void packagesUseWhatTheyMay(JavaClasses classes) {
-        MAY_USE.forEach((user, used) -> assertThat(classes.stream()
-                        .filter(type -> type.getPackageName().equals(room(user)))
-                        .flatMap(type -> type.getDirectDependenciesFromSelf().stream())
-                        .map(dependency -> dependency.getTargetClass().getPackageName()))
-                .as("what " + room(user) + " uses")
-                .containsAll(used.stream()
-                        .filter(name -> !name.isEmpty())
-                        .map(ArchitectureTests::room)
-                        .toList()));
-    }
-
-    /** The sign on the door, the last sentence of a package's Javadoc, says the same as the table: all but the boundary. */
     @ArchTest
     static void packagesSayWhatTheyUse(JavaClasses classes) throws IOException {
-        Map<String, String> modules = new HashMap<>();
-        classes.forEach(type -> modules.put(type.getPackageName(), module(type)));
-
-        for (Map.Entry<String, List<String>> each : MAY_USE.entrySet()) {
-            assertThat(sign(modules.get(room(each.getKey())), room(each.getKey())))
-                    .as("package-info of " + room(each.getKey()))
-                    .containsExactlyInAnyOrderElementsOf(each.getValue().stream()
-                            .map(ArchitectureTests::called)
-                            .toList());
-        }
-    }
-
-    private static List<String> sign(String module, String name) throws IOException {
-        Path sources = Path.of(module.substring(module.indexOf('/'), module.indexOf("/target/")), "src/main/java");
-        String info = Files.readString(sources.resolve(name.replace('.', '/')).resolve("package-info.java"));
-        Matcher sign = SIGN.matcher(info.replaceAll("\\s+\\*\\s+", " "));
-        assertThat(sign.find())
-                .as(name + " has the sentence \"This package uses ...\"")
-                .isTrue();
-        return Pattern.compile("\\{@code ([\\w.]+)}")
-                .matcher(sign.group())
-                .results()
-                .map(found -> found.group(1))
-                .toList();
-    }
-
-    /** The base package has no name of its own. */
-    private static String called(String name) {
-        return name.isEmpty() ? BASE : name;
+        MAY_USE.requirePackagesSayIt(classes);
     }
 
     @ArchTest
     static void noPackageIsSplitBetweenModules(JavaClasses classes) {
         Map<String, Set<String>> modules = classes.stream()
                 .collect(Collectors.groupingBy(
-                        JavaClass::getPackageName, Collectors.mapping(ArchitectureTests::module, Collectors.toSet())));
+                        JavaClass::getPackageName, Collectors.mapping(PackageTable::module, Collectors.toSet())));
 
         assertThat(modules.values().stream().flatMap(Set::stream)).hasSizeGreaterThan(4);
         assertThat(modules)
                 .allSatisfy((name, places) -> assertThat(places).as(name).hasSize(1));
-    }
-
-    private static String module(JavaClass type) {
-        String place = type.getSource().orElseThrow().getUri().toString();
-        return place.substring(0, place.indexOf(type.getPackageName().replace('.', '/')));
     }
 
     @ArchTest
@@ -307,7 +239,7 @@ class ArchitectureTests {
     static final ArchRule onlyListenersKnowAwspring = classes()
             .that(use("io.awspring.."))
             .should()
-            .resideInAnyPackage(rooms("listener.."))
+            .resideInAnyPackage(packages("listener.."))
             .orShould()
             .be(ExactlyOnceListener.class);
 
@@ -320,32 +252,33 @@ class ArchitectureTests {
                     resideInAPackage("io.awspring..").and(not(resideInAPackage("io.awspring.cloud.sqs.annotation"))));
 
     @ArchTest
-    static final ArchRule onlyMetricsKnowMeters =
-            classes().that(use("io.micrometer.core..")).should().resideInAnyPackage(rooms("metrics", "autoconfigure"));
+    static final ArchRule onlyMetricsKnowMeters = classes()
+            .that(use("io.micrometer.core.."))
+            .should()
+            .resideInAnyPackage(packages("metrics", "autoconfigure"));
 
     @ArchTest
     static final ArchRule onlyMetricsAndObservationsKnowMicrometer = classes()
             .that(use("io.micrometer.."))
             .should()
-            .resideInAnyPackage(rooms("metrics", "observe", "autoconfigure"));
+            .resideInAnyPackage(packages("metrics", "observe", "autoconfigure"));
 
     /** The wiring of claims finds a DataSource and hands it on. */
     @ArchTest
     static final ArchRule onlyStoreAndPrimaryKnowSql = classes()
             .that(use(SQL))
             .should()
-            .resideInAnyPackage(rooms("claim.postgres..", "primary.."))
+            .resideInAnyPackage(packages("claim.postgres..", "primary.."))
             .orShould()
             .haveNameMatching(AUTOCONFIGURE + "\\.(PostgresClaimsConfiguration|ApplicationTarget)");
 
     @ArchTest
     static final ArchRule claimsKnowNeitherSpringNorSql = noClasses()
             .that()
-            .resideInAnyPackage(rooms("claim", "claim.backend", "claim.groupcommit"))
+            .resideInAnyPackage(packages("claim", "claim.backend", "claim.groupcommit"))
             .should()
             .dependOnClassesThat(resideInAPackage("org.springframework..").or(resideInAnyPackage(SQL)));
 
-    /** Set by an hour, forwards or backwards, it changes nothing: the engine's time is monotonic, or the database's. */
     /** Renewals, the queue's answers and metrics come on threads that do not process the delivery. */
     @ArchTest
     static final ArchRule onlyTheProcessingThreadHasTheAttempt = noClasses()
@@ -359,6 +292,7 @@ class ArchitectureTests {
             .should()
             .callMethod(Delivery.class, "attempt");
 
+    /** Set by an hour, forwards or backwards, it changes nothing: the engine's time is monotonic, or the database's. */
     @ArchTest
     static final ArchRule noClassReadsTheWallClock = noClasses()
             .should()
@@ -378,12 +312,8 @@ class ArchitectureTests {
     static final ArchRule causesAreBounded =
             noClasses().should().dependOnClassesThat(assignableTo(NestedExceptionUtils.class));
 
-    private static String room(String name) {
-        return name.isEmpty() ? BASE : BASE + "." + name;
-    }
-
-    private static String[] rooms(String... names) {
-        return Stream.of(names).map(ArchitectureTests::room).toArray(String[]::new);
+    private static String[] packages(String... names) {
+        return Stream.of(names).map(PackageTable::full).toArray(String[]::new);
     }
 
     /** As a condition on classes it proves that there is something to forbid, and that the pattern finds it. */

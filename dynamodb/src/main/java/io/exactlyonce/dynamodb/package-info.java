@@ -1,6 +1,9 @@
 /**
  * Claims as items of one table of Amazon DynamoDB. Applications use {@link io.exactlyonce.dynamodb.DynamoDbCompletion}; the rest
  * is wiring's.
+ *
+ * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.backend}, {@code dynamodb.clock},
+ * {@code dynamodb.item} and {@code dynamodb.request}.
  */
 @NullMarked
 package io.exactlyonce.dynamodb;

@@ -1,6 +1,8 @@
 /**
  * The service's time, measured from its responses and the monotonic clock, and whether a lease has expired. The host's
  * wall clock is never read.
+ *
+ * <p>This package uses {@code time}.
  */
 @NullMarked
 package io.exactlyonce.dynamodb.clock;

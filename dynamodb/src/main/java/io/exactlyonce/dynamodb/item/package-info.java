@@ -1,4 +1,8 @@
-/** Claims as items of a table, and the conditional writes that change them. Knows no client. */
+/**
+ * Claims as items of a table, and the conditional writes that change them. Knows no client.
+ *
+ * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.backend} and {@code dynamodb.clock}.
+ */
 @NullMarked
 package io.exactlyonce.dynamodb.item;
 

@@ -1,4 +1,8 @@
-/** The claim table: created and checked before the first claim. */
+/**
+ * The claim table: created and checked before the first claim.
+ *
+ * <p>This package uses {@code io.exactlyonce} and {@code dynamodb.item}.
+ */
 @NullMarked
 package io.exactlyonce.dynamodb.table;
 
