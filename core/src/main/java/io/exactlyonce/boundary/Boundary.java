@@ -2,6 +2,7 @@ package io.exactlyonce.boundary;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -64,9 +65,7 @@ public final class Boundary {
         try {
             work.run();
         } catch (Throwable crash) {
-            crashed();
-            tell(entry, crash);
-            cleanUp(crash, crashed);
+            cleanUpAfter(entry, crash, crashed);
         }
     }
 
@@ -85,6 +84,21 @@ public final class Boundary {
             Consumer<Throwable> crashed) {
         stage.whenComplete((value, failure) ->
                 guard(entry, () -> work.accept(value, failure == null ? null : Causes.unwrap(failure)), crashed));
+    }
+
+    /**
+     * Ends a chain of steps, each of which deals with all that it expects: a failure of the chain is a crash.
+     *
+     * @param entry names the entry in the log
+     * @param crashed as for {@link #guard(Object, Runnable, Consumer)}
+     * @return completes, and never fails, after the chain, or after the cleanup
+     */
+    public static CompletableFuture<Void> endChain(
+            Object entry, CompletableFuture<Void> chain, Consumer<Throwable> crashed) {
+        return chain.exceptionally(failure -> {
+            cleanUpAfter(entry, Causes.unwrap(failure), crashed);
+            return null;
+        });
     }
 
     /**
@@ -142,6 +156,12 @@ public final class Boundary {
         } catch (Throwable unlogged) {
             UNLOGGED.incrementAndGet();
         }
+    }
+
+    private static void cleanUpAfter(Object entry, Throwable crash, Consumer<Throwable> crashed) {
+        crashed();
+        tell(entry, crash);
+        cleanUp(crash, crashed);
     }
 
     private static void cleanUp(Throwable crash, Consumer<Throwable> crashed) {

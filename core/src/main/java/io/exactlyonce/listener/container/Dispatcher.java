@@ -15,9 +15,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.support.AbstractApplicationContext;
@@ -42,6 +42,8 @@ final class Dispatcher {
     private static final String ENTRY = "Handling messages";
 
     private static final Logger log = LoggerFactory.getLogger(Dispatcher.class);
+
+    private static final CompletableFuture<Void> READY = CompletableFuture.completedFuture(null);
 
     private static final String AWSPRING = "io.awspring.cloud.sqs.";
 
@@ -132,20 +134,22 @@ final class Dispatcher {
         Boundary.whenComplete(
                 ENTRY,
                 engine.pipeline().claim(deliveries(messages)),
-                (done, crash) -> {
-                    if (crash != null) {
-                        engine.deliveries().abandon(deliveries(messages));
-                    }
-                    List<Delivery> held = engine.pipeline().admit(deliveries(messages));
-                    List<ReceivedMessage> claimed = messages.stream()
-                            .filter(message -> held.contains(message.delivery()))
-                            .toList();
-                    List<ReceivedMessage> rest = new ArrayList<>(messages);
-                    rest.removeAll(claimed);
-                    settle(rest, this::isToBeDeleted);
-                    dispatch(claimed);
-                },
+                (done, crash) -> dispatchClaimed(messages, crash),
                 crash -> abandon(messages));
+    }
+
+    private void dispatchClaimed(List<ReceivedMessage> messages, @Nullable Throwable crash) {
+        if (crash != null) {
+            engine.deliveries().abandon(deliveries(messages));
+        }
+        List<Delivery> held = engine.pipeline().admit(deliveries(messages));
+        List<ReceivedMessage> claimed = messages.stream()
+                .filter(message -> held.contains(message.delivery()))
+                .toList();
+        List<ReceivedMessage> rest = new ArrayList<>(messages);
+        rest.removeAll(claimed);
+        settle(rest, this::isToBeDeleted);
+        dispatch(claimed);
     }
 
     private void dispatch(List<ReceivedMessage> messages) {
@@ -199,18 +203,13 @@ final class Dispatcher {
      * @return completes, and never fails, when the messages' outcomes are recorded and applied, or they were abandoned
      */
     private CompletableFuture<Void> run(List<ReceivedMessage> messages) {
-        CompletableFuture<Void> settled = new CompletableFuture<>();
-        Consumer<Throwable> abandon = crash -> {
-            abandon(messages);
-            settled.complete(null);
-        };
-        Runnable handing = () -> Boundary.whenComplete(
+        CompletableFuture<Void> turn = new CompletableFuture<>();
+        CompletableFuture<Void> settled = Boundary.endChain(
                 ENTRY,
-                sink.run(messages, isBatch).thenCompose(ended -> settle(messages, this::isToBeDeleted)),
-                (done, none) -> settled.complete(null),
-                abandon);
-        Runnable onThread = () -> threads.execute(() -> Boundary.guard(ENTRY, handing, abandon));
-        prefetch.execute(messages, () -> Boundary.guard(ENTRY, onThread, abandon));
+                turn.thenComposeAsync(now -> sink.run(messages, isBatch), threads)
+                        .thenCompose(ended -> settle(messages, this::isToBeDeleted)),
+                crash -> abandon(messages));
+        prefetch.execute(messages, () -> turn.complete(null));
         return settled;
     }
 
@@ -229,49 +228,37 @@ final class Dispatcher {
      * @return completes, and never fails, when that is done, or the messages were abandoned
      */
     private CompletableFuture<Void> settle(List<ReceivedMessage> messages, Predicate<Delivery> settling) {
-        CompletableFuture<Void> settled = new CompletableFuture<>();
-        Runnable end = () -> {
-            records.add(-messages.size());
-            settled.complete(null);
-        };
-        Boundary.guard(
+        // Before their permits are free: a listener that stops waits for both.
+        records.add(messages.size());
+        return Boundary.endChain(
                 ENTRY,
-                () -> {
-                    engine.pipeline().releaseUnhandled(deliveries(messages));
-                    // Before its permit is free: a listener that stops waits for both.
-                    records.add(messages.size());
-                    if (!deleter.passesMessagesOn()) {
-                        // They may wait long for the store, and for their deletes.
-                        messages.forEach(message -> message.delivery().attempt().forgetContent());
-                    }
-                    messages.forEach(this::free);
-                    Boundary.whenComplete(
-                            ENTRY,
-                            processed(messages),
-                            (recorded, none) -> {
-                                deleter.delete(messages.stream()
-                                        .filter(message -> settling.test(message.delivery()))
-                                        .toList());
-                                end.run();
-                            },
-                            crash -> {
-                                abandon(messages);
-                                end.run();
-                            });
-                },
+                READY.thenCompose(now -> leave(messages)).thenAccept(recorded -> settled(messages, settling)),
                 crash -> {
                     abandon(messages);
-                    settled.complete(null);
+                    records.add(-messages.size());
                 });
-        return settled;
     }
 
-    private static CompletableFuture<?> processed(List<ReceivedMessage> messages) {
+    /** Returns a future of the time when the outcomes of messages that leave are recorded. */
+    private CompletableFuture<Void> leave(List<ReceivedMessage> messages) {
+        engine.pipeline().releaseUnhandled(deliveries(messages));
+        if (!deleter.passesMessagesOn()) {
+            // They may wait long for the store, and for their deletes.
+            messages.forEach(message -> message.delivery().attempt().forgetContent());
+        }
+        messages.forEach(this::free);
         return messages.size() == 1
                 ? messages.get(0).delivery().processed()
                 : CompletableFuture.allOf(messages.stream()
                         .map(message -> message.delivery().processed())
                         .toArray(CompletableFuture[]::new));
+    }
+
+    private void settled(List<ReceivedMessage> messages, Predicate<Delivery> settling) {
+        deleter.delete(messages.stream()
+                .filter(message -> settling.test(message.delivery()))
+                .toList());
+        records.add(-messages.size());
     }
 
     /** Lets a message leave, and releases its permit, once. */
