@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -31,9 +32,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -94,28 +93,7 @@ public final class RetryingClaimClient {
      * @param requests at least one
      */
     CompletableFuture<Claimed> claim(List<ClaimRequest> requests, RetryCondition condition) {
-        return new Call<>(
-                        "Claiming",
-                        keys(requests, ClaimRequest::key),
-                        () -> async.claimAsync(requests),
-                        Function.<Claimed>identity(),
-                        condition,
-                        failure -> releaseUnanswered(requests, failure))
-                .begin();
-    }
-
-    private void releaseUnanswered(List<ClaimRequest> requests, Throwable failure) {
-        if (failure instanceof ClaimStoreBusyException) {
-            return;
-        }
-        List<ClaimResolution> unanswered = new ArrayList<>(requests.size());
-        requests.forEach(request ->
-                unanswered.add(new ClaimResolution.Released(request.id(), "the claim got no answer", false)));
-        Boundary.whenComplete(
-                "The release of claims without an answer",
-                async.resolveAsync(unanswered, true),
-                (released, none) -> log.debug("Released claims without an answer: {}", released),
-                crash -> {});
+        return new ClaimCall(requests, condition).begin();
     }
 
     /**
@@ -126,15 +104,7 @@ public final class RetryingClaimClient {
      */
     CompletableFuture<Set<ClaimId>> resolve(
             List<ClaimResolution> resolutions, boolean isAwaited, RetryCondition condition) {
-        Object keys = keys(resolutions, resolution -> resolution.claim().key());
-        CompletableFuture<Set<ClaimId>> recorded = new Call<>(
-                        "Recording the outcome of",
-                        keys,
-                        () -> async.resolveAsync(resolutions, isAwaited),
-                        ClaimAnswers::requireAll,
-                        condition,
-                        failure -> {})
-                .begin();
+        CompletableFuture<Set<ClaimId>> recorded = new ResolutionCall(resolutions, isAwaited, condition).begin();
         if (resolutions.stream().noneMatch(RetryingClaimClient::hasResult)) {
             return recorded;
         }
@@ -143,7 +113,10 @@ public final class RetryingClaimClient {
             if (!(failure instanceof IllegalArgumentException)) {
                 return CompletableFuture.failedFuture(failure);
             }
-            log.warn("The result for {} cannot be stored ({}); completing without it", keys, why(failure));
+            log.warn(
+                    "The result for {} cannot be stored ({}); completing without it",
+                    keys(resolutions, resolution -> resolution.claim().key()),
+                    why(failure));
             return resolve(withoutResults(resolutions), isAwaited, condition);
         });
     }
@@ -274,50 +247,47 @@ public final class RetryingClaimClient {
                         .orElse("");
     }
 
-    /** Names keys for a log: the only one, or how many there are and which is first. Hashes them only when that is logged. */
-    private static <T> Object keys(List<T> entries, Function<T, ClaimKey> key) {
-        return new Object() {
-            @Override
-            public String toString() {
-                String first = key.apply(entries.get(0)).toString();
-                return entries.size() == 1 ? first : "%d keys, %s first,".formatted(entries.size(), first);
-            }
-        };
+    /** Names keys for a log: the only one, or how many there are and which is first. */
+    private static <T> String keys(List<T> entries, Function<T, ClaimKey> key) {
+        ClaimKey first = key.apply(entries.get(0));
+        return entries.size() == 1 ? first.toString() : "%d keys, %s first,".formatted(entries.size(), first);
     }
 
-    /** One call, with its repeats. */
-    private final class Call<A, T> {
+    /**
+     * One call, with its repeats.
+     *
+     * @param <A> the store's answer
+     * @param <T> the caller's
+     */
+    private abstract class Call<A, T> {
 
-        private final String what;
-        private final Object keys;
-        private final Supplier<CompletableFuture<A>> call;
-        private final Function<A, T> reading;
         private final RetryCondition condition;
-        private final Consumer<Throwable> givenUp;
         private final CompletableFuture<T> answer = new CompletableFuture<>();
         private @Nullable BackOffExecution pauses;
         private @Nullable Throwable failure;
         private int failures;
         private boolean isEnded;
 
-        /**
-         * @param reading of an answer; throws if it is not complete, and the call is to be repeated
-         * @param givenUp is run with the reason before the answer fails
-         */
-        Call(
-                String what,
-                Object keys,
-                Supplier<CompletableFuture<A>> call,
-                Function<A, T> reading,
-                RetryCondition condition,
-                Consumer<Throwable> givenUp) {
-            this.what = what;
-            this.keys = keys;
-            this.call = call;
-            this.reading = reading;
+        Call(RetryCondition condition) {
             this.condition = condition;
-            this.givenUp = givenUp;
         }
+
+        /** Asks the store. */
+        abstract CompletableFuture<A> ask();
+
+        /**
+         * Reads the store's answer.
+         *
+         * @throws ClaimStoreUnavailableException if it is not complete, and the call is to be repeated
+         */
+        abstract T read(A given);
+
+        /** Is run with the reason before the call fails. */
+        abstract void givenUp(Throwable reason);
+
+        /** Names the call and its keys, for a log. */
+        @Override
+        public abstract String toString();
 
         CompletableFuture<T> begin() {
             attempt();
@@ -325,23 +295,17 @@ public final class RetryingClaimClient {
         }
 
         private void attempt() {
-            Boundary.whenComplete(
-                    "A call of the claim store",
-                    call.get(),
-                    (given, failed) -> {
-                        if (failed == null) {
-                            read(given);
-                        } else {
-                            failed(failed);
-                        }
-                    },
-                    this::giveUp);
+            Boundary.whenComplete("A call of the claim store", ask(), this::answered, this::giveUp);
         }
 
-        private void read(A given) {
+        private void answered(@Nullable A given, @Nullable Throwable failed) {
+            if (given == null) {
+                failed(Objects.requireNonNull(failed));
+                return;
+            }
             T read;
             try {
-                read = reading.apply(given);
+                read = read(given);
             } catch (ClaimStoreUnavailableException incomplete) {
                 failed(incomplete);
                 return;
@@ -364,16 +328,16 @@ public final class RetryingClaimClient {
             }
             Duration pause = Duration.ofMillis(pauses.nextBackOff());
             if (isTold.compareAndSet(false, true)) {
-                log.warn("{} {} failed; trying again", what, keys, PrintableException.of(failed));
+                log.warn("{} failed; trying again", this, PrintableException.of(failed));
             } else {
-                log.warn("{} {} failed; trying again: {}", what, keys, why(failed));
+                log.warn("{} failed; trying again: {}", this, why(failed));
             }
             scheduler.after(pause, () -> Boundary.guard("A call of the claim store", this::attempt, this::giveUp));
         }
 
         private void giveUp(Throwable reason) {
             if (end()) {
-                givenUp.accept(reason);
+                givenUp(reason);
             }
             answer.completeExceptionally(reason);
         }
@@ -388,6 +352,78 @@ public final class RetryingClaimClient {
                 isTold.set(false);
             }
             return true;
+        }
+    }
+
+    private final class ClaimCall extends Call<Claimed, Claimed> {
+
+        private final List<ClaimRequest> requests;
+
+        ClaimCall(List<ClaimRequest> requests, RetryCondition condition) {
+            super(condition);
+            this.requests = requests;
+        }
+
+        @Override
+        CompletableFuture<Claimed> ask() {
+            return async.claimAsync(requests);
+        }
+
+        @Override
+        Claimed read(Claimed given) {
+            return given;
+        }
+
+        /** Releases the claims that may exist. */
+        @Override
+        void givenUp(Throwable reason) {
+            if (reason instanceof ClaimStoreBusyException) {
+                return;
+            }
+            List<ClaimResolution> unanswered = new ArrayList<>(requests.size());
+            requests.forEach(request ->
+                    unanswered.add(new ClaimResolution.Released(request.id(), "the claim got no answer", false)));
+            Boundary.whenComplete(
+                    "The release of claims without an answer",
+                    async.resolveAsync(unanswered, true),
+                    (released, none) -> log.debug("Released claims without an answer: {}", released),
+                    crash -> {});
+        }
+
+        @Override
+        public String toString() {
+            return "Claiming " + keys(requests, ClaimRequest::key);
+        }
+    }
+
+    private final class ResolutionCall extends Call<ClaimAnswers, Set<ClaimId>> {
+
+        private final List<ClaimResolution> resolutions;
+        private final boolean isAwaited;
+
+        ResolutionCall(List<ClaimResolution> resolutions, boolean isAwaited, RetryCondition condition) {
+            super(condition);
+            this.resolutions = resolutions;
+            this.isAwaited = isAwaited;
+        }
+
+        @Override
+        CompletableFuture<ClaimAnswers> ask() {
+            return async.resolveAsync(resolutions, isAwaited);
+        }
+
+        @Override
+        Set<ClaimId> read(ClaimAnswers given) {
+            return given.requireAll();
+        }
+
+        @Override
+        void givenUp(Throwable reason) {}
+
+        @Override
+        public String toString() {
+            return "Recording the outcome of "
+                    + keys(resolutions, resolution -> resolution.claim().key());
         }
     }
 }
