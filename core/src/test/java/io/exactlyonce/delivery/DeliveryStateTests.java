@@ -16,6 +16,9 @@ import static io.exactlyonce.delivery.DeliveryState.WAITING;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
@@ -24,6 +27,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,7 +35,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The picture in docs/contributing/architecture.md, arrow by arrow. */
+/** The table in docs/contributing/architecture.md, step by step. */
 class DeliveryStateTests {
 
     private static final Map<DeliveryState, Set<DeliveryState>> ARROWS = new EnumMap<>(Map.ofEntries(
@@ -54,6 +58,33 @@ class DeliveryStateTests {
     static Stream<Arguments> pairs() {
         return Arrays.stream(DeliveryState.values())
                 .flatMap(from -> Arrays.stream(DeliveryState.values()).map(to -> Arguments.of(from, to)));
+    }
+
+    @Test
+    void pageForMaintainersHasTheSameSteps() throws IOException {
+        Map<DeliveryState, Set<DeliveryState>> shown = new EnumMap<>(DeliveryState.class);
+        for (String line : Files.readAllLines(Path.of("../docs/contributing/architecture.md"))) {
+            String[] cells = line.split("\\|");
+            if (cells.length == 3 && !states(cells[2]).isEmpty()) {
+                boolean isOfOthers = cells[1].contains("each but");
+                Set<DeliveryState> from = isOfOthers ? EnumSet.copyOf(shown.keySet()) : states(cells[1]);
+                from.removeAll(isOfOthers ? states(cells[1]) : Set.of());
+                from.forEach(state -> shown.merge(state, states(cells[2]), DeliveryStateTests::union));
+            }
+        }
+        ARROWS.keySet().forEach(state -> shown.putIfAbsent(state, Set.of()));
+
+        assertThat(shown).isEqualTo(ARROWS);
+    }
+
+    private static Set<DeliveryState> union(Set<DeliveryState> some, Set<DeliveryState> others) {
+        return Stream.of(some, others).flatMap(Set::stream).collect(Collectors.toSet());
+    }
+
+    private static Set<DeliveryState> states(String cell) {
+        return Arrays.stream(DeliveryState.values())
+                .filter(state -> cell.contains("`" + state + "`"))
+                .collect(Collectors.toCollection(() -> EnumSet.noneOf(DeliveryState.class)));
     }
 
     @ParameterizedTest
