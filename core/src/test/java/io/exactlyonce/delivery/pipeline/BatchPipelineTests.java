@@ -136,6 +136,22 @@ class BatchPipelineTests {
         assertThat(group.get(1).processed()).isCompleted();
     }
 
+    @Test
+    void groupStaysStoppedWhenAnotherOneIsStopped() {
+        HeldElsewhere held = new HeldElsewhere(Duration.ofSeconds(10));
+        rig.store.answer(held, held, ACQUIRED, ACQUIRED);
+        List<Delivery> groups = List.of(
+                rig.receive("a", "first"),
+                rig.receive("b", "second"),
+                rig.receive("c", "first"),
+                rig.receive("d", "second"));
+        rig.pipeline().claim(groups);
+
+        assertThat(rig.pipeline().admit(groups)).isEmpty();
+
+        assertThat(rig.store.releases()).hasSize(2);
+    }
+
     /** It was never asked for, so that there is no claim to give back. */
     @Test
     void messageWithoutAUsableKeyYieldsToItsGroup() {

@@ -4,19 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.queue.QueueVisibility.Change;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** One delivery's handler: what is recorded of how it ended, and what stops it. */
 class HandlerStageTests {
@@ -47,6 +51,46 @@ class HandlerStageTests {
         assertThat(rig.handled).containsExactly(Duration.ofSeconds(2));
         assertThat(rig.handlerScopes).containsExactly("left", "ended: " + failure);
         rig.assertReturned(delivery, 4);
+    }
+
+    /** There was no effect, whatever stopped the advice. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void adviceThatIsStoppedBeforeItCallsTheMethodLeavesNoDoubt(boolean isParked) {
+        IOException failure = new IOException("no permission");
+        InDoubtSettings policy =
+                new InDoubtSettings(InDoubtPolicy.PARK, null, isParked ? List.of(IOException.class) : List.of());
+        DeliveryRig.asking(delivery, DeliveryRig.spec(policy));
+
+        assertThatThrownBy(() -> DeliveryRig.process(rig.pipeline(), List.of(delivery), called -> {
+                    delivery.call().awaitWork();
+                    delivery.call().stop();
+                    throw failure;
+                }))
+                .isSameAs(failure);
+
+        String reason = "the handler was not called: java.io.IOException: no permission";
+        assertThat(rig.store.parkings())
+                .isEqualTo(isParked ? List.of(new ClaimResolution.Parked(rig.claimed(), reason, false)) : List.of());
+        assertThat(rig.store.releases())
+                .isEqualTo(isParked ? List.of() : List.of(new ClaimResolution.Released(rig.claimed(), reason, false)));
+    }
+
+    @Test
+    void adviceThatAnswersForAMethodThatWasRefusedCompletesNothing() {
+        ClaimLostException refusal = new ClaimLostException("orders", "0", 1, "its lease has expired");
+
+        DeliveryRig.asking(delivery);
+
+        assertThatThrownBy(() -> DeliveryRig.process(rig.pipeline(), List.of(delivery), called -> {
+                    delivery.call().awaitWork();
+                    delivery.call().refuse(refusal);
+                    return "a fallback";
+                }))
+                .isSameAs(refusal);
+
+        assertThat(rig.store.completions()).isEmpty();
+        assertThat(rig.store.releases()).hasSize(1);
     }
 
     @Test

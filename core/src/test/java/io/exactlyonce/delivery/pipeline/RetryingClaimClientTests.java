@@ -21,8 +21,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -136,6 +138,25 @@ class RetryingClaimClientTests {
                 .isTrue();
     }
 
+    /** Another transaction locks its row, for example. */
+    @Test
+    void resolutionThatIsOnlyPartlyAnsweredIsRepeatedAsAWhole() {
+        ClaimResolution answered = new ClaimResolution.Completed(anyClaim(), null);
+        ClaimResolution locked = new ClaimResolution.Completed(anyClaim(), null);
+        List<List<? extends ClaimResolution>> calls = new ArrayList<>();
+        RetryingClaimClient client = resolving(resolutions -> {
+            calls.add(resolutions);
+            return calls.size() == 1
+                    ? new ClaimAnswers(Set.of(answered.claim()), Set.of(locked.claim()), null)
+                    : new ClaimAnswers(Set.of(answered.claim(), locked.claim()));
+        });
+
+        assertThat(client.resolve(List.of(answered, locked), true, (failures, failure) -> true))
+                .isCompletedWithValue(Set.of(answered.claim(), locked.claim()));
+
+        assertThat(calls).containsExactly(List.of(answered, locked), List.of(answered, locked));
+    }
+
     private static Stream<RuntimeException> failures() {
         return Stream.of(
                 new IllegalStateException("rolled back", new IllegalArgumentException("by the driver")),
@@ -162,6 +183,22 @@ class RetryingClaimClientTests {
                 .isInstanceOf(UnsupportedOperationException.class)
                 .hasMessageContaining("Claims are kept by GatedStore, which shares no transactions")
                 .hasMessageContaining("give Claim.fencingToken() to a system that refuses stale writers");
+    }
+
+    private RetryingClaimClient resolving(Function<List<? extends ClaimResolution>, ClaimAnswers> answer) {
+        AsyncClaimStore store = new AsyncClaimStore() {
+            @Override
+            public CompletableFuture<Claimed> claimAsync(List<ClaimRequest> requests) {
+                throw new UnsupportedOperationException();
+            }
+
+            @Override
+            public CompletableFuture<ClaimAnswers> resolveAsync(
+                    List<? extends ClaimResolution> resolutions, boolean isAwaited) {
+                return CompletableFuture.completedFuture(answer.apply(resolutions));
+            }
+        };
+        return new RetryingClaimClient(outage.store, store, outage.timer);
     }
 
     /** A store whose claims fail, by futures without a wrapper, before one is answered. */
