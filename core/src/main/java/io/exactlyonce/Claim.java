@@ -13,15 +13,25 @@ package io.exactlyonce;
  */
 public interface Claim {
 
-    /** Returns the key's namespace: that of the listener, or of the call. */
+    /**
+     * Returns the key's namespace: that of the listener, or of the call.
+     *
+     * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
+     */
     String scope();
 
-    /** Returns the stored idempotency key: the SHA-256 of keys longer than 512 characters. */
+    /**
+     * Returns the stored idempotency key: the SHA-256 of keys longer than 512 characters.
+     *
+     * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
+     */
     String key();
 
     /**
      * Returns the first 16 digits of {@link #downstreamKey()}, by which log lines, events, exceptions and the endpoint name
      * the key. A key may be personal data.
+     *
+     * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
      */
     String keyHash();
 
@@ -39,12 +49,18 @@ public interface Claim {
      */
     boolean isInDoubt();
 
-    /** Returns a number that grows with each claim of this key, for systems that can reject stale writers. */
+    /**
+     * Returns a number that grows with each claim of this key, for systems that can reject stale writers.
+     *
+     * @throws IllegalStateException if nothing is claimed: the listener only observes, or the message has no key
+     */
     long fencingToken();
 
     /**
      * Returns an idempotency key for the systems that the handler calls: the same for all attempts at this key,
      * different for every other key or scope. 64 hexadecimal digits.
+     *
+     * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
      */
     String downstreamKey();
 
@@ -55,6 +71,7 @@ public interface Claim {
      *
      * @param call a name for the call or message, such as {@code "refund"}; 1 to 512 characters
      * @throws IllegalArgumentException if the name is blank, too long, or no text
+     * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
      */
     String downstreamKey(String call);
 
@@ -81,7 +98,8 @@ public interface Claim {
      *
      * @throws ClaimLostException if the claim no longer holds its key; the transaction must be rolled back, as Spring
      *     does for this exception
-     * @throws IllegalStateException if there is no such transaction, or if the listener only observes
+     * @throws IllegalStateException if there is no such transaction, or if nothing is claimed: the listener only observes, or the
+     *     message has no key
      * @throws ClaimStoreException if the database does not answer; the transaction must be rolled back
      * @throws UnsupportedOperationException if the claim store shares no transactions with applications, such as
      *     DynamoDB; the message names the alternatives

@@ -28,7 +28,7 @@ public interface ExactlyOnceOperations {
      * @param scope the key's namespace, 1 to 512 characters
      * @param key the key of the action
      * @throws IllegalArgumentException if the scope is not usable
-     * @throws UnusableKeyException if the key is not usable
+     * @throws UnusableKeyException if the key is not usable; a {@link MissingKeyException} if it is blank
      */
     @CheckReturnValue
     OnceCall<RuntimeException> once(String scope, String key);
@@ -100,7 +100,10 @@ public interface ExactlyOnceOperations {
          * Runs the action once per key and returns its result, whose type has type arguments.
          *
          * @param type of the result, such as {@code new ParameterizedTypeReference<List<Line>>() {}}
-         * @see #call(Class, Action)
+         * @throws ExactlyOnceException as {@link #call(Class, Action)} does
+         * @throws IllegalArgumentException if values of the type cannot be stored
+         * @throws IllegalStateException within a transaction that may still be rolled back
+         * @throws X if the action throws it
          */
         <T extends @Nullable Object> T call(
                 ParameterizedTypeReference<@NonNull T> type, Action<? extends T, ? extends X> action) throws X;
@@ -108,7 +111,9 @@ public interface ExactlyOnceOperations {
         /**
          * Runs the action once per key.
          *
-         * @see #call(Class, Action)
+         * @throws ExactlyOnceException as {@link #call(Class, Action)} does; not {@link StoredResultException}
+         * @throws IllegalStateException within a transaction that may still be rolled back
+         * @throws X if the action throws it
          */
         void run(VoidAction<? extends X> action) throws X;
     }

@@ -43,7 +43,7 @@ public interface ParkedKeys {
      * Returns a parked key; empty if it is not parked.
      *
      * @throws IllegalArgumentException if the scope is not usable
-     * @throws UnusableKeyException if the key is not usable
+     * @throws UnusableKeyException if the key is not usable; a {@link MissingKeyException} if it is blank
      */
     Optional<ParkedClaim> find(String scope, String key);
 

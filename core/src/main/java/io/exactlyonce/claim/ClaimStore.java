@@ -29,6 +29,7 @@ public interface ClaimStore {
      *
      * @param requests at least one
      * @return one outcome for each request, in the same order
+     * @throws IllegalArgumentException if one of the requests can never be stored
      */
     List<ClaimOutcome> claim(List<ClaimRequest> requests);
 

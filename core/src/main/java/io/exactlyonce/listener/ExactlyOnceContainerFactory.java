@@ -59,6 +59,11 @@ public final class ExactlyOnceContainerFactory
         return original.equals(supplier);
     }
 
+    /**
+     * Makes a listener's container.
+     *
+     * @throws io.exactlyonce.ExactlyOnceSetupException if the listener cannot be protected, or the claim store cannot keep claims
+     */
     @Override
     public SqsMessageListenerContainer<Object> createContainer(Endpoint endpoint) {
         if (endpoint instanceof ListenerEndpoint) {
@@ -148,6 +153,11 @@ public final class ExactlyOnceContainerFactory
         return Stream.concat(configured, needed.stream()).collect(Collectors.toUnmodifiableSet());
     }
 
+    /**
+     * Makes no container, because there is no key to claim.
+     *
+     * @throws UnsupportedOperationException always
+     */
     @Override
     public SqsMessageListenerContainer<Object> createContainer(String... queueNames) {
         throw new UnsupportedOperationException(
