@@ -115,7 +115,7 @@ public final class RetryingClaimClient {
             }
             log.warn(
                     "The result for {} cannot be stored ({}); completing without it",
-                    keys(resolutions, resolution -> resolution.claim().key()),
+                    named(resolutions, resolution -> resolution.claim().key()),
                     why(failure));
             return resolve(withoutResults(resolutions), isAwaited, condition);
         });
@@ -248,7 +248,7 @@ public final class RetryingClaimClient {
     }
 
     /** Names keys for a log: the only one, or how many there are and which is first. */
-    private static <T> String keys(List<T> entries, Function<T, ClaimKey> key) {
+    private static <T> String named(List<T> entries, Function<T, ClaimKey> key) {
         ClaimKey first = key.apply(entries.get(0));
         return entries.size() == 1 ? first.toString() : "%d keys, %s first,".formatted(entries.size(), first);
     }
@@ -285,9 +285,11 @@ public final class RetryingClaimClient {
         /** Is run with the reason before the call fails. */
         abstract void givenUp(Throwable reason);
 
-        /** Names the call and its keys, for a log. */
-        @Override
-        public abstract String toString();
+        /** Names the call, for a log. */
+        abstract String what();
+
+        /** Names its keys, for a log. */
+        abstract String keys();
 
         CompletableFuture<T> begin() {
             attempt();
@@ -328,9 +330,9 @@ public final class RetryingClaimClient {
             }
             Duration pause = Duration.ofMillis(pauses.nextBackOff());
             if (isTold.compareAndSet(false, true)) {
-                log.warn("{} failed; trying again", this, PrintableException.of(failed));
+                log.warn("{} {} failed; trying again", what(), keys(), PrintableException.of(failed));
             } else {
-                log.warn("{} failed; trying again: {}", this, why(failed));
+                log.warn("{} {} failed; trying again: {}", what(), keys(), why(failed));
             }
             scheduler.after(pause, () -> Boundary.guard("A call of the claim store", this::attempt, this::giveUp));
         }
@@ -391,8 +393,13 @@ public final class RetryingClaimClient {
         }
 
         @Override
-        public String toString() {
-            return "Claiming " + keys(requests, ClaimRequest::key);
+        String what() {
+            return "Claiming";
+        }
+
+        @Override
+        String keys() {
+            return named(requests, ClaimRequest::key);
         }
     }
 
@@ -421,9 +428,13 @@ public final class RetryingClaimClient {
         void givenUp(Throwable reason) {}
 
         @Override
-        public String toString() {
-            return "Recording the outcome of "
-                    + keys(resolutions, resolution -> resolution.claim().key());
+        String what() {
+            return "Recording the outcome of";
+        }
+
+        @Override
+        String keys() {
+            return named(resolutions, resolution -> resolution.claim().key());
         }
     }
 }
