@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.awspring.cloud.sqs.operations.SqsTemplate;
+import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.audit.AuditReport;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.servers.LocalPostgres;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -21,7 +24,7 @@ import org.springframework.test.context.DynamicPropertySource;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** The example on the queues that README's commands created at SQS_SERVER, with README's configuration. */
+/** The example on the queues that README's commands and the CloudFormation template created at SQS_SERVER, with README's configuration. */
 @SpringBootTest
 @ExtendWith(OutputCaptureExtension.class)
 class QueueCommandsTests {
@@ -32,6 +35,22 @@ class QueueCommandsTests {
         @Bean
         LocalPostgres postgres() {
             return LocalPostgres.start();
+        }
+
+        @Bean
+        Payments payments() {
+            return new Payments();
+        }
+    }
+
+    /** A listener on the queue of the template's stack. */
+    static class Payments {
+
+        final Queue<String> paid = new ConcurrentLinkedQueue<>();
+
+        @ExactlyOnceListener(id = "payments", queueNames = "payments", key = "#order.orderId")
+        void pay(Order order) {
+            paid.add(order.orderId());
         }
     }
 
@@ -62,8 +81,15 @@ class QueueCommandsTests {
     }
 
     @Test
-    void audit_ofQueuesThatTheCommandsCreate_findsNothing() {
-        await().atMost(Duration.ofSeconds(30)).until(() -> !audit.reports().isEmpty());
+    void order_onTheQueueOfTheTemplate_isHandled(@Autowired Payments payments) {
+        template.send("payments", new Order("B-1"));
+
+        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(payments.paid).containsExactly("B-1"));
+    }
+
+    @Test
+    void audit_ofQueuesThatCommandsAndTemplateCreate_findsNothing() {
+        await().atMost(Duration.ofSeconds(30)).until(() -> audit.reports().size() == 2);
 
         assertThat(audit.reports()).flatExtracting(AuditReport::findings).isEmpty();
     }
