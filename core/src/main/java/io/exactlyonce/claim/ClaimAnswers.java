@@ -25,11 +25,14 @@ public record ClaimAnswers(
 
     /** Returns the reason for which claims got no answer. */
     public String reason() {
-        return "%d claims got no answer: %s"
+        boolean isOne = unanswered.size() == 1;
+        return "%d %s got no answer: %s"
                 .formatted(
                         unanswered.size(),
+                        isOne ? "claim" : "claims",
                         failure == null
-                                ? "another transaction locks them; repeat the call, and keep transactions short"
+                                ? "another transaction locks %s; repeat the call, and keep transactions short"
+                                        .formatted(isOne ? "it" : "them")
                                 : failure.getMessage());
     }
 

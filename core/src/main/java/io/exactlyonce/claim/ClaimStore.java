@@ -42,11 +42,12 @@ public interface ClaimStore {
 
     /**
      * Resolves claims, also after their leases have expired, unless another claim has taken the key over. The key of a
-     * released claim can be acquired at once. A completed claim can be completed again: its first result stays.
+     * released claim can be acquired at once. A completed claim can be completed again: its first result stays. A parked
+     * claim can be parked again: its first reason stays.
      *
      * @param resolutions at least one, and one per claim
-     * @return the claims whose resolution is recorded, a completion also by an earlier call, and those without an answer; all
-     *     others were no longer held
+     * @return the claims whose resolution is recorded, a completion or parking also by an earlier call, and those without an
+     *     answer; all others were no longer held
      * @throws IllegalArgumentException if a result cannot be stored; the call can be repeated without it
      */
     ClaimAnswers resolve(List<? extends ClaimResolution> resolutions);

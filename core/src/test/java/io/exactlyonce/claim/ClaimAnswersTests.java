@@ -25,7 +25,7 @@ class ClaimAnswersTests {
         assertThatThrownBy(locked::requireAll)
                 .isInstanceOf(ClaimStoreUnavailableException.class)
                 .hasMessage(
-                        "1 claims got no answer: another transaction locks them; repeat the call, and keep transactions short");
+                        "1 claim got no answer: another transaction locks it; repeat the call, and keep transactions short");
     }
 
     @Test

@@ -72,15 +72,18 @@ final class KeyWork implements Rounds.Work {
      * An end, a renewal, or an operator's decision.
      *
      * @param renewal if it is one
-     * @param isCompletion of a claim that holds its key: an earlier one counts
+     * @param status that it leaves, if an earlier change to that status counts; {@code null} if not
      */
     private record Change(
-            ClaimId claim, Statement statement, @Nullable LeaseRenewal renewal, boolean isCompletion) {
+            ClaimId claim,
+            Statement statement,
+            @Nullable LeaseRenewal renewal,
+            @Nullable KeyStatus status) {
 
         /** A claim that the application's transaction has completed is not lost: its handler has not returned yet. */
         boolean isNeedless(@Nullable ClaimItem found) {
             return found != null
-                    && ((isCompletion && found.is(KeyStatus.COMPLETED, claim))
+                    && ((status != null && found.is(status, claim))
                             || (renewal != null && found.isCompletedByTransaction(claim)));
         }
     }
@@ -104,19 +107,23 @@ final class KeyWork implements Rounds.Work {
     }
 
     void renew(LeaseRenewal renewal) {
-        changes.add(new Change(renewal.claim(), statements.renew(pk, renewal), renewal, false));
+        changes.add(new Change(renewal.claim(), statements.renew(pk, renewal), renewal, null));
     }
 
     void resolve(ClaimResolution resolution) {
-        changes.add(new Change(
-                resolution.claim(),
-                statements.resolve(pk, resolution),
-                null,
-                resolution instanceof ClaimResolution.Completed));
+        changes.add(new Change(resolution.claim(), statements.resolve(pk, resolution), null, repeatable(resolution)));
+    }
+
+    /** Returns the status that a resolution leaves, if it may be repeated; {@code null} for a release. */
+    private static @Nullable KeyStatus repeatable(ClaimResolution resolution) {
+        if (resolution instanceof ClaimResolution.Completed) {
+            return KeyStatus.COMPLETED;
+        }
+        return resolution instanceof ClaimResolution.Parked ? KeyStatus.PARKED : null;
     }
 
     void change(ClaimId claim, Statement statement) {
-        changes.add(new Change(claim, statement, null, false));
+        changes.add(new Change(claim, statement, null, null));
     }
 
     void claim(ClaimRequest request) {

@@ -124,8 +124,11 @@ record ClaimRecord(
                 new ClaimRecord(KeyStatus.RELEASED, attempt, this.inDoubt || inDoubt, leaseEnd, result, error, null));
     }
 
+    /** Repeatable: the first reason stays. */
     Optional<ClaimRecord> parked(String reason, boolean inDoubt, Duration now) {
-        return only(KeyStatus.HELD, parked(now, reason, inDoubt));
+        return status == KeyStatus.PARKED
+                ? Optional.of(this)
+                : only(KeyStatus.HELD, parked(now, reason, inDoubt));
     }
 
     /** An operator releases the key. */

@@ -9,7 +9,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.HeldElsewhere;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimResolution;
-import io.exactlyonce.claim.ClaimResolution.Completed;
+import io.exactlyonce.claim.ClaimResolution.Released;
 import io.exactlyonce.claim.KeySnapshot;
 import io.exactlyonce.claim.KeySnapshot.Action;
 import io.exactlyonce.claim.KeySnapshot.Decision;
@@ -129,7 +129,7 @@ final class OpenBatch {
         if (row == null || !row.claimId().equals(resolution.claim().value())) {
             return true;
         }
-        if (row.status() == KeyStatus.COMPLETED && resolution instanceof Completed) {
+        if (!(resolution instanceof Released) && row.status() == PostgresClaimStore.status(resolution)) {
             recorded.add(resolution.claim()); // by an earlier call
         }
         return row.status() != KeyStatus.HELD;

@@ -236,7 +236,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
         parameters.booleans(resolutions, ClaimResolution::inDoubt);
     }
 
-    private static KeyStatus status(ClaimResolution resolution) {
+    /** Returns the status that an end leaves. */
+    static KeyStatus status(ClaimResolution resolution) {
         return resolution instanceof Completed
                 ? KeyStatus.COMPLETED
                 : resolution instanceof Released ? KeyStatus.RELEASED : KeyStatus.PARKED;

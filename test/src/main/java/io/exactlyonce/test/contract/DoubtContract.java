@@ -53,7 +53,18 @@ interface DoubtContract extends StoreUnderTest {
         assertThat(renew(store(), doubtful)).isFalse();
         assertThat(complete(store(), doubtful, "1")).isFalse();
         assertThat(release(store(), doubtful)).isFalse();
-        assertThat(park(doubtful)).isFalse();
+
+        assertThat(claim(store(), request(doubtful.key()))).isEqualTo(new Parked());
+    }
+
+    /** Its reply was lost. */
+    @Test
+    default void parkingThatIsRepeatedIsRecorded() {
+        ClaimRequest doubtful = request(newKey());
+        acquire(store(), doubtful);
+
+        assertThat(park(doubtful)).isTrue();
+        assertThat(park(doubtful)).isTrue();
 
         assertThat(claim(store(), request(doubtful.key()))).isEqualTo(new Parked());
     }

@@ -177,6 +177,17 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
         assertThat(claim(store(), cautious(parked.key()))).isEqualTo(new Parked());
     }
 
+    /** A parking whose reply was lost keeps its place and its reason. */
+    @Test
+    void parkingThatIsRepeatedChangesNothing() {
+        ClaimRequest parked = parkedClaim(false);
+        ParkedClaim before = find(parked);
+
+        park(parked, "told to, again", true);
+
+        assertThat(find(parked)).isEqualTo(before);
+    }
+
     @Test
     void keyIsParkedAgainWhenTheWorkerOfAReleasedKeyVanishes() {
         ClaimRequest parked = parkedClaim(true);

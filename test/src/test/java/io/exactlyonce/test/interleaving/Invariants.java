@@ -70,8 +70,11 @@ final class Invariants {
     }
 
     void parked(UUID by, boolean told, boolean inDoubt) {
-        key.require(told == key.isHeldBy(by), "parking counts for the claim that holds the key, and for no other");
-        if (told) {
+        boolean again = key.isParked(by);
+        key.require(
+                told == (again || key.isHeldBy(by)),
+                "parking counts for the claim that holds the key, and for no other");
+        if (told && !again) {
             key.state = State.PARKED;
             key.inDoubt |= inDoubt;
         }
