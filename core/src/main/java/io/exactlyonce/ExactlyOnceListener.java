@@ -161,4 +161,12 @@ public @interface ExactlyOnceListener {
      * missing, and for {@link MissingKeyPolicy#RUN_UNPROTECTED} with {@link Effects#DATABASE}.
      */
     MissingKeyPolicy whenKeyMissing() default MissingKeyPolicy.REFUSE;
+
+    /**
+     * Number of attempts that may throw before the key is parked, with the last exception as its reason. An attempt that
+     * was stopped does not count, nor does a crash or a claim that was lost. With {@link Effects#DATABASE} the receives of
+     * the message count, because an attempt that was rolled back leaves no trace. An operator's release sets the count to
+     * 0. {@code exactly-once.listeners.<id>.max-attempts} overrides it. Default: 0, any number.
+     */
+    int maxAttempts() default 0;
 }

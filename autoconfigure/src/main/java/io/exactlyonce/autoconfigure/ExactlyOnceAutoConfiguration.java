@@ -371,7 +371,8 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                                 listener.mode(),
                                 listener.timeout(),
                                 listener.onMismatch(),
-                                listener.whenKeyMissing())));
+                                listener.whenKeyMissing(),
+                                listener.maxAttempts())));
         return new ListenerModes(environment, properties.mode(), own);
     }
 

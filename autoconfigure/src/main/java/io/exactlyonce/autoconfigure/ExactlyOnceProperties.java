@@ -7,6 +7,7 @@ import static io.exactlyonce.property.Bounds.requireOwn;
 import io.exactlyonce.ClaimMode;
 import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.MissingKeyPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.postgres.SynchronousCommit;
 import io.exactlyonce.postgres.TableName;
 import io.exactlyonce.primary.ClaimPool;
@@ -38,7 +39,8 @@ import org.springframework.util.unit.DataSize;
  * @param renewal Renewal of visibility timeouts and leases.
  * @param retry Redelivery of messages that were not completed.
  * @param listeners Settings of single listeners, by listener id: 'retention', 'lease', 'timeout', 'mode',
- *     'on-mismatch', 'retry.initial-delay', 'retry.max-delay' and 'when-key-missing'. They override the annotation and the properties for
+ *     'on-mismatch', 'retry.initial-delay', 'retry.max-delay', 'when-key-missing' and 'max-attempts'. They override the annotation and the
+ *     properties for
  *     all listeners. Startup fails for an id that no listener has. Default: none.
  * @param unknownProperties Reaction to a property under 'exactly-once' that nothing reads: 'fail' fails startup, 'warn'
  *     logs it, for configuration that several versions of an application share.
@@ -133,6 +135,8 @@ public record ExactlyOnceProperties(
      * @param retry Redelivery of messages that were not completed.
      * @param whenKeyMissing Treatment of a message without a key: 'refuse', 'run-unprotected' to call the handler without a
      *     claim, or 'skip' to delete the message. Default: the annotation's whenKeyMissing.
+     * @param maxAttempts Number of attempts that may throw before the key is parked, from 1 to 1000; 0 for any number.
+     *     Default: the annotation's maxAttempts.
      */
     public record Listener(
             @Nullable ClaimMode mode,
@@ -141,12 +145,13 @@ public record ExactlyOnceProperties(
             @Nullable Duration retention,
             @Nullable MismatchPolicy onMismatch,
             @DefaultValue Delays retry,
-            @Nullable MissingKeyPolicy whenKeyMissing) {
+            @Nullable MissingKeyPolicy whenKeyMissing,
+            @Nullable Integer maxAttempts) {
 
         /** Returns the settings for all listeners. */
         static Listener of(Claim claim, Retry retry) {
             Delays delays = new Delays(retry.initialDelay(), retry.maxDelay());
-            return new Listener(null, null, claim.lease(), claim.retention(), null, delays, null);
+            return new Listener(null, null, claim.lease(), claim.retention(), null, delays, null, null);
         }
 
         /** Returns these settings, with those for all listeners as defaults where no annotation comes first. */
@@ -158,7 +163,8 @@ public record ExactlyOnceProperties(
                     or(retention, all.retention),
                     onMismatch,
                     new Delays(or(retry.initialDelay, all.retry.initialDelay), or(retry.maxDelay, all.retry.maxDelay)),
-                    whenKeyMissing);
+                    whenKeyMissing,
+                    maxAttempts);
         }
 
         private static <T> @Nullable T or(@Nullable T own, @Nullable T all) {
@@ -177,6 +183,7 @@ public record ExactlyOnceProperties(
             require(kept, retention, MINUTE, Duration.ofDays(3650));
             require(first, retry.initialDelay, VisibilityWindow.SHORTEST, VisibilityWindow.CEILING);
             require(last, retry.maxDelay, VisibilityWindow.SHORTEST, VisibilityWindow.CEILING);
+            require(claims + "max-attempts", maxAttempts, 0, InDoubtSettings.MOST_ATTEMPTS);
             requireOrder(last, retry.maxDelay, first, retry.initialDelay, "the delay could not grow");
             requireOrder(kept, retention, leased, lease, "a worker could find its key forgotten during its lease");
             requireOrder(kept, retention, last, retry.maxDelay, "a duplicate returned for so long is handled again");

@@ -74,6 +74,7 @@ class ExactlyOncePropertiesTests {
             listeners.orders.timeout,        1s,    12h,  999ms, 13h
             listeners.orders.retry.initial-delay, 1s, 12h,  500ms, 13h
             listeners.orders.retry.max-delay, 1s,   12h,  900ms, 13h
+            listeners.orders.max-attempts,   0,     1000,       -1,    1001
             """)
     void valueOutOfBoundsStopsTheStartWithValueAndBounds(
             String property, String least, String most, String less, String more) {

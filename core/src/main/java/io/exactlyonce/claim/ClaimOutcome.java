@@ -59,8 +59,14 @@ public sealed interface ClaimOutcome {
      * @param attempt the number of this attempt at the key, from 1
      * @param fencingToken grows with each claim of the key
      * @param inDoubt whether an earlier attempt ended without reporting an outcome
+     * @param failures the number of earlier attempts that threw, since the first one or an operator's last release
      */
-    record Acquired(int attempt, long fencingToken, boolean inDoubt) implements ClaimOutcome {
+    record Acquired(int attempt, long fencingToken, boolean inDoubt, int failures) implements ClaimOutcome {
+
+        /** No earlier attempt threw. */
+        public Acquired(int attempt, long fencingToken, boolean inDoubt) {
+            this(attempt, fencingToken, inDoubt, 0);
+        }
 
         @Override
         public Kind kind() {

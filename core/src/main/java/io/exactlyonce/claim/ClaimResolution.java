@@ -17,6 +17,11 @@ public sealed interface ClaimResolution {
         return false;
     }
 
+    /** Returns whether the attempt threw, so that its key has one more failure. */
+    default boolean threw() {
+        return false;
+    }
+
     /**
      * Completes a claim: its effect has happened.
      *
@@ -33,11 +38,17 @@ public sealed interface ClaimResolution {
      *     characters
      * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that it could not
      *     report
+     * @param threw whether the attempt threw, so that its key has one more failure
      */
-    record Released(ClaimId claim, String error, boolean inDoubt) implements ClaimResolution {
+    record Released(ClaimId claim, String error, boolean inDoubt, boolean threw) implements ClaimResolution {
 
         public Released {
             error = line(error);
+        }
+
+        /** Releases a claim whose attempt did not throw: it was stopped, or its handler was not called. */
+        public Released(ClaimId claim, String error, boolean inDoubt) {
+            this(claim, error, inDoubt, false);
         }
     }
 
@@ -48,11 +59,17 @@ public sealed interface ClaimResolution {
      * @param reason the reason, for the operator; kept as one line of at most {@value #MAX_ERROR_LENGTH} characters
      * @param inDoubt whether the handler was stopped from outside, so that it may have had effects that it could not
      *     report
+     * @param threw whether the attempt threw, so that its key has one more failure
      */
-    record Parked(ClaimId claim, String reason, boolean inDoubt) implements ClaimResolution {
+    record Parked(ClaimId claim, String reason, boolean inDoubt, boolean threw) implements ClaimResolution {
 
         public Parked {
             reason = line(reason);
+        }
+
+        /** Parks a claim whose attempt did not throw. */
+        public Parked(ClaimId claim, String reason, boolean inDoubt) {
+            this(claim, reason, inDoubt, false);
         }
     }
 

@@ -43,7 +43,8 @@ public interface ClaimStore {
     /**
      * Resolves claims, also after their leases have expired, unless another claim has taken the key over. The key of a
      * released claim can be acquired at once. A completed claim can be completed again: its first result stays. A parked
-     * claim can be parked again: its first reason stays.
+     * claim can be parked again: its first reason stays. An attempt that threw adds one to the key's failures, once, however
+     * often its resolution is repeated.
      *
      * @param resolutions at least one, and one per claim
      * @return the claims whose resolution is recorded, a completion or parking also by an earlier call, and those without an

@@ -22,6 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param nextToken the token of the next claim, greater than {@code fencingToken}
  * @param fingerprint of the payload that the key was last claimed for, or {@code null} if it is not known
  * @param result the stored result as JSON, or {@code null} if there is none
+ * @param failures the number of attempts that threw, since the first one or an operator's last release
  */
 public record KeySnapshot(
         KeyStatus status,
@@ -33,7 +34,8 @@ public record KeySnapshot(
         Duration leaseRemaining,
         long nextToken,
         @Nullable String fingerprint,
-        @Nullable String result) {
+        @Nullable String result,
+        int failures) {
 
     /** A write that a request leads to. */
     public enum Action {
@@ -93,7 +95,7 @@ public record KeySnapshot(
      */
     public Decision decide(ClaimRequest request) {
         if (isHeldBy(request.claimId())) {
-            return new Decision(Action.RENEW, new Acquired(attempt, fencingToken, inDoubt));
+            return new Decision(Action.RENEW, new Acquired(attempt, fencingToken, inDoubt, failures));
         }
         if (!isFree()) {
             return Decision.refuse(refusal(request));
@@ -104,7 +106,7 @@ public record KeySnapshot(
         if (mustBeParked(request)) {
             return new Decision(Action.PARK, new ClaimOutcome.Parked());
         }
-        return new Decision(Action.TAKE_OVER, new Acquired(attempt + 1, nextToken, isNextInDoubt()));
+        return new Decision(Action.TAKE_OVER, new Acquired(attempt + 1, nextToken, isNextInDoubt(), failures));
     }
 
     private ClaimOutcome refusal(ClaimRequest request) {

@@ -103,7 +103,8 @@ public interface ParkedClaims {
 
     /**
      * Releases parked keys in few requests. The next request for such a key acquires it, whatever its policy for keys in doubt.
-     * The outcome says whether the key is in doubt, and the request counts as the next attempt.
+     * The outcome says whether the key is in doubt, and the request counts as the next attempt. No attempt of the key counts as
+     * one that threw any more.
      *
      * @param claims each once; of several claims of a key at most one can be parked
      * @return the claims that were parked until now

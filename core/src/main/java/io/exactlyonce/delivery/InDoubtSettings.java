@@ -12,9 +12,16 @@ import org.jspecify.annotations.Nullable;
  * @param whenInDoubt for keys in doubt
  * @param reconciler decides on those; with {@link InDoubtPolicy#RECONCILE}, and only then
  * @param parkFor types of handlers' exceptions for which a retry is useless
+ * @param maxAttempts how many attempts of a key may throw before it is parked; 0 for any number
  */
 public record InDoubtSettings(
-        InDoubtPolicy whenInDoubt, @Nullable Reconciler reconciler, List<Class<? extends Throwable>> parkFor) {
+        InDoubtPolicy whenInDoubt,
+        @Nullable Reconciler reconciler,
+        List<Class<? extends Throwable>> parkFor,
+        int maxAttempts) {
+
+    /** Largest number of attempts that may throw: as many as the receives that SQS counts before the dead-letter queue. */
+    public static final int MOST_ATTEMPTS = 1_000;
 
     /** Runs every key again. */
     public static final InDoubtSettings RERUN = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of());
@@ -28,6 +35,12 @@ public record InDoubtSettings(
             throw new IllegalArgumentException("RECONCILE needs a reconciler, and only RECONCILE does");
         }
         parkFor = List.copyOf(parkFor);
+    }
+
+    /** Any number of attempts may throw. */
+    public InDoubtSettings(
+            InDoubtPolicy whenInDoubt, @Nullable Reconciler reconciler, List<Class<? extends Throwable>> parkFor) {
+        this(whenInDoubt, reconciler, parkFor, 0);
     }
 
     /** Returns what a claim does with a key that an earlier attempt has left in doubt. */
@@ -49,5 +62,20 @@ public record InDoubtSettings(
     /** Returns whether a retry is useless after a handler's exception. Its causes do not count. */
     public boolean parksFor(Throwable thrown) {
         return HandlerFailure.of(thrown).isOneOf(parkFor);
+    }
+
+    /**
+     * Returns the reason for which an attempt that threw leaves its key to an operator; {@code null} if the key is to be
+     * tried again.
+     *
+     * @param failures how many attempts of the key threw, including this one
+     */
+    public @Nullable String reasonToPark(Throwable thrown, int failures) {
+        if (parksFor(thrown)) {
+            return thrown.toString();
+        }
+        return maxAttempts > 0 && failures >= maxAttempts
+                ? "maxAttempts (%d) is reached: %s".formatted(maxAttempts, thrown)
+                : null;
     }
 }

@@ -4,7 +4,6 @@ import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ExactlyOnceOperations.Action;
 import io.exactlyonce.KeyReusedException;
 import io.exactlyonce.ParkedException;
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -107,7 +106,7 @@ public record ActionExecutor(
         Lease lease = renewer.renewLease(request.id(), request.lease(), askedAt, call::stop);
         try {
             HeldClaim claim = new HeldClaim(request.id(), acquired, lease::isHeld, () -> claims.fence(request.id()));
-            T result = act(request.id(), doubt, claim, lease, call, action);
+            T result = act(doubt, claim, lease, call, action);
             return complete(request, claim, lease, result, type);
         } finally {
             lease.stopRenewal();
@@ -115,7 +114,6 @@ public record ActionExecutor(
     }
 
     private <T, X extends Throwable> @Nullable T act(
-            ClaimId id,
             InDoubtSettings doubt,
             HeldClaim claim,
             Lease lease,
@@ -131,8 +129,8 @@ public record ActionExecutor(
             lease.stopRenewal();
             end(
                     called
-                            ? FailedAttempt.resolution(id, failure, call.wasStopped(), doubt)
-                            : new ClaimResolution.Released(id, "the action was not called", false));
+                            ? FailedAttempt.resolution(claim, failure, call.wasStopped(), doubt)
+                            : new ClaimResolution.Released(claim.id(), "the action was not called", false));
             throw failure;
         }
     }

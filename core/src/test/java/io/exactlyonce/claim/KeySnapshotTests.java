@@ -73,16 +73,17 @@ class KeySnapshotTests {
                 Duration.ofSeconds(row.remaining()),
                 77,
                 null,
-                "1");
+                "1",
+                5);
 
         Decision decision = key.decide(request(row.own() ? HOLDER : OTHER, row.policy(), null));
 
         assertThat(decision.action()).isEqualTo(row.expected());
         switch (decision.action()) {
-            case RENEW -> assertThat(decision.claim()).isEqualTo(new Acquired(3, 41, row.inDoubt()));
+            case RENEW -> assertThat(decision.claim()).isEqualTo(new Acquired(3, 41, row.inDoubt(), 5));
             case TAKE_OVER ->
                 assertThat(decision.claim())
-                        .isEqualTo(new Acquired(4, 77, row.inDoubt() || row.status() == KeyStatus.HELD));
+                        .isEqualTo(new Acquired(4, 77, row.inDoubt() || row.status() == KeyStatus.HELD, 5));
             case PARK -> assertThat(decision.outcome()).isEqualTo(new Parked());
             case REFUSE ->
                 assertThat(decision.outcome())
@@ -150,7 +151,7 @@ class KeySnapshotTests {
 
     private static KeySnapshot key(KeyStatus status, int remaining, @Nullable String fingerprint) {
         return new KeySnapshot(
-                status, HOLDER, 3, 41, false, false, Duration.ofSeconds(remaining), 77, fingerprint, "1");
+                status, HOLDER, 3, 41, false, false, Duration.ofSeconds(remaining), 77, fingerprint, "1", 5);
     }
 
     private static ClaimRequest request(UUID claim, InDoubt policy, @Nullable String fingerprint) {

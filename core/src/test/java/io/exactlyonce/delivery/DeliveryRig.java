@@ -393,9 +393,10 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         assertThat(returns()).containsExactly(seconds);
     }
 
-    /** The first claim, and it alone, was given up for this reason, without a doubt. */
+    /** The first claim, and it alone, was given up for this reason, without a doubt. Its handler threw unless it was not called. */
     public void assertReleased(String reason) {
-        assertThat(store.releases()).containsExactly(new ClaimResolution.Released(claimed(), reason, false));
+        boolean threw = !reason.equals("the handler was not called");
+        assertThat(store.releases()).containsExactly(new ClaimResolution.Released(claimed(), reason, false, threw));
     }
 
     public void assertReleasedInDoubt() {

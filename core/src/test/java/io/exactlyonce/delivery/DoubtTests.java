@@ -128,6 +128,9 @@ class DoubtTests {
         assertThat(recorded()).isEqualTo(expected);
         assertThat(thrown == null).isEqualTo(expected.equals("completed"));
         assertThat(rig.parked).hasSize(expected.startsWith("parked") ? 1 : 0);
+        assertThat(Stream.concat(rig.store.releases().stream(), rig.store.parkings().stream()))
+                .as("an attempt that was stopped does not count as one that threw")
+                .allMatch(resolution -> resolution.threw() != resolution.inDoubt());
         assertThat(rig.settle(delivery)).isEqualTo(expected.equals("completed"));
         assertThat(rig.returns()).isEqualTo(thrown == null ? List.of() : List.of(4));
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedKeys;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
@@ -46,6 +47,9 @@ class DeadLetterIT {
             if (order.amount() == 0) {
                 throw new CardExpired();
             }
+            if (order.amount() == 13) {
+                throw new IllegalStateException("out of luck");
+            }
         }
     }
 
@@ -73,6 +77,35 @@ class DeadLetterIT {
                 assertThat(parked.isInDoubt()).isFalse();
             });
             assertThat(application.outcomes("parked")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void lastOfMaxAttemptsParksTheKeyThatAnOperatorThenReleases() {
+        String patient = SQS.createQueue(5, deadLetters, 4);
+        Map<String, String> own = Map.of(
+                "exactly-once.listeners.orders.max-attempts", "2",
+                "exactly-once.retry.initial-delay", "1s");
+        try (TestApplication application = TestApplication.on(patient, own, Listener.class)) {
+            SQS.send(patient, "{\"orderId\":\"o1\",\"amount\":13}");
+
+            await().atMost(LONG).until(() -> SQS.size(deadLetters) == 1);
+            assertThat(application.bean(Listener.class).calls()).hasSize(2);
+            ParkedKeys keys = application.bean(ParkedKeys.class);
+            ParkedClaim parked = keys.find(patient, "o1").orElseThrow();
+            assertThat(parked.reason())
+                    .isEqualTo("maxAttempts (2) is reached: java.lang.IllegalStateException: out of luck");
+            assertThat(parked.attempt()).isEqualTo(2);
+            assertThat(application.texts("SELECT failures FROM exactly_once_claim"))
+                    .containsExactly("2");
+
+            assertThat(keys.release(parked)).isTrue();
+            SQS.send(patient, "{\"orderId\":\"o1\",\"amount\":13}");
+
+            await().atMost(LONG).until(() -> SQS.size(deadLetters) == 2);
+            assertThat(application.bean(Listener.class).calls())
+                    .as("it has all of its attempts again")
+                    .hasSize(4);
         }
     }
 

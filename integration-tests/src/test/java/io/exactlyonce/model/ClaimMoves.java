@@ -46,7 +46,7 @@ final class ClaimMoves {
                     "gets no answer for as long as its lease",
                     unanswered.with(state.history().disturb()));
         }
-        if (state.late() == 0 && steps.mode() != Mode.OTHER_CONTENT) {
+        if (state.late() == 0 && steps.mode() != Mode.OTHER_CONTENT && steps.mode() != Mode.LIMITED) {
             steps.fault(who, "asks again, while an earlier try is on its way", state.withLate(worker.claim()));
         }
         steps.fault(who, "gets no answer, and gives up", state.with(who, worker.giveUp(Phase.RELEASING, false)));
@@ -168,7 +168,8 @@ final class ClaimMoves {
                 known && (met.status() == Status.HELD && steps.has(Guard.TAKEOVER_TELLS_THE_DOUBT) || met.doubt());
         int content = steps.mode() == Mode.OTHER_CONTENT ? message + 1 : 0;
         int attempt = state.history().attempts() + 1;
-        Row row = new Row(Status.HELD, claim, attempt, met.token() + 1, doubt, Steps.TICKS, -1, false, content);
+        Row row = new Row(
+                Status.HELD, claim, attempt, met.token() + 1, doubt, Steps.TICKS, -1, false, content, met.failures());
         return state.with(row).with(state.history().acquired(row.token(), doubt));
     }
 
@@ -207,8 +208,14 @@ final class ClaimMoves {
             steps.add(who, "learns of its claim too late", state.with(who, worker.giveUp(Phase.RELEASING, false)));
         } else {
             boolean ours = state.row().isHeldBy(worker.claim());
+            boolean allowed = state.row().failures() < EndMoves.MAX_ATTEMPTS;
             State begun = state.with(who, worker.to(Phase.HANDLING));
-            steps.add(who, "begins its handler", begun, ours, Rules.HANDLER_BEGINS_UNDER_ITS_CLAIM);
+            steps.add(
+                    who,
+                    "begins its handler",
+                    begun,
+                    ours && allowed,
+                    ours ? Rules.NO_ATTEMPT_AFTER_THE_LAST : Rules.HANDLER_BEGINS_UNDER_ITS_CLAIM);
         }
     }
 }

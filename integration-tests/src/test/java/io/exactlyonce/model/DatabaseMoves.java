@@ -83,7 +83,7 @@ final class DatabaseMoves {
         }
         int token = met.token() + 1;
         boolean taken = ClaimMoves.holdsByItsOwnClock(state.other(who), state.row());
-        Row row = new Row(Status.COMPLETED, worker.claim(), worker.attempt(), token, met.doubt(), 0, -1, false, 0);
+        Row row = new Row(Status.COMPLETED, worker.claim(), worker.attempt(), token, met.doubt(), 0, -1, false, 0, 0);
         State committed = state.with(row).with(state.history().committed(token, worker.attempt()));
         steps.add(
                 who,

@@ -7,6 +7,9 @@ import io.exactlyonce.model.Worker.Phase;
 /** How an attempt is recorded, and what becomes of its message then. */
 final class EndMoves {
 
+    /** With LIMITED. */
+    static final int MAX_ATTEMPTS = 2;
+
     private EndMoves() {}
 
     static void collect(State state, int who, Steps steps) {
@@ -14,6 +17,7 @@ final class EndMoves {
             case COMPLETING -> complete(state, who, steps);
             case RELEASING -> giveUp(state, who, Status.RELEASED, steps);
             case PARKING -> giveUp(state, who, Status.PARKED, steps);
+            case FAILING -> fail(state, who, steps);
             case ACKNOWLEDGING -> acknowledge(state, who, steps);
             case RETURNING -> giveBack(state, who, steps);
             case WAITING -> look(state, who, steps);
@@ -65,6 +69,27 @@ final class EndMoves {
                 who,
                 "gets no answer when it " + verb + " its claim",
                 next.with(state.history().disturb()));
+    }
+
+    /** The number of failures that it was told with its claim is the row's, for as long as the claim holds the key. */
+    private static void fail(State state, int who, Steps steps) {
+        Worker worker = state.worker(who);
+        Row row = state.row();
+        boolean ours = row.isHeldBy(worker.claim());
+        boolean again = row.wasReleasedBy(worker.claim()) && steps.lacks(Guard.FAILURE_IS_COUNTED_ONCE);
+        State next = state.with(who, worker.letGo(Phase.RETURNING));
+        if (ours || again) {
+            boolean last = row.failures() + 1 >= MAX_ATTEMPTS && steps.has(Guard.LAST_FAILURE_PARKS);
+            Row failed = row.ended(last ? Status.PARKED : Status.RELEASED, row.doubt())
+                    .failed();
+            String what = last ? "parks its key, for that was its last attempt" : "releases its claim as failed";
+            steps.add(who, what, next.with(failed), ours, Rules.FAILURES_ARE_OF_ATTEMPTS_THAT_THREW);
+            steps.fault(who, what + ", and loses the reply", state.with(failed));
+        } else {
+            steps.add(who, "counts nothing, for its claim has ended or is lost", next);
+        }
+        steps.fault(
+                who, "gets no answer to its failure", next.with(state.history().disturb()));
     }
 
     /** On a standard queue an old receipt may delete the message, or may not. */

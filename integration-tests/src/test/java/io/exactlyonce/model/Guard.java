@@ -72,6 +72,14 @@ enum Guard {
     DECISION_ASKS_FOR_A_PARKED_KEY(Mode.PARK, "io.exactlyonce.claim.postgres.PostgresParkedClaims#decide"),
     /** A key that an operator has released is run, although it is in doubt. */
     DECISION_STAYS(Mode.PARK, "io.exactlyonce.claim.KeySnapshot#mustBeParked"),
+    /** A failure is counted by the write that ends its claim, which an earlier try of the same write has ended. */
+    FAILURE_IS_COUNTED_ONCE(Mode.LIMITED, "io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
+    /** An attempt that was stopped does not count as one that threw. */
+    STOPPED_HANDLER_IS_NO_FAILURE(Mode.LIMITED, "io.exactlyonce.delivery.pipeline.FailedAttempt#resolution"),
+    /** The attempt that reaches {@code maxAttempts} parks its key. */
+    LAST_FAILURE_PARKS(Mode.LIMITED, "io.exactlyonce.delivery.pipeline.FailedAttempt#threw"),
+    /** An operator gives a key all of its attempts again. */
+    RELEASED_KEY_COUNTS_ANEW(Mode.LIMITED, "io.exactlyonce.claim.postgres.PostgresParkedClaims#decide"),
     /** With {@code DATABASE} the key's advisory lock admits one transaction at a time. */
     ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#read"),
     /** At its end such a transaction inserts a row that no other claim has inserted, or updates the very row that it read. */

@@ -29,6 +29,12 @@ final class HandlerMoves {
         } else {
             ensureHeld(state, who, steps);
         }
+        if (steps.mode() == Mode.LIMITED) {
+            State thrown = state.with(who, state.worker(who).giveUp(Phase.FAILING, false));
+            steps.add(
+                    who, "throws before its effect", thrown.with(state.history().failed()));
+            return;
+        }
         State failed = state.with(who, state.worker(who).giveUp(Phase.RELEASING, false));
         steps.fault(who, "fails before its effect", failed);
         steps.fault(who, "fails for good before its effect", state.with(who, parking(state.worker(who))));
@@ -81,6 +87,9 @@ final class HandlerMoves {
     private static void stop(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
         Phase end = steps.mode() == Mode.PARK ? Phase.PARKING : Phase.RELEASING;
+        if (steps.mode() == Mode.LIMITED && steps.lacks(Guard.STOPPED_HANDLER_IS_NO_FAILURE)) {
+            end = Phase.FAILING;
+        }
         boolean doubt = steps.has(Guard.STOPPED_HANDLER_LEAVES_A_DOUBT);
         State stopped = state.with(unlocked(state.row(), who)).with(who, worker.giveUp(end, doubt));
         if (worker.lease() == 0) {

@@ -10,36 +10,50 @@ package io.exactlyonce.model;
  * @param disturbed whether a crash, a pause, a stop or a lost renewal or release gives reason for doubt
  * @param runs how often an operator has had the key run again: each may repeat its effect
  * @param done whether an operator has said that the effect has happened
+ * @param threw how many attempts threw since an operator has last had the key run again; only with LIMITED
  */
-record History(int attempts, int topToken, int told, int effects, boolean disturbed, int runs, boolean done) {
+record History(
+        int attempts, int topToken, int told, int effects, boolean disturbed, int runs, boolean done, int threw) {
 
-    static final History NONE = new History(0, 0, 0, 0, false, 0, false);
+    static final History NONE = new History(0, 0, 0, 0, false, 0, false, 0);
 
     History acquired(int token, boolean inDoubt) {
         int next = attempts + 1;
         return new History(
-                next, Math.max(topToken, token), inDoubt ? told | 1 << next : told, effects, disturbed, runs, done);
+                next,
+                Math.max(topToken, token),
+                inDoubt ? told | 1 << next : told,
+                effects,
+                disturbed,
+                runs,
+                done,
+                threw);
     }
 
     History effect(int attempt) {
-        return new History(attempts, topToken, told, effects | 1 << attempt, disturbed, runs, done);
+        return new History(attempts, topToken, told, effects | 1 << attempt, disturbed, runs, done, threw);
     }
 
     /** With its transaction an attempt gets its token and has its effect. */
     History committed(int token, int attempt) {
-        return new History(attempts, Math.max(topToken, token), told, effects | 1 << attempt, disturbed, runs, done);
+        return new History(
+                attempts, Math.max(topToken, token), told, effects | 1 << attempt, disturbed, runs, done, threw);
     }
 
     History disturb() {
-        return new History(attempts, topToken, told, effects, true, runs, done);
+        return new History(attempts, topToken, told, effects, true, runs, done, threw);
+    }
+
+    History failed() {
+        return new History(attempts, topToken, told, effects, disturbed, runs, done, threw + 1);
     }
 
     History runAgain() {
-        return new History(attempts, topToken, told, effects, disturbed, runs + 1, done);
+        return new History(attempts, topToken, told, effects, disturbed, runs + 1, done, 0);
     }
 
     History calledDone() {
-        return new History(attempts, topToken, told, effects, disturbed, runs, true);
+        return new History(attempts, topToken, told, effects, disturbed, runs, true, threw);
     }
 
     /** Returns whether all attempts with an effect, but the earliest of them, were told. */

@@ -13,5 +13,7 @@ enum Mode {
     /** The message's listener has its effects in such a transaction, its duplicate's has them elsewhere, as with {@link #RERUN}. */
     MIXED,
     /** As {@link #RERUN}, but message and duplicate have one key and different contents, whose fingerprints differ. */
-    OTHER_CONTENT
+    OTHER_CONTENT,
+    /** As {@link #RERUN}, with {@code maxAttempts} of two: the attempt that throws as the second one parks the key. */
+    LIMITED
 }

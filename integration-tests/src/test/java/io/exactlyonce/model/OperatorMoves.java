@@ -10,10 +10,11 @@ final class OperatorMoves {
     static void collect(State state, Steps steps) {
         Row row = state.row();
         boolean parked = row.status() == Status.PARKED;
-        if (parked) {
+        // A second release begins to count as the first one did.
+        if (parked && (steps.mode() == Mode.PARK || state.history().runs() == 0)) {
             decide(state, "decides at once", true, steps);
             // What is seen later is decided on in the same way.
-            if (state.seen() == 0 && state.history().runs() == 0) {
+            if (state.seen() == 0 && state.history().runs() == 0 && steps.mode() == Mode.PARK) {
                 steps.operator("sees the parked key", state.withSeen(row.claim()), true);
             }
         }
@@ -33,7 +34,10 @@ final class OperatorMoves {
 
     private static void decide(State state, String how, boolean kept, Steps steps) {
         Row row = state.row();
-        State again = state.with(row.released()).with(state.history().runAgain());
+        Row released = steps.has(Guard.RELEASED_KEY_COUNTS_ANEW)
+                ? row.released()
+                : row.released().failing(row.failures());
+        State again = state.with(released).with(state.history().runAgain());
         State done = state.with(row.to(Status.COMPLETED)).with(state.history().calledDone());
         steps.operator(how + ": the key may run again", again, kept);
         steps.operator(how + ": the effect has happened", done, kept);

@@ -11,6 +11,7 @@ import java.util.function.UnaryOperator;
  * @param fencedBy the worker whose open transaction has locked the row, or -1
  * @param cleared whether an operator has released the key since; only for one that is released
  * @param content whose fingerprint it has: 1 for the first message's, 2 for the other's; 0 if both have the same
+ * @param failures how many attempts threw, since the first one or an operator's last release; only with LIMITED
  */
 record Row(
         Status status,
@@ -21,9 +22,10 @@ record Row(
         int lease,
         int fencedBy,
         boolean cleared,
-        int content) {
+        int content,
+        int failures) {
 
-    static final Row ABSENT = new Row(Status.ABSENT, 0, 0, 0, false, 0, -1, false, 0);
+    static final Row ABSENT = new Row(Status.ABSENT, 0, 0, 0, false, 0, -1, false, 0, 0);
 
     enum Status {
         ABSENT,
@@ -52,34 +54,43 @@ record Row(
     }
 
     Row to(Status next) {
-        return new Row(next, claim, attempt, token, doubt, 0, fencedBy, false, content);
+        return new Row(next, claim, attempt, token, doubt, 0, fencedBy, false, content, failures);
     }
 
-    /** An operator has it run again. */
+    /** An operator has it run again: its attempts count anew. */
     Row released() {
-        return new Row(Status.RELEASED, claim, attempt, token, doubt, 0, fencedBy, true, content);
+        return new Row(Status.RELEASED, claim, attempt, token, doubt, 0, fencedBy, true, content, 0);
+    }
+
+    /** An attempt that threw has ended. */
+    Row failed() {
+        return failing(failures + 1);
+    }
+
+    Row failing(int count) {
+        return new Row(status, claim, attempt, token, doubt, lease, fencedBy, cleared, content, count);
     }
 
     Row ended(Status next, boolean inDoubt) {
-        return new Row(next, claim, attempt, token, inDoubt, 0, fencedBy, false, content);
+        return new Row(next, claim, attempt, token, inDoubt, 0, fencedBy, false, content, failures);
     }
 
     Row leased(int ticks) {
-        return new Row(status, claim, attempt, token, doubt, ticks, fencedBy, cleared, content);
+        return new Row(status, claim, attempt, token, doubt, ticks, fencedBy, cleared, content, failures);
     }
 
     Row named(UnaryOperator<Integer> names) {
-        return new Row(status, names.apply(claim), attempt, token, doubt, lease, fencedBy, cleared, content);
+        return new Row(status, names.apply(claim), attempt, token, doubt, lease, fencedBy, cleared, content, failures);
     }
 
     Row fenced(int worker) {
-        return new Row(status, claim, attempt, token, doubt, lease, worker, cleared, content);
+        return new Row(status, claim, attempt, token, doubt, lease, worker, cleared, content, failures);
     }
 
     /** Of messages with other names. */
     Row swapped() {
         return content == 0
                 ? this
-                : new Row(status, claim, attempt, token, doubt, lease, fencedBy, cleared, 3 - content);
+                : new Row(status, claim, attempt, token, doubt, lease, fencedBy, cleared, 3 - content, failures);
     }
 }

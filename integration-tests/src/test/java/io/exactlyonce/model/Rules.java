@@ -25,6 +25,10 @@ final class Rules {
     static final String DOUBT_HAS_A_REASON = "no key is in doubt without a crash, pause, stop or lost renewal";
     static final String PARK_REPEATS_NOTHING =
             "with PARK no effect is repeated but once for each release by an operator";
+    static final String FAILURES_ARE_OF_ATTEMPTS_THAT_THREW =
+            "a key has no more failures than attempts that threw since an operator released it";
+    static final String NO_ATTEMPT_AFTER_THE_LAST =
+            "no handler begins after maxAttempts attempts that threw, until an operator releases the key";
     static final String DECISION_STAYS = "what an operator releases is claimed before it is parked again";
     static final String OPERATOR_DECIDES_ON_WHAT_IT_SAW =
             "an operator decides only on the parked claim that it has seen";
@@ -45,6 +49,9 @@ final class Rules {
         }
         if (before.row().status() == Status.COMPLETED && after.row().status() != Status.COMPLETED) {
             return COMPLETED_STAYS;
+        }
+        if (after.row().failures() > after.history().threw()) {
+            return FAILURES_ARE_OF_ATTEMPTS_THAT_THREW;
         }
         String lost = lost(after);
         return lost == null ? repeated(after, mode) : lost;

@@ -162,6 +162,26 @@ enum SqlCheck {
             "AND c.claim_id = w.claim_id AND c.status = 'PARKED'",
             "AND c.claim_id = w.claim_id",
             "io.exactlyonce.claim.postgres.PostgresParkedClaimsIT#listGoesOnAfterAClaim"),
+    COUNTED_ONCE(
+            Guard.FAILURE_IS_COUNTED_ONCE,
+            Texts.HELD,
+            "LIMIT 1 FOR NO KEY UPDATE",
+            "io.exactlyonce.claim.postgres.StaleClaimIT#failureThatIsRecordedTwiceIsCountedOnce"),
+    /** Attempts that threw are counted, and others are not. */
+    COUNTED_FAILURE(
+            "failures = claim.failures + w.threw::int",
+            "failures = claim.failures + 1",
+            "io.exactlyonce.claim.postgres.StaleClaimIT#onlyAttemptsThatThrewAreCountedUntilAnOperatorReleasesTheKey"),
+    COUNT_OF_FAILURES(
+            "failures = claim.failures + w.threw::int",
+            "failures = w.threw::int",
+            "io.exactlyonce.claim.postgres.StaleClaimIT#onlyAttemptsThatThrewAreCountedUntilAnOperatorReleasesTheKey"),
+    /** An operator gives a key all of its attempts again. */
+    FAILURES_COUNTED_ANEW(
+            Guard.RELEASED_KEY_COUNTS_ANEW,
+            "cleared = true, failures = 0,",
+            "cleared = true,",
+            "io.exactlyonce.claim.postgres.StaleClaimIT#onlyAttemptsThatThrewAreCountedUntilAnOperatorReleasesTheKey"),
     /** A waiter's duplicate is deleted, or given up, only for a key that is completed or parked. */
     SEEN_STATUS(
             "WHEN claim.status = 'COMPLETED' OR claim.status = 'PARKED' THEN claim.status",

@@ -57,9 +57,10 @@ final class Steps {
         all.add(new Step("an operator " + what, false, next, kept ? null : Rules.OPERATOR_DECIDES_ON_WHAT_IT_SAW));
     }
 
-    /** SQS moves a message to the dead-letter queue, also one of other content than its key was completed for. */
+    /** SQS moves a message to the dead-letter queue, also one of other content than its key was completed for, or
+     * whose handler threw. */
     void giveUp(int which, State next) {
-        boolean kept = next.faults() < allFaults || mode == Mode.OTHER_CONTENT;
+        boolean kept = next.faults() < allFaults || mode == Mode.OTHER_CONTENT || mode == Mode.LIMITED;
         all.add(new Step("SQS gives message %d up".formatted(which), false, next, kept ? null : Rules.NONE_GIVEN_UP));
     }
 

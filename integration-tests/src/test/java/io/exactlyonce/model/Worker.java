@@ -50,6 +50,8 @@ record Worker(
         ACKNOWLEDGING,
         RELEASING,
         PARKING,
+        /** Its attempt threw: it releases its claim, or parks the key if that was the last attempt. */
+        FAILING,
         RETURNING,
         /** For the holder of its key. */
         WAITING,

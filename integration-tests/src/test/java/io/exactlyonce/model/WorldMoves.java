@@ -18,7 +18,7 @@ final class WorldMoves {
         if (state.late() != 0) {
             ClaimMoves.arriveLate(state, steps);
         }
-        if (steps.mode() == Mode.PARK) {
+        if (steps.mode() == Mode.PARK || steps.mode() == Mode.LIMITED) {
             OperatorMoves.collect(state, steps);
         }
         tick(state, steps);

@@ -3,6 +3,7 @@ package io.exactlyonce.test;
 import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.KeySnapshot;
 import io.exactlyonce.claim.KeySnapshot.Decision;
 import io.exactlyonce.claim.KeyStatus;
@@ -19,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param leaseEnd when the lease ends, by the store's clock
  * @param error why the key was last released or parked
  * @param parkedAt when it was parked; stays until the next claim, and then means that an operator has decided
+ * @param failures the number of attempts that threw, since the first one or an operator's last release
  */
 record ClaimRecord(
         KeyStatus status,
@@ -27,7 +29,8 @@ record ClaimRecord(
         Duration leaseEnd,
         @Nullable String result,
         @Nullable String error,
-        @Nullable Duration parkedAt) {
+        @Nullable Duration parkedAt,
+        int failures) {
 
     /**
      * The claim that made or took over the record.
@@ -53,7 +56,7 @@ record ClaimRecord(
     /** The record of a key that was never claimed before. */
     static ClaimRecord first(Decision decision, ClaimRequest request, Duration now) {
         Attempt attempt = Attempt.of(request, decision.claim());
-        return new ClaimRecord(KeyStatus.HELD, attempt, false, now.plus(request.lease()), null, null, null);
+        return new ClaimRecord(KeyStatus.HELD, attempt, false, now.plus(request.lease()), null, null, null, 0);
     }
 
     /** The record after a decision on a request: this one if the decision writes nothing. */
@@ -62,11 +65,11 @@ record ClaimRecord(
         return switch (decision.action()) {
             case REFUSE, CLAIM_FIRST -> this;
             case RENEW -> until(end);
-            case PARK -> parked(now, error == null ? "its owner vanished" : error, true);
+            case PARK -> parked(now, error == null ? "its owner vanished" : error, true, failures);
             case TAKE_OVER -> {
                 Acquired claim = decision.claim();
                 yield new ClaimRecord(
-                        KeyStatus.HELD, Attempt.of(request, claim), claim.inDoubt(), end, null, error, null);
+                        KeyStatus.HELD, Attempt.of(request, claim), claim.inDoubt(), end, null, error, null, failures);
             }
         };
     }
@@ -82,7 +85,8 @@ record ClaimRecord(
                 leaseEnd.minus(now),
                 attempt.token() + 1,
                 attempt.fingerprint(),
-                result);
+                result,
+                failures);
     }
 
     /** No times, because the store's clock has no date. */
@@ -118,24 +122,38 @@ record ClaimRecord(
         return status == KeyStatus.COMPLETED ? Optional.of(this) : only(KeyStatus.HELD, ended(result));
     }
 
-    Optional<ClaimRecord> released(String error, boolean inDoubt) {
+    Optional<ClaimRecord> released(ClaimResolution.Released release) {
         return only(
                 KeyStatus.HELD,
-                new ClaimRecord(KeyStatus.RELEASED, attempt, this.inDoubt || inDoubt, leaseEnd, result, error, null));
+                new ClaimRecord(
+                        KeyStatus.RELEASED,
+                        attempt,
+                        inDoubt || release.inDoubt(),
+                        leaseEnd,
+                        result,
+                        release.error(),
+                        null,
+                        failuresAfter(release)));
     }
 
     /** Repeatable: the first reason stays. */
-    Optional<ClaimRecord> parked(String reason, boolean inDoubt, Duration now) {
+    Optional<ClaimRecord> parked(ClaimResolution.Parked parking, Duration now) {
         return status == KeyStatus.PARKED
                 ? Optional.of(this)
-                : only(KeyStatus.HELD, parked(now, reason, inDoubt));
+                : only(
+                        KeyStatus.HELD,
+                        parked(now, parking.reason(), inDoubt || parking.inDoubt(), failuresAfter(parking)));
+    }
+
+    private int failuresAfter(ClaimResolution resolution) {
+        return resolution.threw() ? failures + 1 : failures;
     }
 
     /** An operator releases the key. */
     Optional<ClaimRecord> cleared() {
         return only(
                 KeyStatus.PARKED,
-                new ClaimRecord(KeyStatus.RELEASED, attempt, inDoubt, leaseEnd, result, error, parkedAt));
+                new ClaimRecord(KeyStatus.RELEASED, attempt, inDoubt, leaseEnd, result, error, parkedAt, 0));
     }
 
     /** An operator confirms that the effect has happened. */
@@ -148,15 +166,15 @@ record ClaimRecord(
     }
 
     private ClaimRecord until(Duration end) {
-        return new ClaimRecord(status, attempt, inDoubt, end, result, error, parkedAt);
+        return new ClaimRecord(status, attempt, inDoubt, end, result, error, parkedAt, failures);
     }
 
     private ClaimRecord ended(@Nullable String result) {
-        return new ClaimRecord(KeyStatus.COMPLETED, attempt, inDoubt, leaseEnd, result, error, null);
+        return new ClaimRecord(KeyStatus.COMPLETED, attempt, inDoubt, leaseEnd, result, error, null, failures);
     }
 
-    private ClaimRecord parked(Duration now, String reason, boolean inDoubt) {
-        return new ClaimRecord(KeyStatus.PARKED, attempt, this.inDoubt || inDoubt, leaseEnd, result, reason, now);
+    private ClaimRecord parked(Duration now, String reason, boolean inDoubt, int failures) {
+        return new ClaimRecord(KeyStatus.PARKED, attempt, inDoubt, leaseEnd, result, reason, now, failures);
     }
 
     /** Returns the state only: a result must not be logged. */

@@ -97,10 +97,9 @@ public final class InMemoryClaimStore implements ClaimStore, ParkedClaims {
             return claim.completed(completed.result());
         }
         if (resolution instanceof ClaimResolution.Released released) {
-            return claim.released(released.error(), released.inDoubt());
+            return claim.released(released);
         }
-        ClaimResolution.Parked parked = (ClaimResolution.Parked) resolution;
-        return claim.parked(parked.reason(), parked.inDoubt(), clock.now());
+        return claim.parked((ClaimResolution.Parked) resolution, clock.now());
     }
 
     @Override

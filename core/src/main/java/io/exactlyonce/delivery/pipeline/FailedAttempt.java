@@ -3,10 +3,11 @@ package io.exactlyonce.delivery.pipeline;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.HandlerFailure;
+import io.exactlyonce.delivery.HeldClaim;
 import io.exactlyonce.delivery.InDoubtSettings;
 import java.util.List;
 
-/** Decides on a key whose attempt failed. */
+/** Decides on a key whose attempt failed. An attempt that was stopped does not count as one that threw. */
 public final class FailedAttempt {
 
     /** The reason for releasing a claim whose handler was not called. */
@@ -23,22 +24,39 @@ public final class FailedAttempt {
      * @param stopped whether it was stopped by the engine
      */
     public static ClaimResolution resolution(
-            ClaimId claim, Throwable failure, boolean stopped, InDoubtSettings policy) {
-        boolean inDoubt = stopped || HandlerFailure.of(failure).wasStopped(List.of(claim));
-        String reason = inDoubt ? "stopped from outside: " + failure : failure.toString();
-        return (inDoubt && policy.parksStopped()) || policy.parksFor(failure)
-                ? new ClaimResolution.Parked(claim, reason, inDoubt)
-                : new ClaimResolution.Released(claim, reason, inDoubt);
+            HeldClaim claim, Throwable failure, boolean stopped, InDoubtSettings policy) {
+        if (!stopped && !wasStopped(claim, failure)) {
+            return threw(claim, "", failure, policy);
+        }
+        String reason = "stopped from outside: " + failure;
+        return policy.parksStopped() || policy.parksFor(failure)
+                ? new ClaimResolution.Parked(claim.id(), reason, true)
+                : new ClaimResolution.Released(claim.id(), reason, true);
     }
 
     /**
      * Parks or releases the key of a handler whose advice failed before it called the method. The key is not in doubt,
      * whatever stopped the advice: there was no effect.
      */
-    static ClaimResolution notCalled(ClaimId claim, Throwable failure, InDoubtSettings policy) {
-        String reason = NOT_CALLED + ": " + failure;
+    static ClaimResolution notCalled(HeldClaim claim, Throwable failure, InDoubtSettings policy) {
+        String what = NOT_CALLED + ": ";
+        if (!wasStopped(claim, failure)) {
+            return threw(claim, what, failure, policy);
+        }
         return policy.parksFor(failure)
-                ? new ClaimResolution.Parked(claim, reason, false)
-                : new ClaimResolution.Released(claim, reason, false);
+                ? new ClaimResolution.Parked(claim.id(), what + failure, false)
+                : new ClaimResolution.Released(claim.id(), what + failure, false);
+    }
+
+    private static ClaimResolution threw(HeldClaim claim, String what, Throwable failure, InDoubtSettings policy) {
+        ClaimId id = claim.id();
+        String reason = policy.reasonToPark(failure, claim.acquired().failures() + 1);
+        return reason == null
+                ? new ClaimResolution.Released(id, what + failure, false, true)
+                : new ClaimResolution.Parked(id, what + reason, false, true);
+    }
+
+    private static boolean wasStopped(HeldClaim claim, Throwable failure) {
+        return HandlerFailure.of(failure).wasStopped(List.of(claim.id()));
     }
 }

@@ -2,12 +2,12 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.boundary.Boundary;
-import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.delivery.Cancellation;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.FailedItems;
 import io.exactlyonce.delivery.HandlerFailure;
+import io.exactlyonce.delivery.HeldClaim;
 import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.UnfinishedWork;
 import java.util.List;
@@ -191,7 +191,7 @@ final class HandlerCall {
         if (failure == null) {
             return recording.completion(delivery, null);
         }
-        ClaimId claim = delivery.attempt().id();
+        HeldClaim claim = delivery.attempt().claim();
         InDoubtSettings doubt = delivery.attempt().spec().doubt();
         return call.hasWorked()
                 ? FailedAttempt.resolution(claim, failure, wasStopped, doubt)

@@ -137,11 +137,17 @@ public final class TransactionalHandler implements AutoCloseable {
         failures.forEach((delivery, failed) -> {
             delivery.attempt().failed(failed.failure());
             delivery.markFailed();
-            if (failed.mayPark() && delivery.attempt().spec().doubt().parksFor(failed.failure())) {
-                park(delivery, failed.failure());
+            String reason = failed.mayPark() ? reasonToPark(delivery, failed.failure()) : null;
+            if (reason != null) {
+                park(delivery, reason);
             }
         });
         batch.forEach(Recording::endProcessing);
+    }
+
+    /** An attempt that was rolled back has left no trace in the store, so the receives of its message count as attempts. */
+    private static @Nullable String reasonToPark(Delivery delivery, Throwable failure) {
+        return delivery.attempt().spec().doubt().reasonToPark(failure, delivery.receiveCount());
     }
 
     /** Returns the deliveries that are neither committed nor decided on. */
@@ -170,7 +176,7 @@ public final class TransactionalHandler implements AutoCloseable {
     }
 
     /** The transactions were rolled back, so the key is claimed once more, only to be parked. */
-    private void park(Delivery delivery, Throwable failure) {
+    private void park(Delivery delivery, String reason) {
         ClaimRequest request = delivery.attempt().request();
         try {
             ClaimOutcome outcome = claims.awaitClaim(request);
@@ -179,8 +185,7 @@ public final class TransactionalHandler implements AutoCloseable {
                         "{} is not parked: another delivery claimed the key first ({})",
                         request.key(),
                         outcome.getClass().getSimpleName());
-            } else if (claims.awaitResolution(
-                    new ClaimResolution.Parked(request.id(), failure.toString(), false), () -> false)) {
+            } else if (claims.awaitResolution(new ClaimResolution.Parked(request.id(), reason, false), () -> false)) {
                 recording.parked(delivery);
             } else {
                 log.warn("{} is not parked: another worker took the key over", request.key());

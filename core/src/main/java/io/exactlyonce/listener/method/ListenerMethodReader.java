@@ -207,7 +207,13 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
                                 Reconciler.class,
                                 "define one; if there are several, mark one as @Primary or name it in the attribute reconciler")
                         : null,
-                List.of(says.parkFor()));
+                List.of(says.parkFor()),
+                maxAttempts(declared));
+    }
+
+    private int maxAttempts(ListenerDeclaration declared) {
+        Integer configured = modes.own(declared).maxAttempts();
+        return configured == null ? declared.annotation().maxAttempts() : configured;
     }
 
     private <T> T bean(ListenerDeclaration declared, String attribute, String name, Class<T> type, String remedy) {

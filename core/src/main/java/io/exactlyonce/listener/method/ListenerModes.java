@@ -17,7 +17,7 @@ import org.springframework.core.env.PropertyResolver;
  */
 public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Map<String, Own> configured) {
 
-    private static final Own NOTHING = new Own(null, null, null, null);
+    private static final Own NOTHING = new Own(null, null, null, null, null);
 
     /**
      * The settings of one listener.
@@ -26,12 +26,14 @@ public record ListenerModes(PropertyResolver properties, ClaimMode otherwise, Ma
      * @param timeout {@code null} for its annotation's
      * @param onMismatch {@code null} for its annotation's
      * @param whenKeyMissing {@code null} for its annotation's
+     * @param maxAttempts {@code null} for its annotation's
      */
     public record Own(
             @Nullable ClaimMode mode,
             @Nullable Duration timeout,
             @Nullable MismatchPolicy onMismatch,
-            @Nullable MissingKeyPolicy whenKeyMissing) {}
+            @Nullable MissingKeyPolicy whenKeyMissing,
+            @Nullable Integer maxAttempts) {}
 
     /** Nothing is configured for single listeners. */
     public ListenerModes(PropertyResolver properties, ClaimMode otherwise) {

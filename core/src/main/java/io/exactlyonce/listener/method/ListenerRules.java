@@ -11,6 +11,7 @@ import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.MissingKeyPolicy;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.delivery.UnfinishedWork;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.lang.reflect.Method;
@@ -144,6 +145,11 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
                 "transactionManager = \"%s\" has no meaning with effects = EXTERNAL, whose claims have transactions of their own"
                         .formatted(manager),
                 "leave it out, or set effects = DATABASE");
+        refuseIf(
+                says.maxAttempts() < 0 || says.maxAttempts() > InDoubtSettings.MOST_ATTEMPTS,
+                "its maxAttempts (%d) is not from 1 to %d, and not 0 for any number"
+                        .formatted(says.maxAttempts(), InDoubtSettings.MOST_ATTEMPTS),
+                "write such a number, or leave it out if any number of attempts may throw");
         String fingerprint = properties.resolveRequiredPlaceholders(says.fingerprint());
         refuseIf(
                 says.onMismatch() == MismatchPolicy.OFF && !fingerprint.isBlank(),

@@ -204,7 +204,7 @@ class BatchPipelineTests {
 
         ClaimId failed = rig.store.claimed().get(2);
         assertThat(rig.store.releases())
-                .containsExactly(new ClaimResolution.Released(failed, "java.io.IOException: no carrier", false));
+                .containsExactly(new ClaimResolution.Released(failed, "java.io.IOException: no carrier", false, true));
         assertThat(rig.store.completions())
                 .extracting(resolution -> resolution.claim().key().key())
                 .containsExactly("b", "d");

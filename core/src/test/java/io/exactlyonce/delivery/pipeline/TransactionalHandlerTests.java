@@ -34,6 +34,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.transaction.UnexpectedRollbackException;
@@ -416,6 +417,25 @@ class TransactionalHandlerTests {
                     throw new IllegalStateException("card expired");
                 }))
                 .hasMessage("card expired");
+    }
+
+    /** An attempt that was rolled back has left no trace in the store. */
+    @ParameterizedTest
+    @CsvSource({"1, 0", "2, 0", "3, 1", "4, 1"})
+    void receivesOfAMessageCountAsAttemptsThatThrew(int receives, int parked) {
+        InDoubtSettings three = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(), 3);
+
+        assertThat(rig.failureOf(rig.receive(rig.orders, "again", receives), in(granting, three), claim -> {
+                    throw new IllegalStateException("out of stock");
+                }))
+                .hasMessage("out of stock");
+
+        assertThat(rig.store.claims()).as("only to be parked").hasSize(parked);
+        assertThat(rig.store.parkings())
+                .hasSize(parked)
+                .allMatch(parking -> parking.reason()
+                        .equals("maxAttempts (3) is reached: java.lang.IllegalStateException: out of stock"));
+        assertThat(rig.parked).hasSize(parked);
     }
 
     /** Without an answer it is not known whether trying again is of use. */

@@ -130,6 +130,15 @@ class ListenerMethodReaderTests {
         @ExactlyOnceListener(queueNames = "orders", id = "slow", timeout = "90s")
         void ninetySeconds(String order) {}
 
+        @ExactlyOnceListener(queueNames = "orders", id = "limited", maxAttempts = 3)
+        public void threeAttempts(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", maxAttempts = -1)
+        public void lessThanNoAttempt(String order) {}
+
+        @ExactlyOnceListener(queueNames = "orders", maxAttempts = 1_001)
+        public void moreAttemptsThanReceives(String order) {}
+
         @ExactlyOnceListener(queueNames = "orders", timeout = "PT12H")
         void isoTimeout(String order) {}
 
@@ -190,13 +199,36 @@ class ListenerMethodReaderTests {
 
     @Test
     void configurationOfTheListenerWinsOverItsTimeout() {
-        ListenerModes.Own slower = new ListenerModes.Own(null, Duration.ofMinutes(10), null, null);
+        ListenerModes.Own slower = new ListenerModes.Own(null, Duration.ofMinutes(10), null, null, null);
         ListenerMethodReader configured =
                 ListenerRig.reader(beans, new ListenerModes(properties, ClaimMode.ENFORCE, Map.of("slow", slower)));
 
         assertThat(ListenerRig.read(configured, ListenerRig.advised(new Listeners()), Listeners.class, "ninetySeconds")
                         .timeout())
                 .isEqualTo(Duration.ofMinutes(10));
+    }
+
+    @Test
+    void numberOfAttemptsIsReadUnlessTheListenersConfigurationHasAnother() {
+        assertThat(doubt("plain").maxAttempts()).isZero();
+        assertThat(doubt("threeAttempts").maxAttempts()).isEqualTo(3);
+        ListenerModes.Own unlimited = new ListenerModes.Own(null, null, null, null, 0);
+        ListenerMethodReader configured =
+                ListenerRig.reader(beans, new ListenerModes(properties, ClaimMode.ENFORCE, Map.of("limited", unlimited)));
+
+        assertThat(ListenerRig.read(configured, ListenerRig.advised(new Listeners()), Listeners.class, "threeAttempts")
+                        .doubt()
+                        .maxAttempts())
+                .isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"lessThanNoAttempt, -1", "moreAttemptsThanReceives, 1001"})
+    void numberOfAttemptsOutOfItsBoundsIsRefused(String method, String value) {
+        assertThatThrownBy(() -> read(method))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Listeners." + method)
+                .hasMessageContaining("its maxAttempts (" + value + ") is not from 1 to 1000");
     }
 
     @Test

@@ -32,7 +32,7 @@ class ListenerModesTests {
         ListenerModes modes = new ListenerModes(
                 properties,
                 ClaimMode.ENFORCE,
-                Map.of("fulfilment", new ListenerModes.Own(ClaimMode.OBSERVE, null, null, null)));
+                Map.of("fulfilment", new ListenerModes.Own(ClaimMode.OBSERVE, null, null, null, null)));
 
         assertThat(modes.isObserved(ListenerRig.declared(Listeners.class, "enforced")))
                 .isTrue();

@@ -68,11 +68,11 @@ class ListenerPoliciesTests {
     }
 
     private static ListenerModes.Own onMismatch(MismatchPolicy configured) {
-        return new ListenerModes.Own(null, null, configured, null);
+        return new ListenerModes.Own(null, null, configured, null, null);
     }
 
     private static ListenerModes.Own whenKeyMissing(MissingKeyPolicy configured) {
-        return new ListenerModes.Own(null, null, null, configured);
+        return new ListenerModes.Own(null, null, null, configured, null);
     }
 
     @Test

@@ -44,6 +44,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
     public static final String EXPIRES_AT = "expires_at";
 
     private static final String LEASE_UNTIL = "lease_until";
+    private static final String FAILURES = "failures";
     private static final int LONGEST_REASON = 500;
     private static final int DIGITS = 19;
     private static final AttributeValue UNKNOWN = AttributeValue.fromNul(true);
@@ -88,7 +89,8 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
                 Duration.of(remaining, ChronoUnit.MICROS),
                 Math.max(token + 1, nowMicros),
                 textOrNull("fingerprint"),
-                textOrNull("result"));
+                textOrNull("result"),
+                has(FAILURES) ? Math.toIntExact(number(FAILURES)) : 0);
     }
 
     /** Returns the rest of the lease, in microseconds; not positive if it has expired. */

@@ -31,7 +31,7 @@ public final class ClaimStatements {
 
     private static final String FIRST =
             "{'w':?,'claim_id':?,'owner':?,'attempt':?,'token':?,'in_doubt':?,'fingerprint':?,"
-                    + "'claimed_at':?,'retention':?,'lease_micros':?,'lease_until':?,'expires_at':?,"
+                    + "'claimed_at':?,'retention':?,'failures':?,'lease_micros':?,'lease_until':?,'expires_at':?,"
                     + "'pk':?,'scope':?,'key':?,'first_claimed_at':?,'status':'HELD'}";
 
     /** The retention is the item's own, in seconds. */
@@ -39,7 +39,8 @@ public final class ClaimStatements {
 
     private static final String LEASE = " SET \"lease_micros\"=? SET \"lease_until\"=?";
     private static final String TAKEN_OVER = " SET \"claim_id\"=? SET \"owner\"=? SET \"attempt\"=? SET \"token\"=?"
-            + " SET \"in_doubt\"=? SET \"fingerprint\"=? SET \"claimed_at\"=? SET \"retention\"=?" + LEASE
+            + " SET \"in_doubt\"=? SET \"fingerprint\"=? SET \"claimed_at\"=? SET \"retention\"=? SET \"failures\"=?"
+            + LEASE
             + " SET \"expires_at\"=? SET \"status\"='HELD' SET \"cleared\"=false";
     private static final String COMPLETED =
             " SET \"status\"='COMPLETED' SET \"result\"=? SET \"completed_at\"=?" + EXPIRES;
@@ -48,8 +49,12 @@ public final class ClaimStatements {
             " SET \"status\"='PARKED' SET \"parked\"='P' SET \"parked_at\"=? SET \"error\"=? SET \"expires_at\"=?";
     private static final String IN_DOUBT = " SET \"in_doubt\"=true";
 
-    /** Records until the next claim that an operator has decided. */
-    private static final String CLEARED = " SET \"status\"='RELEASED' SET \"cleared\"=true" + EXPIRES;
+    /** Each claim writes the attribute, so an item of an earlier version has it by then. */
+    private static final String THREW = " SET \"failures\"=\"failures\"+1";
+
+    /** Records until the next claim that an operator has decided. Attempts count anew. */
+    private static final String CLEARED =
+            " SET \"status\"='RELEASED' SET \"cleared\"=true SET \"failures\"=0" + EXPIRES;
 
     private static final String IF_SEEN = " WHERE \"pk\"=? AND \"w\"=?";
     private static final String IF_HELD = " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='HELD'";
@@ -135,6 +140,7 @@ public final class ClaimStatements {
                 number(clock.estimateMicros())));
         long kept = request.retentionOr(retention).toSeconds();
         held.add(number(kept));
+        held.add(number(answer.failures()));
         held.addAll(lease(request.lease(), end));
         held.add(number(secondsAfter(request.lease()) + kept));
         return held;
@@ -154,16 +160,16 @@ public final class ClaimStatements {
 
     /** The end of a claim that its worker reports. */
     public Statement resolve(String pk, ClaimResolution resolution) {
-        String inDoubt = resolution.inDoubt() ? IN_DOUBT : "";
+        String more = (resolution.inDoubt() ? IN_DOUBT : "") + (resolution.threw() ? THREW : "");
         if (resolution instanceof ClaimResolution.Completed completed) {
             return update(COMPLETED + IF_HELD, NO_END, completed(completed), pk, id(resolution.claim()));
         }
         if (resolution instanceof ClaimResolution.Parked parked) {
             List<AttributeValue> written = parked(pk, parked.reason());
-            return update(PARKED + inDoubt + IF_HELD, NO_END, written, pk, id(resolution.claim()));
+            return update(PARKED + more + IF_HELD, NO_END, written, pk, id(resolution.claim()));
         }
         List<AttributeValue> error = List.of(text(((ClaimResolution.Released) resolution).error()));
-        return update(RELEASED + inDoubt + IF_HELD, NO_END, error, pk, id(resolution.claim()));
+        return update(RELEASED + more + IF_HELD, NO_END, error, pk, id(resolution.claim()));
     }
 
     /** Parks a free key that is in doubt. */

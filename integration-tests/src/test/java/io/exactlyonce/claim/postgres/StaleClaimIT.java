@@ -180,6 +180,37 @@ class StaleClaimIT {
     }
 
     @Test
+    void failureThatIsRecordedTwiceIsCountedOnce() {
+        acquire(stale);
+        ClaimResolution threw = new ClaimResolution.Released(stale.id(), "it threw", false, true);
+
+        store.resolve(List.of(threw));
+        store.resolve(List.of(threw));
+
+        assertThat(acquire(request(stale.key())).failures()).isEqualTo(1);
+    }
+
+    @Test
+    void onlyAttemptsThatThrewAreCountedUntilAnOperatorReleasesTheKey() {
+        acquire(stale);
+        store.resolve(List.of(new ClaimResolution.Released(stale.id(), "it threw", false, true)));
+        acquire(successor);
+        store.resolve(List.of(new ClaimResolution.Released(successor.id(), "not called", false)));
+        ClaimRequest third = request(stale.key());
+        assertThat(acquire(third).failures()).isEqualTo(1);
+        store.resolve(List.of(new ClaimResolution.Released(third.id(), "it threw", false, true)));
+        ClaimRequest last = request(stale.key());
+        assertThat(acquire(last).failures()).isEqualTo(2);
+        store.resolve(List.of(new ClaimResolution.Parked(last.id(), "maxAttempts (3) is reached", false, true)));
+        assertThat(DATABASE.row(stale.key())).containsEntry("failures", 3).containsEntry("status", "PARKED");
+
+        assertThat(new PostgresParkedClaims(DATABASE.table()).release(last.id()))
+                .isTrue();
+
+        assertThat(acquire(request(stale.key())).failures()).isZero();
+    }
+
+    @Test
     void releaseWithoutEffectsDoesNotClearAnEarlierDoubt() {
         takenOver();
         store.resolve(List.of(new ClaimResolution.Released(successor.id(), "failed", false)));

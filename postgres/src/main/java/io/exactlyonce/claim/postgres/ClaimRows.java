@@ -24,7 +24,7 @@ public final class ClaimRows {
             unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[])) WITH ORDINALITY AS w (scope, key, n)
             CROSS JOIN LATERAL (
                 SELECT c.claim_id, c.status, c.attempt, c.fencing_token, c.in_doubt, c.result,
-                       pg_catalog.encode(c.fingerprint, 'hex') AS fingerprint, c.cleared,
+                       pg_catalog.encode(c.fingerprint, 'hex') AS fingerprint, c.cleared, c.failures,
                        pg_catalog.ceil(extract(epoch FROM c.lease_until {-} pg_catalog.clock_timestamp()) {*} 1000000)::bigint
                            AS remaining_micros,
                        greatest(c.fencing_token {+} 1, (extract(epoch FROM pg_catalog.clock_timestamp()) {*} 1000000)::bigint)
@@ -67,6 +67,7 @@ public final class ClaimRows {
                 Duration.of(row.getLong("remaining_micros"), ChronoUnit.MICROS),
                 row.getLong("next_token"),
                 row.getString("fingerprint"),
-                row.getString("result"));
+                row.getString("result"),
+                row.getInt("failures"));
     }
 }

@@ -78,7 +78,7 @@ public final class ClaimSchema {
     /** Writes no row. PostgreSQL still checks the columns, the privileges, and that a unique key fits the conflict. */
     private static final String WRITE_NOTHING = """
             SELECT scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt, lease_until, result, error,
-                   first_claimed_at, claimed_at, completed_at, fingerprint, parked_at, cleared, expires_at
+                   first_claimed_at, claimed_at, completed_at, fingerprint, parked_at, cleared, expires_at, failures
             FROM {table} WHERE false;
             INSERT INTO {table} (scope, key) SELECT scope, key FROM {table} WHERE false
             ON CONFLICT (scope, key) DO NOTHING;

@@ -90,13 +90,13 @@ public final class PostgresClaimStore implements FencingClaimStore {
     static final String END = """
             UPDATE {table} AS claim
             SET status = w.status, result = w.result, error = coalesce(w.error, claim.error),
-                in_doubt = claim.in_doubt OR w.in_doubt,
+                in_doubt = claim.in_doubt OR w.in_doubt, failures = claim.failures {+} w.threw::int,
                 completed_at = CASE WHEN w.status {=} 'COMPLETED' THEN pg_catalog.clock_timestamp() END,
                 parked_at = CASE WHEN w.status {=} 'PARKED' THEN pg_catalog.clock_timestamp() END
             FROM (SELECT w.*, held.*
                   FROM unnest((SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.uuid[]), (SELECT ?::pg_catalog.text[]),
-                              (SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::boolean[]))
-                       AS w (scope, key, claim_id, status, result, error, in_doubt)
+                              (SELECT ?::pg_catalog.text[]), (SELECT ?::pg_catalog.text[]), (SELECT ?::boolean[]), (SELECT ?::boolean[]))
+                       AS w (scope, key, claim_id, status, result, error, in_doubt, threw)
             """ + HELD;
 
     static final String RENEW = """
@@ -234,6 +234,7 @@ public final class PostgresClaimStore implements FencingClaimStore {
         parameters.texts(resolutions, each -> each instanceof Completed completed ? completed.result() : null);
         parameters.texts(resolutions, PostgresClaimStore::error);
         parameters.booleans(resolutions, ClaimResolution::inDoubt);
+        parameters.booleans(resolutions, ClaimResolution::threw);
     }
 
     /** Returns the status that an end leaves. */

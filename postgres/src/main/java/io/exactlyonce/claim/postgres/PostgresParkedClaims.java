@@ -111,10 +111,10 @@ public final class PostgresParkedClaims implements ParkedClaims {
             WHERE %s
             RETURNING claim.claim_id""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
-    /** A parked row has no result yet. {@code cleared} stays until the next claim: an operator has decided. */
+    /** A parked row has no result yet. {@code cleared} stays until the next claim: an operator has decided. Attempts count anew. */
     private static final String RELEASE = """
             UPDATE {table} AS claim
-            SET status = 'RELEASED', cleared = true, result = w.result,
+            SET status = 'RELEASED', cleared = true, failures = 0, result = w.result,
             """ + DECIDE;
 
     private static final String COMPLETE = """

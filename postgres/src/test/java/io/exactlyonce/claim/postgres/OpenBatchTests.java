@@ -19,6 +19,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** The rounds of a batch, without a database. */
 class OpenBatchTests {
@@ -91,6 +93,26 @@ class OpenBatchTests {
                 .isEqualTo(new ClaimBatch.Result(new ClaimAnswers(Set.of()), List.of()));
     }
 
+    /** An operator's release leaves the same status, so nothing shows that a release is the claim's own. */
+    @ParameterizedTest
+    @CsvSource({
+        "PARKED, PARKED, true",
+        "PARKED, COMPLETED, false",
+        "RELEASED, RELEASED, false",
+        "COMPLETED, PARKED, false"
+    })
+    void endThatIsRepeatedIsRecordedIfItsStatusIsItsOwn(KeyStatus wanted, KeyStatus found, boolean isRecorded) {
+        ClaimId claim = new ClaimId(KEY, HOLDER);
+        ClaimResolution end = switch (wanted) {
+            case COMPLETED -> new ClaimResolution.Completed(claim, null);
+            case PARKED -> new ClaimResolution.Parked(claim, "told to", false, true);
+            default -> new ClaimResolution.Released(claim, "failed", false, true);
+        };
+
+        assertThat(resolved(end, row(HOLDER, found)).resolved())
+                .isEqualTo(new ClaimAnswers(isRecorded ? Set.of(claim) : Set.of()));
+    }
+
     private static ClaimBatch.Result resolved(ClaimResolution resolution, KeySnapshot row) {
         OpenBatch batch = new OpenBatch(new ClaimBatch(List.of(resolution), List.of()));
         batch.decide(Map.of(KEY, row));
@@ -108,6 +130,6 @@ class OpenBatchTests {
     /** Its lease has expired. */
     private static KeySnapshot row(UUID claim, KeyStatus status) {
 
-        return new KeySnapshot(status, claim, 3, 41, false, false, Duration.ZERO, 77, null, "1");
+        return new KeySnapshot(status, claim, 3, 41, false, false, Duration.ZERO, 77, null, "1", 0);
     }
 }

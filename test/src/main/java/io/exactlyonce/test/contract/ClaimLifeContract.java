@@ -4,6 +4,7 @@ import static io.exactlyonce.test.contract.Claims.LEASE;
 import static io.exactlyonce.test.contract.Claims.acquire;
 import static io.exactlyonce.test.contract.Claims.claim;
 import static io.exactlyonce.test.contract.Claims.complete;
+import static io.exactlyonce.test.contract.Claims.fail;
 import static io.exactlyonce.test.contract.Claims.newKey;
 import static io.exactlyonce.test.contract.Claims.release;
 import static io.exactlyonce.test.contract.Claims.remaining;
@@ -169,6 +170,56 @@ interface ClaimLifeContract extends StoreUnderTest {
         assertThat(renew(store(), first)).isFalse();
         assertThat(complete(store(), first, "1")).isFalse();
         assertThat(release(store(), first)).isFalse();
+    }
+
+    @Test
+    default void attemptsThatThrewAreCountedAndOthersAreNot() {
+        ClaimRequest threw = request(newKey());
+        assertThat(acquire(store(), threw).failures()).isZero();
+        assertThat(fail(store(), threw)).isTrue();
+        ClaimRequest released = request(threw.key());
+        assertThat(acquire(store(), released).failures()).isEqualTo(1);
+        release(store(), released);
+        ClaimRequest threwToo = request(threw.key());
+        assertThat(acquire(store(), threwToo).failures()).isEqualTo(1);
+        assertThat(claim(store(), threwToo))
+                .as("its retry is told the same")
+                .isInstanceOfSatisfying(
+                        Acquired.class, again -> assertThat(again.failures()).isEqualTo(1));
+        fail(store(), threwToo);
+
+        Acquired last = acquire(store(), request(threw.key()));
+
+        assertThat(last.failures()).isEqualTo(2);
+        assertThat(last.attempt()).isEqualTo(4);
+    }
+
+    /** Its reply was lost. */
+    @Test
+    default void failureThatIsRecordedTwiceIsCountedOnce() {
+        ClaimRequest threw = request(newKey());
+        acquire(store(), threw);
+
+        fail(store(), threw);
+        fail(store(), threw);
+        store().resolve(List.of(new ClaimResolution.Parked(threw.id(), "it threw", false, true)));
+
+        assertThat(acquire(store(), request(threw.key())).failures()).isEqualTo(1);
+    }
+
+    @Test
+    default void eachKeyOfACallHasItsOwnFailures() {
+        List<ClaimRequest> first = List.of(request(newKey()), request(newKey()), request(newKey()));
+        store().claim(first);
+
+        store().resolve(List.of(
+                new ClaimResolution.Released(first.get(0).id(), "it threw", false, true),
+                new ClaimResolution.Released(first.get(1).id(), "stopped", true, false),
+                new ClaimResolution.Released(first.get(2).id(), "it threw", false, true)));
+
+        assertThat(store().claim(first.stream().map(each -> request(each.key())).toList()))
+                .extracting(outcome -> ((Acquired) outcome).failures())
+                .containsExactly(1, 0, 1);
     }
 
     @Test

@@ -55,6 +55,13 @@ final class Claims {
                 .contains(request.id());
     }
 
+    /** Releases a claim whose attempt threw. */
+    static boolean fail(ClaimStore store, ClaimRequest request) {
+        return store.resolve(List.of(new ClaimResolution.Released(request.id(), "it threw", false, true)))
+                .granted()
+                .contains(request.id());
+    }
+
     static boolean release(ClaimStore store, ClaimRequest request) {
         return store.resolve(List.of(new ClaimResolution.Released(request.id(), "failed", false)))
                 .granted()

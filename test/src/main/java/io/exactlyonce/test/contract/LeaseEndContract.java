@@ -4,6 +4,7 @@ import static io.exactlyonce.test.contract.Claims.LEASE;
 import static io.exactlyonce.test.contract.Claims.acquire;
 import static io.exactlyonce.test.contract.Claims.claim;
 import static io.exactlyonce.test.contract.Claims.complete;
+import static io.exactlyonce.test.contract.Claims.fail;
 import static io.exactlyonce.test.contract.Claims.newKey;
 import static io.exactlyonce.test.contract.Claims.release;
 import static io.exactlyonce.test.contract.Claims.remaining;
@@ -91,6 +92,41 @@ interface LeaseEndContract extends StoreUnderTest {
 
         assertThat(third.attempt()).isEqualTo(3);
         assertThat(third.inDoubt()).isTrue();
+    }
+
+    @Test
+    default void crashAndTakeoverAreNoFailures() {
+        ClaimRequest crashed = request(newKey());
+        acquire(store(), crashed);
+        endLease(crashed.id());
+
+        assertThat(acquire(store(), request(crashed.key())).failures()).isZero();
+    }
+
+    /** A pause was longer than its lease. */
+    @Test
+    default void failureOfAClaimThatWasTakenOverIsNotCounted() {
+        ClaimRequest zombie = request(newKey());
+        acquire(store(), zombie);
+        endLease(zombie.id());
+        ClaimRequest successor = request(zombie.key());
+        acquire(store(), successor);
+
+        assertThat(fail(store(), zombie)).isFalse();
+        assertThat(fail(store(), successor)).isTrue();
+
+        assertThat(acquire(store(), request(zombie.key())).failures()).isEqualTo(1);
+    }
+
+    @Test
+    default void failureAfterTheLeaseIsOverIsCounted() {
+        ClaimRequest late = request(newKey());
+        acquire(store(), late);
+        endLease(late.id());
+
+        assertThat(fail(store(), late)).isTrue();
+
+        assertThat(acquire(store(), request(late.key())).failures()).isEqualTo(1);
     }
 
     @Test

@@ -3,6 +3,7 @@ package io.exactlyonce.test.contract;
 import static io.exactlyonce.test.contract.Claims.acquire;
 import static io.exactlyonce.test.contract.Claims.claim;
 import static io.exactlyonce.test.contract.Claims.complete;
+import static io.exactlyonce.test.contract.Claims.fail;
 import static io.exactlyonce.test.contract.Claims.newKey;
 import static io.exactlyonce.test.contract.Claims.release;
 import static io.exactlyonce.test.contract.Claims.renew;
@@ -175,6 +176,23 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
                 .hasSize(1);
 
         assertThat(claim(store(), cautious(parked.key()))).isEqualTo(new Parked());
+    }
+
+    /** An operator gives the key all of its attempts again. */
+    @Test
+    void releasedKeyCountsItsFailuresAnew() {
+        ClaimRequest first = request(newKey());
+        acquire(store(), first);
+        fail(store(), first);
+        ClaimRequest second = request(first.key());
+        acquire(store(), second);
+        store().resolve(List.of(new ClaimResolution.Parked(second.id(), "maxAttempts (2) is reached", false, true)));
+        assertThat(parked().release(second.id())).isTrue();
+
+        ClaimRequest next = request(first.key());
+        assertThat(acquire(store(), next).failures()).isZero();
+        fail(store(), next);
+        assertThat(acquire(store(), request(first.key())).failures()).isEqualTo(1);
     }
 
     /** A parking whose reply was lost keeps its place and its reason. */

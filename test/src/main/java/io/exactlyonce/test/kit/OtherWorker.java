@@ -32,7 +32,8 @@ public final class OtherWorker {
     /** Its handler fails: the key is free, and a delivery that waits for it is redelivered at once. */
     public void fails() {
         store.claims()
-                .resolve(List.of(new ClaimResolution.Released(claim, "the other worker's handler has failed", false)));
+                .resolve(List.of(
+                        new ClaimResolution.Released(claim, "the other worker's handler has failed", false, true)));
         driver.advance(UNTIL_NOTICED);
     }
 

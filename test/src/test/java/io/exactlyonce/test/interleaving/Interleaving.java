@@ -78,10 +78,11 @@ final class Interleaving {
             case CLAIM_AGAIN -> underAClaim(step, (request, history) -> send(List.of(request)));
             case RENEW -> underAClaim(step, (request, history) -> renew(request, step.variant(), history));
             case COMPLETE -> underAClaim(step, (request, history) -> complete(request.id(), step.variant(), history));
-            case RELEASE -> underAClaim(step, (request, history) -> release(request.id(), false, history));
-            case RELEASE_IN_DOUBT -> underAClaim(step, (request, history) -> release(request.id(), true, history));
-            case PARK -> underAClaim(step, (request, history) -> park(request.id(), false, history));
-            case PARK_IN_DOUBT -> underAClaim(step, (request, history) -> park(request.id(), true, history));
+            case RELEASE -> underAClaim(step, (request, history) -> release(request.id(), false, threw(step), history));
+            case RELEASE_IN_DOUBT ->
+                underAClaim(step, (request, history) -> release(request.id(), true, false, history));
+            case PARK -> underAClaim(step, (request, history) -> park(request.id(), false, threw(step), history));
+            case PARK_IN_DOUBT -> underAClaim(step, (request, history) -> park(request.id(), true, false, history));
             case LOOK -> look();
             case RELEASE_PARKED -> operators.get(key.get(0)).release(step.variant());
             case COMPLETE_PARKED -> operators.get(key.get(0)).complete(step.variant());
@@ -129,20 +130,24 @@ final class Interleaving {
         history.completed(claim.value(), told, json);
     }
 
-    private void release(ClaimId claim, boolean inDoubt, Invariants history) {
-        boolean told = subject.store()
-                .resolve(List.of(new ClaimResolution.Released(claim, "failed", inDoubt)))
-                .granted()
-                .contains(claim);
-        history.released(claim.value(), told, inDoubt);
+    private static boolean threw(Step step) {
+        return step.variant() % 2 == 1;
     }
 
-    private void park(ClaimId claim, boolean inDoubt, Invariants history) {
+    private void release(ClaimId claim, boolean inDoubt, boolean threw, Invariants history) {
         boolean told = subject.store()
-                .resolve(List.of(new ClaimResolution.Parked(claim, "told to", inDoubt)))
+                .resolve(List.of(new ClaimResolution.Released(claim, "failed", inDoubt, threw)))
                 .granted()
                 .contains(claim);
-        history.parked(claim.value(), told, inDoubt);
+        history.released(claim.value(), told, inDoubt, threw);
+    }
+
+    private void park(ClaimId claim, boolean inDoubt, boolean threw, Invariants history) {
+        boolean told = subject.store()
+                .resolve(List.of(new ClaimResolution.Parked(claim, "told to", inDoubt, threw)))
+                .granted()
+                .contains(claim);
+        history.parked(claim.value(), told, inDoubt, threw);
     }
 
     private void look() {

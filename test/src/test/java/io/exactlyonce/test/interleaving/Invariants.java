@@ -61,15 +61,16 @@ final class Invariants {
         }
     }
 
-    void released(UUID by, boolean told, boolean inDoubt) {
+    void released(UUID by, boolean told, boolean inDoubt, boolean threw) {
         key.require(told == key.isHeldBy(by), "a release counts for the claim that holds the key, and for no other");
         if (told) {
             key.state = State.RELEASED;
             key.inDoubt |= inDoubt;
+            key.failures += threw ? 1 : 0;
         }
     }
 
-    void parked(UUID by, boolean told, boolean inDoubt) {
+    void parked(UUID by, boolean told, boolean inDoubt, boolean threw) {
         boolean again = key.isParked(by);
         key.require(
                 told == (again || key.isHeldBy(by)),
@@ -77,6 +78,7 @@ final class Invariants {
         if (told && !again) {
             key.state = State.PARKED;
             key.inDoubt |= inDoubt;
+            key.failures += threw ? 1 : 0;
         }
     }
 
@@ -96,6 +98,7 @@ final class Invariants {
         key.require(acquired.attempt() == key.attempts + 1, "attempts count up");
         key.require(acquired.fencingToken() > key.token, "fencing tokens only grow");
         key.require(acquired.inDoubt() == key.isNextInDoubt(), "doubt is told, and stays");
+        key.require(acquired.failures() == key.failures, "attempts that threw are told, each once");
         key.inDoubt = key.isNextInDoubt();
         key.state = State.HELD;
         key.claim = request.claimId();
@@ -108,7 +111,7 @@ final class Invariants {
 
     private void heldAgain(ClaimRequest request, Acquired acquired, Duration now) {
         key.require(
-                acquired.equals(new Acquired(key.attempts, key.token, key.inDoubt)),
+                acquired.equals(new Acquired(key.attempts, key.token, key.inDoubt, key.failures)),
                 "a retry finds its own claim as it was");
         key.leaseEnd = now.plus(request.lease());
     }

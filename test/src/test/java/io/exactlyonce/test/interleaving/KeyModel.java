@@ -29,6 +29,10 @@ final class KeyModel {
     int attempts;
     long token;
     boolean inDoubt;
+
+    /** Attempts that threw, since the first one or an operator's last release. */
+    int failures;
+
     /** An operator has released the key, and no worker has claimed it since. */
     boolean cleared;
 

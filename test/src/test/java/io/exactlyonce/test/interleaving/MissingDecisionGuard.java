@@ -111,6 +111,24 @@ enum MissingDecisionGuard {
             };
         }
     },
+    RELEASE_BEGINS_TO_COUNT_ANEW {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return new DecisionWatch(intact) {
+                @Override
+                ClaimOutcome claimReleased(ClaimRequest request) {
+                    ClaimOutcome outcome = intact.claim(List.of(request)).get(0);
+                    return outcome instanceof Acquired acquired
+                            ? new Acquired(
+                                    acquired.attempt(),
+                                    acquired.fencingToken(),
+                                    acquired.inDoubt(),
+                                    acquired.failures() + 1)
+                            : outcome;
+                }
+            };
+        }
+    },
     PARKING_KEEPS_THE_DOUBT {
         @Override
         WrappedStore remove(InMemoryClaimStore intact) {
@@ -118,7 +136,7 @@ enum MissingDecisionGuard {
                 @Override
                 public Set<ClaimId> park(List<ClaimResolution.Parked> parkings) {
                     return super.park(parkings.stream()
-                            .map(each -> new ClaimResolution.Parked(each.claim(), each.reason(), false))
+                            .map(each -> new ClaimResolution.Parked(each.claim(), each.reason(), false, each.threw()))
                             .toList());
                 }
             };

@@ -159,7 +159,7 @@ enum MissingGuard {
             return answering(
                     intact,
                     outcome -> outcome instanceof Acquired acquired
-                            ? new Acquired(acquired.attempt(), 1, acquired.inDoubt())
+                            ? new Acquired(acquired.attempt(), 1, acquired.inDoubt(), acquired.failures())
                             : outcome);
         }
     },
@@ -169,8 +169,31 @@ enum MissingGuard {
             return answering(
                     intact,
                     outcome -> outcome instanceof Acquired acquired
-                            ? new Acquired(acquired.attempt(), acquired.fencingToken(), false)
+                            ? new Acquired(acquired.attempt(), acquired.fencingToken(), false, acquired.failures())
                             : outcome);
+        }
+    },
+    FAILURES_ARE_TOLD {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return answering(
+                    intact,
+                    outcome -> outcome instanceof Acquired acquired
+                            ? new Acquired(acquired.attempt(), acquired.fencingToken(), acquired.inDoubt())
+                            : outcome);
+        }
+    },
+    FAILURES_ARE_OF_ATTEMPTS_THAT_THREW {
+        @Override
+        WrappedStore remove(InMemoryClaimStore intact) {
+            return new WrappedStore(intact) {
+                @Override
+                public Set<ClaimId> release(List<ClaimResolution.Released> releases) {
+                    return super.release(releases.stream()
+                            .map(each -> new ClaimResolution.Released(each.claim(), each.error(), each.inDoubt(), true))
+                            .toList());
+                }
+            };
         }
     },
     COMPLETED_KEY_STAYS_COMPLETED {
@@ -202,7 +225,7 @@ enum MissingGuard {
                 @Override
                 public Set<ClaimId> park(List<ClaimResolution.Parked> parkings) {
                     return super.release(parkings.stream()
-                            .map(each -> new ClaimResolution.Released(each.claim(), each.reason(), false))
+                            .map(each -> new ClaimResolution.Released(each.claim(), each.reason(), false, each.threw()))
                             .toList());
                 }
             };

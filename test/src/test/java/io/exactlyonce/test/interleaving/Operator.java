@@ -44,6 +44,7 @@ final class Operator {
             if (told) {
                 model.state = State.RELEASED;
                 model.cleared = true;
+                model.failures = 0;
             }
         });
     }

@@ -27,6 +27,7 @@ CREATE TABLE IF NOT EXISTS exactly_once_claim (
     parked_at        timestamp with time zone,
     cleared          boolean                  NOT NULL DEFAULT false,
     expires_at       timestamp with time zone NOT NULL,
+    failures         integer                  NOT NULL DEFAULT 0,
     CONSTRAINT exactly_once_claim_pkey PRIMARY KEY (scope, key),
     CONSTRAINT exactly_once_claim_status_check
         CHECK (status OPERATOR(pg_catalog.=) ANY (ARRAY['HELD', 'COMPLETED', 'RELEASED', 'PARKED']))
