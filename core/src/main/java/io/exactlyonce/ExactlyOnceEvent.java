@@ -74,4 +74,22 @@ public interface ExactlyOnceEvent {
      * @param window the visibility timeout
      */
     record WindowBreached(String listener, String queue, Duration p95, Duration window) implements ExactlyOnceEvent {}
+
+    /**
+     * An attempt failed on the last receive of its message, and the queue moves the message to its dead-letter queue. A key
+     * that the attempt has parked has {@link KeyParked} as well.
+     *
+     * @param keyHash the key's {@link Claim#keyHash()}
+     * @param receiveCount how often SQS has delivered the message
+     * @param maxReceiveCount of the queue's redrive policy
+     * @param deadLetterQueue the name of the dead-letter queue
+     */
+    record LastReceiveFailed(
+            String listener,
+            String queue,
+            String keyHash,
+            int receiveCount,
+            int maxReceiveCount,
+            String deadLetterQueue)
+            implements ExactlyOnceEvent {}
 }

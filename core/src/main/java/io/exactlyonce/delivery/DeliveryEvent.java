@@ -53,6 +53,8 @@ public sealed interface DeliveryEvent {
         void finalReceive(FinalReceive event);
 
         void keyMissing(KeyMissing event);
+
+        void lastReceiveFailed(LastReceiveFailed event);
     }
 
     /** Observes the events whose methods it overrides. All others, and new ones, do not concern it. */
@@ -87,6 +89,9 @@ public sealed interface DeliveryEvent {
 
         @Override
         default void keyMissing(KeyMissing event) {}
+
+        @Override
+        default void lastReceiveFailed(LastReceiveFailed event) {}
 
         @Override
         default void renewed(RenewalEvent.Renewed event) {}
@@ -210,6 +215,27 @@ public sealed interface DeliveryEvent {
         @Override
         public void passTo(Observer observer) {
             observer.keyMissing(this);
+        }
+    }
+
+    /**
+     * An attempt failed on the last receive of its message: the queue moves the message to its dead-letter queue.
+     *
+     * @param receiveCount how often SQS has delivered the message
+     * @param maxReceiveCount after how many receives SQS moves a message
+     * @param deadLetterQueue the name of the dead-letter queue; {@code null} if it is not known
+     */
+    record LastReceiveFailed(
+            Subscription subscription,
+            ClaimKey key,
+            int receiveCount,
+            int maxReceiveCount,
+            @Nullable String deadLetterQueue)
+            implements DeliveryEvent {
+
+        @Override
+        public void passTo(Observer observer) {
+            observer.lastReceiveFailed(this);
         }
     }
 }

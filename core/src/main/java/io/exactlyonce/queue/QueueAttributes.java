@@ -32,7 +32,13 @@ public final class QueueAttributes {
      * @param target the dead-letter queue's ARN
      * @param maxReceiveCount after how many receives
      */
-    public record Redrive(String target, int maxReceiveCount) {}
+    public record Redrive(String target, int maxReceiveCount) {
+
+        /** Returns the dead-letter queue's name: the last part of its ARN. */
+        public String name() {
+            return target.substring(target.lastIndexOf(':') + 1);
+        }
+    }
 
     public QueueAttributes(Map<QueueAttributeName, String> values) {
         values.forEach((name, value) -> {

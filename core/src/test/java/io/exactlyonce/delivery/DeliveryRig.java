@@ -138,6 +138,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
     public final List<Duration> delivered = new CopyOnWriteArrayList<>();
     public final List<Subscription> finalReceives = new ArrayList<>();
     public final List<MissingKeyPolicy> keysMissing = new ArrayList<>();
+    public final List<DeliveryEvent.LastReceiveFailed> lastReceivesFailed = new ArrayList<>();
 
     // What happens then.
     public Runnable whenClaimed = () -> {};
@@ -231,7 +232,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return new Subscription(
                 "listener",
                 name,
-                new QueueSettings(orders.settings().window(), mostReceives),
+                new QueueSettings(orders.settings().window(), mostReceives, "dead-letters"),
                 null,
                 queue,
                 PollGate.OPEN);
@@ -468,6 +469,11 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
     @Override
     public void completionLost(DeliveryEvent.CompletionLost event) {
         lost.add(event.subscription());
+    }
+
+    @Override
+    public void lastReceiveFailed(DeliveryEvent.LastReceiveFailed event) {
+        lastReceivesFailed.add(event);
     }
 
     @Override

@@ -88,6 +88,10 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
         of(event.subscription()).finalReceives.increment();
     }
 
+    /** A dead letter is counted by SQS: {@code NumberOfMessagesSent} of the dead-letter queue. */
+    @Override
+    public void lastReceiveFailed(DeliveryEvent.LastReceiveFailed event) {}
+
     @Override
     public void keyMissing(DeliveryEvent.KeyMissing event) {
         of(event.subscription()).keyMissing(event.policy());

@@ -82,6 +82,20 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
                 (listener, queue, keyHash) -> new ExactlyOnceEvent.HandlerTimedOut(listener, queue, keyHash, timeout));
     }
 
+    @Override
+    public void lastReceiveFailed(DeliveryEvent.LastReceiveFailed event) {
+        publish(
+                event.subscription(),
+                event.key(),
+                (listener, queue, keyHash) -> new ExactlyOnceEvent.LastReceiveFailed(
+                        listener,
+                        queue,
+                        keyHash,
+                        event.receiveCount(),
+                        event.maxReceiveCount(),
+                        Objects.requireNonNullElse(event.deadLetterQueue(), "unknown")));
+    }
+
     // Meters and log lines report the others; no application needs to react to them.
 
     @Override

@@ -55,6 +55,7 @@ class EventPublisherTests {
         publisher.on(new DeliveryEvent.Parked(orders, KEY));
         publisher.on(new RenewalEvent.ClaimLost(orders, KEY));
         publisher.on(new RenewalEvent.TimedOut(orders, KEY));
+        publisher.on(new DeliveryEvent.LastReceiveFailed(orders, KEY, 6, 5, "orders-dead"));
         publisher.warned(orders, warning(WindowWarning.Kind.NEAR));
         publisher.warned(orders, warning(WindowWarning.Kind.BREACHED));
         publisher.warned(orders, warning(WindowWarning.Kind.RECOVERED));
@@ -68,6 +69,8 @@ class EventPublisherTests {
                         new ExactlyOnceEvent.ClaimLost("fulfilment", "orders", KEY.keyHash()),
                         new ExactlyOnceEvent.HandlerTimedOut(
                                 "fulfilment", "orders", KEY.keyHash(), Duration.ofSeconds(20)),
+                        new ExactlyOnceEvent.LastReceiveFailed(
+                                "fulfilment", "orders", KEY.keyHash(), 6, 5, "orders-dead"),
                         new ExactlyOnceEvent.WindowNear(
                                 "fulfilment", "orders", Duration.ofSeconds(31), Duration.ofSeconds(30)),
                         new ExactlyOnceEvent.WindowBreached(

@@ -7,6 +7,7 @@ import io.exactlyonce.delivery.DeliveryObserver;
 import io.exactlyonce.delivery.DeliveryState;
 import io.exactlyonce.delivery.Disposition;
 import io.exactlyonce.delivery.OutcomePolicy;
+import io.exactlyonce.queue.QueueSettings;
 import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.renewal.Window;
@@ -128,6 +129,7 @@ public final class Deliveries {
                         ? Duration.ZERO
                         : policy.of(delivery).backoff().after(delivery);
                 logFailed(delivery, undecided);
+                notifyOfLastReceive(delivery);
                 returnAfter(delivery, decided instanceof Disposition.Return back ? back.delay() : undecided);
             }
             // The failure came after the handler, for example from an interceptor.
@@ -146,12 +148,30 @@ public final class Deliveries {
         }
     }
 
+    /** Also if the attempt has parked its key. */
+    private void notifyOfLastReceive(Delivery delivery) {
+        Integer most = delivery.settings().maxReceiveCount();
+        if (most != null && delivery.isOnItsLastReceive() && delivery.attempt().failure() != null) {
+            observer.on(new DeliveryEvent.LastReceiveFailed(
+                    delivery.subscription(),
+                    delivery.attempt().key(),
+                    delivery.receiveCount(),
+                    most,
+                    delivery.settings().deadLetterQueue()));
+        }
+    }
+
     private static String nextAttempt(Delivery delivery, @Nullable Duration delay) {
         if (delay == null) {
             return "none: its handler has succeeded";
         }
         if (delivery.isOnItsLastReceive()) {
-            return "none: its queue moves it to the dead-letter queue";
+            QueueSettings queue = delivery.settings();
+            return "none: receive %d of %d was its last, and its queue moves it to the dead-letter queue%s"
+                    .formatted(
+                            delivery.receiveCount(),
+                            queue.maxReceiveCount(),
+                            queue.deadLetterQueue() == null ? "" : " '%s'".formatted(queue.deadLetterQueue()));
         }
         return delivery.window().isInvisible()
                 ? "in %.1f s".formatted(delay.toMillis() / 1_000.0)

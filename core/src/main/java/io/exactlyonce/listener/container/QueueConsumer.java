@@ -236,7 +236,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         Subscription subscription = new Subscription(
                 listener,
                 QueueAddress.name(url),
-                new QueueSettings(window, attributes.maxReceiveCount()),
+                QueueSettings.of(window, attributes),
                 settings.listener().timeout(),
                 queue,
                 engine.breakers().of(settings.listener().transaction()));

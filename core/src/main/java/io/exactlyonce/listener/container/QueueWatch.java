@@ -125,14 +125,15 @@ final class QueueWatch {
             return CompletableFuture.completedFuture(messages);
         }
         return read().thenApply(read -> {
-            Integer most = read ? subscription.settings().maxReceiveCount() : null;
-            return messages.stream().map(received -> confirmed(received, most)).toList();
+            QueueSettings now =
+                    read ? subscription.settings() : subscription.settings().withoutDeadLetters();
+            return messages.stream().map(received -> confirmed(received, now)).toList();
         });
     }
 
-    private static ReceivedMessage confirmed(ReceivedMessage received, @Nullable Integer maxReceiveCount) {
-        return received.requestedWith(
-                new QueueSettings(received.delivery().settings().window(), maxReceiveCount));
+    private static ReceivedMessage confirmed(ReceivedMessage received, QueueSettings now) {
+        return received.requestedWith(new QueueSettings(
+                received.delivery().settings().window(), now.maxReceiveCount(), now.deadLetterQueue()));
     }
 
     /**
@@ -169,8 +170,8 @@ final class QueueWatch {
 
     private void change(QueueAttributes read) {
         QueueSettings before = subscription.settings();
-        QueueSettings now = new QueueSettings(
-                window(configuredWindow, read, subscription.listener(), subscription.queue()), read.maxReceiveCount());
+        QueueSettings now =
+                QueueSettings.of(window(configuredWindow, read, subscription.listener(), subscription.queue()), read);
         readAt = clock.nanoTime();
         if (!now.equals(before)) {
             subscription.change(now);
@@ -183,12 +184,14 @@ final class QueueWatch {
     private void logChange(QueueSettings before, QueueSettings now) {
         log.warn(
                 "The queue of {} was changed: visibility timeout {} s, was {} s; maxReceiveCount {}, "
-                        + "was {}. The change applies to messages received from now on",
+                        + "was {}; dead-letter queue {}, was {}. The change applies to messages received from now on",
                 subscription,
                 now.window().length().toSeconds(),
                 before.window().length().toSeconds(),
                 now.maxReceiveCount(),
-                before.maxReceiveCount());
+                before.maxReceiveCount(),
+                now.deadLetterQueue(),
+                before.deadLetterQueue());
     }
 
     /**

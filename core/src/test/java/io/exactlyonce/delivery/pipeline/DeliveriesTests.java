@@ -5,11 +5,15 @@ import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.CapturedOutput;
+import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryRig;
 import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.InDoubtSettings;
 import io.exactlyonce.queue.QueueVisibility.Change;
 import java.io.IOException;
 import java.time.Duration;
@@ -55,8 +59,45 @@ class DeliveriesTests {
                                 + " java.lang.IllegalStateException (attempt 1 at " + DeliveryRig.KEY
                                 + "); next attempt in 8.0 s",
                         "failed with java.lang.IllegalArgumentException (attempt 1 at " + DeliveryRig.KEY
-                                + "); next attempt none: its queue moves it to the dead-letter queue")
+                                + "); next attempt none: receive 1 of 1 was its last, and its queue moves it to the"
+                                + " dead-letter queue 'dead-letters'")
                 .doesNotContain("4711");
+        assertThat(output.getOut().lines().filter(line -> line.contains(" WARN ")))
+                .as("one line each")
+                .hasSize(2);
+        assertThat(rig.lastReceivesFailed)
+                .containsExactly(new DeliveryEvent.LastReceiveFailed(
+                        last.subscription(), DeliveryRig.KEY, 1, 1, "dead-letters"));
+    }
+
+    @Test
+    void attemptThatParksItsKeyOnTheLastReceiveIsToldAsTheLastAndLoggedAsParked(CapturedOutput output) {
+        Delivery last = rig.receiveLast();
+        InDoubtSettings one = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(), 1);
+        rig.failureOf(last, DeliveryRig.spec(one), claim -> {
+            throw new IllegalStateException("refused");
+        });
+
+        deliveries.settle(last);
+
+        assertThat(rig.parked).containsExactly(DeliveryRig.KEY);
+        assertThat(rig.lastReceivesFailed).hasSize(1);
+        assertThat(output.getOut().lines().filter(line -> line.contains(" WARN ")))
+                .singleElement()
+                .asString()
+                .contains("its key is parked until an operator decides, and its queue moves the message to the"
+                        + " dead-letter queue");
+    }
+
+    @Test
+    void messageThatWasNotTriedOnItsLastReceiveHasNotFailed() {
+        Delivery parked = DeliveryRig.asking(rig.receiveLast());
+        rig.store.answer(new ClaimOutcome.Parked());
+        rig.pipeline().claim(List.of(parked)).join();
+
+        deliveries.settle(parked);
+
+        assertThat(rig.lastReceivesFailed).isEmpty();
     }
 
     /** After a pause the message may be another consumer's by now: it is not returned, and no time is known. */

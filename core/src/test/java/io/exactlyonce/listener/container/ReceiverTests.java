@@ -108,8 +108,8 @@ class ReceiverTests {
         var attributes = new io.exactlyonce.queue.QueueAttributes(sqs.attributes);
         VisibilityWindow window = QueueWatch.window(configured, attributes, "listener", name);
         SqsQueue queue = new SqsQueue(sqs, url, window);
-        Subscription begun = new Subscription(
-                "listener", name, new QueueSettings(window, attributes.maxReceiveCount()), null, queue, PollGate.OPEN);
+        Subscription begun =
+                new Subscription("listener", name, QueueSettings.of(window, attributes), null, queue, PollGate.OPEN);
         observer.subscribed(begun);
         QueueWatch watch = new QueueWatch(begun, queue, attributes, configured, observer, clock);
         SqsMessageConversionContext context = new SqsMessageConversionContext();
@@ -400,11 +400,11 @@ class ReceiverTests {
         assertThat(renewedAfter(Duration.ofMillis(1))).containsExactly(Map.entry("after0", 8));
         assertThat(output)
                 .contains("listener 'listener' on queue 'orders' was changed: visibility timeout 8 s, was 30 s; "
-                        + "maxReceiveCount 9, was 5");
+                        + "maxReceiveCount 9, was 5; dead-letter queue dlq, was dlq");
         assertThat(settings)
                 .containsExactly(
-                        new QueueSettings(VisibilityWindow.ofSeconds(30), 5),
-                        new QueueSettings(VisibilityWindow.ofSeconds(8), 9));
+                        new QueueSettings(VisibilityWindow.ofSeconds(30), 5, "dlq"),
+                        new QueueSettings(VisibilityWindow.ofSeconds(8), 9, "dlq"));
         assertThat(List.of(before, tooEarly)).noneMatch(CompletableFuture::isDone);
     }
 
