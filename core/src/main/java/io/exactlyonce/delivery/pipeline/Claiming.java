@@ -48,7 +48,7 @@ final class Claiming {
     /**
      * Claims the keys that were not asked for yet, in one call.
      *
-     * @return completes when each is acquired or refused, or has finally got no answer
+     * @return completes when each is acquired or refused, or has finally got no answer; fails after a crash only
      */
     CompletableFuture<Void> claim(List<Delivery> deliveries) {
         List<Delivery> asking = beginProcessing(deliveries);
@@ -59,17 +59,12 @@ final class Claiming {
         asking.forEach(delivery -> requests.add(makeRequest(delivery)));
         ClaimScope scope = observer.claiming(asking);
         Repeats repeats = new Repeats(asking);
-        CompletableFuture<Void> claimed = new CompletableFuture<>();
-        Boundary.whenComplete(
-                "The answer to a claim",
-                claims.claim(requests, (failures, failure) -> repeats.shouldRetry(failure)),
-                (answer, failure) -> {
+        return claims.claim(requests, (failures, failure) -> repeats.shouldRetry(failure))
+                .handle((answer, failure) -> {
                     repeats.end();
                     answered(asking, answer, failure, scope);
-                    claimed.complete(null);
-                },
-                claimed::completeExceptionally);
-        return claimed;
+                    return null;
+                });
     }
 
     /** Begins those whose listener has not stopped; returns those whose keys are to be claimed. */

@@ -83,7 +83,7 @@ public final class DeliveryPipeline {
     /**
      * Claims the keys that were not asked for yet, in one call.
      *
-     * @return completes when each is acquired or refused, or has finally got no answer
+     * @return completes when each is acquired or refused, or has finally got no answer; fails after a crash only
      */
     public CompletableFuture<Void> claim(List<Delivery> deliveries) {
         return claiming.claim(deliveries);

@@ -17,7 +17,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.support.AbstractApplicationContext;
@@ -131,17 +130,13 @@ final class Dispatcher {
     }
 
     private void claimAhead(List<ReceivedMessage> messages) {
-        Boundary.whenComplete(
+        Boundary.endChain(
                 ENTRY,
-                engine.pipeline().claim(deliveries(messages)),
-                (done, crash) -> dispatchClaimed(messages, crash),
+                engine.pipeline().claim(deliveries(messages)).thenRun(() -> dispatchClaimed(messages)),
                 crash -> abandon(messages));
     }
 
-    private void dispatchClaimed(List<ReceivedMessage> messages, @Nullable Throwable crash) {
-        if (crash != null) {
-            engine.deliveries().abandon(deliveries(messages));
-        }
+    private void dispatchClaimed(List<ReceivedMessage> messages) {
         List<Delivery> held = engine.pipeline().admit(deliveries(messages));
         List<ReceivedMessage> claimed = messages.stream()
                 .filter(message -> held.contains(message.delivery()))
