@@ -1,5 +1,7 @@
 package io.exactlyonce;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Finds out what an attempt in doubt has done, for listeners with {@link InDoubtPolicy#RECONCILE}: for example by
  * asking the payment provider for the charge that was made under {@link Claim#downstreamKey()}.
@@ -10,17 +12,17 @@ package io.exactlyonce;
  * again. An exception counts as the handler's: the message is returned with backoff, and the key stays in doubt.
  *
  * <p>It may be called again for the same key, so it should only read.
+ *
+ * @param <R> the type of its listeners' results. A class that names it is checked at startup, and each result before it is stored
  */
 @FunctionalInterface
-public interface Reconciler {
+public interface Reconciler<R extends @Nullable Object> {
 
     /**
      * Decides what to do.
      *
-     * @param listener id of the listener
-     * @param scope the key's namespace
-     * @param claim the claim on the key that is in doubt
+     * @param attempt the attempt whose key is in doubt
      * @throws Exception if it cannot find out
      */
-    Reconciliation reconcile(String listener, String scope, Claim claim) throws Exception;
+    Reconciliation<R> reconcile(InDoubtAttempt attempt) throws Exception;
 }

@@ -2,8 +2,12 @@ package io.exactlyonce;
 
 import org.jspecify.annotations.Nullable;
 
-/** The decision of a {@link Reconciler} on an attempt in doubt. */
-public final class Reconciliation {
+/**
+ * The decision of a {@link Reconciler} on an attempt in doubt.
+ *
+ * @param <R> the type of the listener's results
+ */
+public final class Reconciliation<R extends @Nullable Object> {
 
     /** A kind of decision. A {@code switch} expression on it is exhaustive. */
     public enum Decision {
@@ -15,13 +19,11 @@ public final class Reconciliation {
         PARK
     }
 
-    private static final Reconciliation RUN_AGAIN = new Reconciliation(Decision.RUN_AGAIN, null, "");
-
     private final Decision decision;
-    private final @Nullable Object result;
+    private final @Nullable R result;
     private final String reason;
 
-    private Reconciliation(Decision decision, @Nullable Object result, String reason) {
+    private Reconciliation(Decision decision, @Nullable R result, String reason) {
         this.decision = decision;
         this.result = result;
         this.reason = reason;
@@ -30,15 +32,21 @@ public final class Reconciliation {
     /**
      * The effect has happened. The claim is completed with this result, the message acknowledged, the handler not called.
      *
-     * @param result what the handler would have returned, or {@code null}
+     * @param result what the handler would have returned, or {@code null}. Ignored for handlers that return nothing or take
+     *     batches; for all others, a result that is not of the handler's type fails the attempt, and the key stays in doubt
      */
-    public static Reconciliation done(@Nullable Object result) {
-        return new Reconciliation(Decision.DONE, result, "");
+    public static <R extends @Nullable Object> Reconciliation<R> done(@Nullable R result) {
+        return new Reconciliation<>(Decision.DONE, result, "");
+    }
+
+    /** The effect has happened. The claim is completed without a result, the message acknowledged, the handler not called. */
+    public static <R extends @Nullable Object> Reconciliation<R> done() {
+        return done(null);
     }
 
     /** The effect has not happened: the handler is called. */
-    public static Reconciliation runAgain() {
-        return RUN_AGAIN;
+    public static <R extends @Nullable Object> Reconciliation<R> runAgain() {
+        return new Reconciliation<>(Decision.RUN_AGAIN, null, "");
     }
 
     /**
@@ -46,8 +54,8 @@ public final class Reconciliation {
      *
      * @param reason the reason, for the operator; it is stored, so it should contain no personal data
      */
-    public static Reconciliation park(String reason) {
-        return new Reconciliation(Decision.PARK, null, reason);
+    public static <R extends @Nullable Object> Reconciliation<R> park(String reason) {
+        return new Reconciliation<>(Decision.PARK, null, reason);
     }
 
     /** Returns what was decided. */
@@ -56,7 +64,7 @@ public final class Reconciliation {
     }
 
     /** Returns what the handler would have returned, if the effect has happened; otherwise {@code null}. */
-    public @Nullable Object result() {
+    public @Nullable R result() {
         return result;
     }
 

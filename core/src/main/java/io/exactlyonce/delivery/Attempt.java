@@ -13,6 +13,7 @@ import io.exactlyonce.renewal.Window;
 import java.util.Objects;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.springframework.messaging.Message;
 
 /**
  * A delivery's attempt at its key: what is to be claimed, the claim, and how the attempt ended.
@@ -30,6 +31,11 @@ public final class Attempt {
 
         /** Returns the sender's text under a name beside the payload; {@code null} if there is none. */
         @Nullable String header(String name);
+
+        /** Returns the message as the handler gets it. Not once it is forgotten. */
+        default Message<?> message() {
+            throw new IllegalStateException("The content of this message is not known any more");
+        }
 
         /** Drops body, payload and headers: no handler gets them any more. */
         default void forget() {}
@@ -75,6 +81,11 @@ public final class Attempt {
     /** Returns the sender's metadata of a name; {@code null} if there is none, or the content is not known. */
     public @Nullable String sent(String name) {
         return sent.header(name);
+    }
+
+    /** Returns the message as the handler gets it. Only until the content is forgotten. */
+    public Message<?> message() {
+        return sent.message();
     }
 
     /**

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record InDoubtSettings(
         InDoubtPolicy whenInDoubt,
-        @Nullable Reconciler reconciler,
+        @Nullable Reconciler<?> reconciler,
         List<Class<? extends Throwable>> parkFor,
         int maxAttempts) {
 
@@ -39,7 +39,7 @@ public record InDoubtSettings(
 
     /** Any number of attempts may throw. */
     public InDoubtSettings(
-            InDoubtPolicy whenInDoubt, @Nullable Reconciler reconciler, List<Class<? extends Throwable>> parkFor) {
+            InDoubtPolicy whenInDoubt, @Nullable Reconciler<?> reconciler, List<Class<? extends Throwable>> parkFor) {
         this(whenInDoubt, reconciler, parkFor, 0);
     }
 

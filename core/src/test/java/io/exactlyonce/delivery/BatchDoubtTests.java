@@ -42,10 +42,10 @@ class BatchDoubtTests {
 
     @Test
     void eachMessageInDoubtIsReconciledBeforeTheHandler() throws Throwable {
-        reconcile((listener, scope, claim) -> {
+        reconcile(attempt -> {
             assertThat(handed).isEmpty();
-            claim.ensureHeld();
-            return claim.key().equals("done") ? Reconciliation.done("charged") : Reconciliation.runAgain();
+            attempt.claim().ensureHeld();
+            return attempt.claim().key().equals("done") ? Reconciliation.done("charged") : Reconciliation.runAgain();
         });
         rig.store.answer(DOUBTFUL, CLEAN, DOUBTFUL);
 
@@ -63,7 +63,7 @@ class BatchDoubtTests {
 
     @Test
     void reconcilerThatFailsFailsOneMessageOnlyAndKeepsItsDoubt() {
-        reconcile((listener, scope, claim) -> {
+        reconcile(attempt -> {
             throw new IllegalStateException("carrier is away");
         });
         rig.store.answer(DOUBTFUL, CLEAN);
@@ -77,7 +77,7 @@ class BatchDoubtTests {
 
     @Test
     void slowReconciliationHandsOverNoMessageWhoseLeaseItUsedUp() {
-        reconcile((listener, scope, claim) -> {
+        reconcile(attempt -> {
             rig.clock.advance(Duration.ofSeconds(25));
             return Reconciliation.runAgain();
         });
@@ -97,7 +97,7 @@ class BatchDoubtTests {
 
     @Test
     void messageThatIsStoppedWhileAnothersReconcilerLooksIsLeftOutAndDisturbsNoOther() {
-        reconcile((listener, scope, claim) -> {
+        reconcile(attempt -> {
             batch.get(0).stopHandler();
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
             return Reconciliation.runAgain();
@@ -121,7 +121,7 @@ class BatchDoubtTests {
     @Test
     void timeoutIsOneForReconcilersAndHandler() {
         subscription = rig.limited(Duration.ofSeconds(10));
-        reconcile((listener, scope, claim) -> {
+        reconcile(attempt -> {
             rig.tickFor(Duration.ofSeconds(6));
             return Reconciliation.runAgain();
         });
@@ -237,7 +237,7 @@ class BatchDoubtTests {
 
     @Test
     void messageThatIsLostWhileALaterOneOfItsGroupIsReconciledStopsThatOne() {
-        reconcile((listener, scope, claim) -> {
+        reconcile(attempt -> {
             batch.get(0).stopHandler();
             return Reconciliation.runAgain();
         });
@@ -252,7 +252,7 @@ class BatchDoubtTests {
 
     @Test
     void groupWhoseFirstMessageIsParkedByTheReconcilerIsStopped() throws Throwable {
-        reconcile((listener, scope, claim) -> Reconciliation.park("ask the carrier"));
+        reconcile(attempt -> Reconciliation.park("ask the carrier"));
         rig.store.answer(DOUBTFUL, CLEAN, CLEAN);
 
         rig.process(fifo("a/1", "a/2", "b/1"), this::handle);
@@ -304,7 +304,7 @@ class BatchDoubtTests {
         return new ClaimResolution.Released(claim, "the handler was not called", false);
     }
 
-    private void reconcile(Reconciler reconciler) {
+    private void reconcile(Reconciler<String> reconciler) {
         doubt = new InDoubtSettings(InDoubtPolicy.RECONCILE, reconciler, List.of());
     }
 

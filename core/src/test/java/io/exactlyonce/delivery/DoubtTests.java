@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
@@ -13,6 +14,7 @@ import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimResolution;
+import io.exactlyonce.delivery.pipeline.TypedReconciler;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.ClosedByInterruptException;
@@ -28,6 +30,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.core.ResolvableType;
+import org.springframework.messaging.Message;
+import org.springframework.messaging.support.MessageBuilder;
 
 /** Each policy with each end of an attempt: the table in docs/contributing/decisions/0004. */
 class DoubtTests {
@@ -198,15 +203,14 @@ class DoubtTests {
     }
 
     private Throwable failureOf(Delivery received, InDoubtPolicy policy, DeliveryRig.SingleHandler handler) {
-        Reconciler reconciler =
-                policy == InDoubtPolicy.RECONCILE ? (listener, scope, claim) -> Reconciliation.runAgain() : null;
+        Reconciler<String> reconciler = policy == InDoubtPolicy.RECONCILE ? attempt -> Reconciliation.runAgain() : null;
         InDoubtSettings doubt = new InDoubtSettings(policy, reconciler, List.of(CardExpired.class));
         return rig.failureOf(received, DeliveryRig.spec(doubt), handler);
     }
 
     @Test
     void keyWithoutADoubtIsNotReconciled() throws Throwable {
-        Reconciler never = (listener, scope, claim) -> {
+        Reconciler<String> never = attempt -> {
             throw new AssertionError("asked");
         };
 
@@ -217,9 +221,10 @@ class DoubtTests {
     @Test
     void reconcilerLearnsWhatIsInDoubtUnderTheRenewedClaim() throws Throwable {
         reconcile(
-                (listener, scope, claim) -> {
-                    assertThat(listener).isEqualTo("listener");
-                    assertThat(scope).isEqualTo("orders");
+                attempt -> {
+                    Claim claim = attempt.claim();
+                    assertThat(attempt.listener()).isEqualTo("listener");
+                    assertThat(claim.scope()).isEqualTo("orders");
                     assertThat(claim.key()).isEqualTo("A-1");
                     assertThat(claim.attempt()).isEqualTo(2);
                     assertThat(claim.isInDoubt()).isTrue();
@@ -234,7 +239,7 @@ class DoubtTests {
 
     @Test
     void doneIsCompletedWithItsResultAndAcknowledged() throws Throwable {
-        assertThat(reconcile((listener, scope, claim) -> Reconciliation.done("found"), DeliveryRig::neverCalled))
+        assertThat(reconcile(attempt -> Reconciliation.done("found"), DeliveryRig::neverCalled))
                 .isEqualTo("found");
 
         rig.assertCompleted("\"found\"");
@@ -242,11 +247,55 @@ class DoubtTests {
         assertThat(rig.settle(delivery)).isTrue();
     }
 
+    @Test
+    void reconcilerReadsTheMessageAndItsPayloadAsTheClassThatItIs() throws Throwable {
+        delivery.attempt().carries(new io.exactlyonce.delivery.Attempt.SentContent() {
+            @Override
+            public String header(String name) {
+                return null;
+            }
+
+            @Override
+            public Message<?> message() {
+                return MessageBuilder.withPayload("order A-1")
+                        .setHeader("tenant", "a")
+                        .build();
+            }
+        });
+
+        reconcile(
+                attempt -> {
+                    assertThat(attempt.message().getHeaders()).containsEntry("tenant", "a");
+                    assertThat(attempt.payload(String.class)).isEqualTo("order A-1");
+                    assertThatIllegalArgumentException()
+                            .isThrownBy(() -> attempt.payload(Integer.class))
+                            .withMessageContaining("'listener' is a java.lang.String")
+                            .withMessageContaining("asks for a java.lang.Integer");
+                    return Reconciliation.done();
+                },
+                DeliveryRig::neverCalled);
+
+        assertThat(recorded()).isEqualTo("completed");
+    }
+
+    @Test
+    void resultThatIsNotTheHandlersKeepsTheDoubt() {
+        Reconciler<?> finding = attempt -> Reconciliation.done(7);
+
+        assertThatThrownBy(() -> reconcile(
+                        new TypedReconciler(finding, ResolvableType.forClass(String.class)), DeliveryRig::neverCalled))
+                .hasMessageContaining("'listener' answered done with a result that is or contains a java.lang.Integer")
+                .hasMessageContaining("the handler returns java.lang.String");
+
+        assertThat(recorded()).isEqualTo("released, in doubt");
+        rig.assertReturned(delivery, 4);
+    }
+
     /** What the reconciler has found has happened, also where another worker holds the key by now; the store decides. */
     @Test
     void doneIsCompletedAlsoWhenTheLeaseEndedWhileTheReconcilerLooked() throws Throwable {
         reconcile(
-                (listener, scope, claim) -> {
+                attempt -> {
                     rig.clock.advance(Duration.ofSeconds(25));
                     return Reconciliation.done("found");
                 },
@@ -259,7 +308,7 @@ class DoubtTests {
     @Test
     void runAgainCallsTheHandlerWhoseTimeIsMeasuredAlone() throws Throwable {
         reconcile(
-                (listener, scope, claim) -> {
+                attempt -> {
                     rig.clock.advance(Duration.ofSeconds(5));
                     return Reconciliation.runAgain();
                 },
@@ -275,8 +324,7 @@ class DoubtTests {
 
     @Test
     void parkIsParkedForItsReasonAndReturned() throws Throwable {
-        assertThat(reconcile(
-                        (listener, scope, claim) -> Reconciliation.park("two charges found"), DeliveryRig::neverCalled))
+        assertThat(reconcile(attempt -> Reconciliation.park("two charges found"), DeliveryRig::neverCalled))
                 .isNull();
 
         assertThat(rig.store.parkings())
@@ -286,13 +334,13 @@ class DoubtTests {
     }
 
     static Stream<Arguments> reconcilerThatFailsKeepsTheDoubtAndIsNoReasonToPark() {
-        Reconciler failing = (listener, scope, claim) -> {
+        Reconciler<String> failing = attempt -> {
             throw new CardExpired();
         };
-        Reconciler stopped = (listener, scope, claim) -> {
+        Reconciler<String> stopped = attempt -> {
             throw new InterruptedException("stopped");
         };
-        Reconciler silent = (listener, scope, claim) -> null;
+        Reconciler<String> silent = attempt -> null;
         return Stream.of(
                 Arguments.of("The reconciler failed", failing),
                 Arguments.of("InterruptedException: stopped", stopped),
@@ -301,7 +349,7 @@ class DoubtTests {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource
-    void reconcilerThatFailsKeepsTheDoubtAndIsNoReasonToPark(String told, Reconciler reconciler) {
+    void reconcilerThatFailsKeepsTheDoubtAndIsNoReasonToPark(String told, Reconciler<String> reconciler) {
         assertThatThrownBy(() -> reconcile(reconciler, DeliveryRig::neverCalled))
                 .hasMessageContaining(told);
 
@@ -357,7 +405,7 @@ class DoubtTests {
 
         reconcile(
                 last,
-                (listener, scope, claim) -> {
+                attempt -> {
                     rig.deliveries().beginStop(last.subscription());
                     return Reconciliation.runAgain();
                 },
@@ -368,7 +416,7 @@ class DoubtTests {
 
     /** The doubt from before stays in the store; nothing is added to it, nor is it a failure to park for. */
     private void assertNotCalledAfter(Delivery received, Runnable event) {
-        Reconciler slow = (listener, scope, claim) -> {
+        Reconciler<String> slow = attempt -> {
             event.run();
             return Reconciliation.runAgain();
         };
@@ -378,17 +426,17 @@ class DoubtTests {
         assertThat(rig.store.parkings()).isEmpty();
     }
 
-    private Object reconcile(Reconciler reconciler, DeliveryRig.SingleHandler handler) throws Throwable {
+    private Object reconcile(Reconciler<?> reconciler, DeliveryRig.SingleHandler handler) throws Throwable {
         return reconcile(delivery, reconciler, handler);
     }
 
-    private Object reconcile(Delivery received, Reconciler reconciler, DeliveryRig.SingleHandler handler)
+    private Object reconcile(Delivery received, Reconciler<?> reconciler, DeliveryRig.SingleHandler handler)
             throws Throwable {
         rig.store.answer(new Acquired(2, 2, true));
         return rig.process(received, reconciling(reconciler), handler);
     }
 
-    private static ClaimSpec reconciling(Reconciler reconciler) {
+    private static ClaimSpec reconciling(Reconciler<?> reconciler) {
         return DeliveryRig.spec(new InDoubtSettings(InDoubtPolicy.RECONCILE, reconciler, List.of(Exception.class)));
     }
 }

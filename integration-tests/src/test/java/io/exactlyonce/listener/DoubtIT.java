@@ -4,9 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.awspring.cloud.sqs.listener.SqsHeaders;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
+import io.exactlyonce.InDoubtAttempt;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedException;
@@ -23,7 +25,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicReference;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -76,12 +77,22 @@ class DoubtIT {
         }
     }
 
-    static class Answering implements Reconciler {
-        static final AtomicReference<Reconciliation> ANSWER = new AtomicReference<>();
+    static class Answering implements Reconciler<String> {
+        private final List<String> asked = new CopyOnWriteArrayList<>();
+
+        List<String> asked() {
+            return asked;
+        }
 
         @Override
-        public Reconciliation reconcile(String listener, String scope, Claim claim) {
-            return ANSWER.get();
+        public Reconciliation<String> reconcile(InDoubtAttempt attempt) {
+            asked.add("%s, attempt %d: %s of %s"
+                    .formatted(
+                            attempt.listener(),
+                            attempt.claim().attempt(),
+                            attempt.payload(String.class),
+                            attempt.message().getHeaders().get(SqsHeaders.SQS_QUEUE_NAME_HEADER)));
+            return Reconciliation.done("found");
         }
     }
 
@@ -121,11 +132,6 @@ class DoubtIT {
         }
     }
 
-    private TestApplication reconcile(Reconciliation answer) {
-        Answering.ANSWER.set(answer);
-        return start(Reconciling.class, Answering.class);
-    }
-
     @Test
     void parkLeavesAnAbandonedKeyToAPersonWhoReleasesIt() {
         abandon();
@@ -150,12 +156,13 @@ class DoubtIT {
     void reconcilerThatFoundTheEffectSparesTheHandler() {
         abandon();
 
-        try (TestApplication application = reconcile(Reconciliation.done("found"))) {
+        try (TestApplication application = start(Reconciling.class, Answering.class)) {
             await().atMost(LONG).until(() -> SQS.size(queue) == 0);
 
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
             assertThat(application.bean(Reconciling.class).calls()).isEmpty();
             assertThat(result(application)).isEqualTo("\"found\"");
+            assertThat(application.bean(Answering.class).asked()).containsExactly("orders, attempt 2: o1 of " + queue);
         }
     }
 

@@ -42,9 +42,13 @@ public class WorkerApplication {
     }
 
     @Bean
-    Reconciler refunds(PaymentPartner partner) {
-        return (listener, scope, claim) ->
-                partner.hasActed(claim.key()) ? Reconciliation.done(claim.key()) : Reconciliation.runAgain();
+    Reconciler<Receipt> refunds(PaymentPartner partner) {
+        return attempt -> {
+            Job job = attempt.payload(Job.class);
+            return partner.hasActed(job.key())
+                    ? Reconciliation.done(new Receipt(job.key(), () -> {}))
+                    : Reconciliation.runAgain();
+        };
     }
 
     @Bean

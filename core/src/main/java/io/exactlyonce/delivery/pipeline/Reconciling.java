@@ -1,5 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.Claim;
+import io.exactlyonce.InDoubtAttempt;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimId;
@@ -13,6 +15,7 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.springframework.messaging.Message;
 
 /**
  * Calls a listener's reconciler once for each key in doubt, so that a delivery that is stopped meanwhile only misses
@@ -38,12 +41,12 @@ final class Reconciling {
 
     /** Returns whether to call the handler for a delivery; otherwise it has ended, or releases its claim. */
     boolean admits(Admission admission, Delivery delivery) {
-        Reconciler reconciler = delivery.attempt().spec().doubt().reconciler();
+        Reconciler<?> reconciler = delivery.attempt().spec().doubt().reconciler();
         return admission.admits(delivery, outcome)
                 && (reconciler == null || !isToBeAsked(delivery) || isToBeRun(delivery, reconciler, admission));
     }
 
-    private boolean isToBeRun(Delivery delivery, Reconciler reconciler, Admission admission) {
+    private boolean isToBeRun(Delivery delivery, Reconciler<?> reconciler, Admission admission) {
         if (!admission.beginsHandling(delivery)) {
             return false;
         }
@@ -52,9 +55,9 @@ final class Reconciling {
         ClaimId claim = attempt.id();
         Cancellation call = new Cancellation();
         delivery.beginCall(call);
-        Reconciliation answer;
+        Reconciliation<?> answer;
         try (call) {
-            answer = reconciler.reconcile(delivery.subscription().listener(), key.scope(), attempt.claim());
+            answer = reconciler.reconcile(new AttemptInDoubt(delivery));
             Objects.requireNonNull(answer, "The reconciler answered null");
         } catch (Throwable thrown) {
             String reason = "The reconciler failed: " + thrown;
@@ -82,5 +85,35 @@ final class Reconciling {
         delivery.attempt().resolve(resolution);
         admission.stopGroupOf(delivery);
         return false;
+    }
+
+    /** A delivery's attempt, as its reconciler sees it. */
+    private record AttemptInDoubt(Delivery delivery) implements InDoubtAttempt {
+
+        @Override
+        public String listener() {
+            return delivery.subscription().listener();
+        }
+
+        @Override
+        public Claim claim() {
+            return delivery.attempt().claim();
+        }
+
+        @Override
+        public Message<?> message() {
+            return delivery.attempt().message();
+        }
+
+        @Override
+        public <T> T payload(Class<T> type) {
+            Object payload = message().getPayload();
+            if (!type.isInstance(payload)) {
+                throw new IllegalArgumentException(
+                        "The payload of listener '%s' is a %s, and the reconciler asks for a %s; ask for the class that the handler takes, or read message()"
+                                .formatted(listener(), payload.getClass().getName(), type.getName()));
+            }
+            return type.cast(payload);
+        }
     }
 }

@@ -89,6 +89,7 @@ public final class ReceivedMessage implements Attempt.SentContent {
      *
      * @throws RuntimeException if it is to be read again, and cannot be
      */
+    @Override
     public Message<Object> message() {
         Message<Object> read = message;
         return read == null ? Objects.requireNonNull(reading).get() : read;

@@ -8,6 +8,7 @@ import io.exactlyonce.claim.KeyRules;
 import io.exactlyonce.claim.transaction.ClaimTransaction;
 import io.exactlyonce.claim.transaction.UnsupportedTransactionException;
 import io.exactlyonce.delivery.InDoubtSettings;
+import io.exactlyonce.delivery.pipeline.TypedReconciler;
 import io.exactlyonce.listener.expression.Handler;
 import io.exactlyonce.listener.expression.HandlerArguments;
 import io.exactlyonce.listener.expression.KeyExpression;
@@ -89,7 +90,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
                 expression(Purpose.FINGERPRINT, declared.annotation().fingerprint(), arguments),
                 scope(declared),
                 isObserved ? null : timeout(declared),
-                isObserved ? InDoubtSettings.RERUN : doubt(declared),
+                isObserved ? InDoubtSettings.RERUN : doubt(declared, rules.storedResult()),
                 isObserved ? null : transaction(bean, declared),
                 modes.onMismatch(declared),
                 modes.whenKeyMissing(declared));
@@ -194,19 +195,11 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return DurationFormatterUtils.print(bound, DurationFormat.Style.COMPOSITE);
     }
 
-    private InDoubtSettings doubt(ListenerDeclaration declared) {
+    private InDoubtSettings doubt(ListenerDeclaration declared, ResolvableType result) {
         ExactlyOnceListener says = declared.annotation();
-        String name = resolve(says.reconciler());
         return new InDoubtSettings(
                 says.whenInDoubt(),
-                says.whenInDoubt() == InDoubtPolicy.RECONCILE
-                        ? bean(
-                                declared,
-                                "whenInDoubt = RECONCILE",
-                                name,
-                                Reconciler.class,
-                                "define one; if there are several, mark one as @Primary or name it in the attribute reconciler")
-                        : null,
+                says.whenInDoubt() == InDoubtPolicy.RECONCILE ? reconciler(declared, result) : null,
                 List.of(says.parkFor()),
                 maxAttempts(declared));
     }
@@ -214,6 +207,26 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
     private int maxAttempts(ListenerDeclaration declared) {
         Integer configured = modes.own(declared).maxAttempts();
         return configured == null ? declared.annotation().maxAttempts() : configured;
+    }
+
+    private TypedReconciler reconciler(ListenerDeclaration declared, ResolvableType result) {
+        TypedReconciler reconciler = new TypedReconciler(
+                bean(
+                        declared,
+                        "whenInDoubt = RECONCILE",
+                        resolve(declared.annotation().reconciler()),
+                        Reconciler.class,
+                        "define one; if there are several, mark one as @Primary or name it in the attribute reconciler"),
+                result);
+        ResolvableType unfit = reconciler.unfitType();
+        declared.refuseIf(
+                unfit != null,
+                "its reconciler %s finds results of type %s, and the method returns %s"
+                        .formatted(
+                                AopUtils.getTargetClass(reconciler.reconciler()).getName(), unfit, result),
+                "let the reconciler be a Reconciler<%s>, or name another one in the attribute reconciler"
+                        .formatted(result));
+        return reconciler;
     }
 
     private <T> T bean(ListenerDeclaration declared, String attribute, String name, Class<T> type, String remedy) {

@@ -202,6 +202,12 @@ public record ListenerRules(ListenerDeclaration declared, ResolvableType returne
         return CompletionStage.class.isAssignableFrom(returned.toClass());
     }
 
+    /** Returns the type of the results that are stored with keys; none if the method returns nothing, or takes batches. */
+    ResolvableType storedResult() {
+        Class<?> raw = result().toClass();
+        return isBatch(method()) || raw == void.class || raw == Void.class ? ResolvableType.NONE : result();
+    }
+
     /** A claim must not be completed before the work is done. */
     void requireCompletionSignal() {
         refuseIf(

@@ -11,12 +11,14 @@ import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimMode;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.InDoubtAttempt;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.delivery.ClaimSpec;
 import io.exactlyonce.delivery.InDoubtSettings;
+import io.exactlyonce.delivery.pipeline.TypedReconciler;
 import io.exactlyonce.fingerprint.Content;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import java.time.Duration;
@@ -32,6 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
+import org.springframework.core.ResolvableType;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.support.MessageBuilder;
@@ -160,6 +163,16 @@ class ListenerMethodReaderTests {
         @ExactlyOnceListener(queueNames = "orders", whenInDoubt = InDoubtPolicy.RECONCILE)
         void reconciled(String order) {}
 
+        @ExactlyOnceListener(queueNames = "orders", whenInDoubt = InDoubtPolicy.RECONCILE)
+        CompletableFuture<Integer> reconciledNumber(String order) {
+            return CompletableFuture.completedFuture(1);
+        }
+
+        @ExactlyOnceListener(queueNames = "orders", whenInDoubt = InDoubtPolicy.RECONCILE)
+        String reconciledText(String order) {
+            return order;
+        }
+
         @ExactlyOnceListener(
                 queueNames = "orders",
                 whenInDoubt = InDoubtPolicy.RECONCILE,
@@ -176,7 +189,7 @@ class ListenerMethodReaderTests {
             .withProperty("scope", "fulfilment")
             .withProperty("timeout", "5m")
             .withProperty("reconciler", "charges");
-    private final Reconciler charges = (listener, scope, claim) -> Reconciliation.park("unknown");
+    private final Reconciler<String> charges = attempt -> Reconciliation.park("unknown");
     private final StaticListableBeanFactory beans = new StaticListableBeanFactory();
     private final ListenerMethodReader reader =
             ListenerRig.reader(beans, new ListenerModes(properties, ClaimMode.ENFORCE));
@@ -331,17 +344,16 @@ class ListenerMethodReaderTests {
     void onlyReconcilerIsAsked() {
         beans.addBean("charges", charges);
 
-        assertThat(doubt("reconciled")).isEqualTo(new InDoubtSettings(InDoubtPolicy.RECONCILE, charges, List.of()));
+        assertThat(doubt("reconciled")).isEqualTo(reconciledBy(charges, List.of()));
     }
 
     @Test
     void reconcilerIsChosenByName() {
-        Reconciler others = (listener, scope, claim) -> Reconciliation.runAgain();
+        Reconciler<String> others = attempt -> Reconciliation.runAgain();
         beans.addBean("others", others);
         beans.addBean("charges", charges);
 
-        assertThat(doubt("reconciledByName"))
-                .isEqualTo(new InDoubtSettings(InDoubtPolicy.RECONCILE, charges, List.of(IllegalStateException.class)));
+        assertThat(doubt("reconciledByName")).isEqualTo(reconciledBy(charges, List.of(IllegalStateException.class)));
         assertThatThrownBy(() -> doubt("reconciled"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listeners.reconciled")
@@ -362,6 +374,32 @@ class ListenerMethodReaderTests {
         assertThatThrownBy(() -> doubt("reconcilerWithoutUse"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("names the reconciler 'charges', which is never called with whenInDoubt = PARK");
+    }
+
+    private static InDoubtSettings reconciledBy(Reconciler<?> reconciler, List<Class<? extends Throwable>> parkFor) {
+        return new InDoubtSettings(
+                InDoubtPolicy.RECONCILE, new TypedReconciler(reconciler, ResolvableType.NONE), parkFor);
+    }
+
+    static final class Counting implements Reconciler<Integer> {
+        @Override
+        public Reconciliation<Integer> reconcile(InDoubtAttempt attempt) {
+            return Reconciliation.done(1);
+        }
+    }
+
+    @Test
+    void reconcilerThatFindsResultsOfAnotherTypeIsRefused() {
+        beans.addBean("charges", new Counting());
+
+        assertThat(doubt("reconciled").reconciler()).isNotNull();
+        assertThat(doubt("reconciledNumber").reconciler()).isNotNull();
+        assertThatThrownBy(() -> doubt("reconciledText"))
+                .isInstanceOf(InvalidListenerException.class)
+                .hasMessageContaining("Listeners.reconciledText")
+                .hasMessageContaining(
+                        "Counting finds results of type java.lang.Integer, and the method returns java.lang.String")
+                .hasMessageContaining("let the reconciler be a Reconciler<java.lang.String>");
     }
 
     private InDoubtSettings doubt(String method) {
