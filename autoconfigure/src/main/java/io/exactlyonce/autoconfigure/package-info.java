@@ -1,4 +1,7 @@
-/** Wiring: auto-configurations, properties, failure analyses. It may use every package, and no package uses it. */
+/**
+ * Internal: wiring, with auto-configurations, properties and failure analyses. It may use every package, and no package uses
+ * it.
+ */
 @NullMarked
 package io.exactlyonce.autoconfigure;
 

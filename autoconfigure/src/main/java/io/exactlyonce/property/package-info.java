@@ -1,5 +1,5 @@
 /**
- * Validates names and values of properties. Internal, for the wiring of this module and of stores' modules.
+ * Internal: validates names and values of properties, for the wiring of this module and of stores' modules.
  *
  * <p>This package uses {@code io.exactlyonce}.
  */

@@ -1,6 +1,6 @@
 /**
- * Code outside a listener, run once per key: {@link io.exactlyonce.ExactlyOnceOperations}; and decisions on parked keys:
- * {@link io.exactlyonce.ParkedKeys}.
+ * Internal: code outside a listener, run once per key ({@link io.exactlyonce.ExactlyOnceOperations}), and decisions on
+ * parked keys ({@link io.exactlyonce.ParkedKeys}).
  *
  * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.transaction}, {@code delivery},
  * {@code delivery.pipeline}, {@code fingerprint}, {@code renewal}, {@code result} and {@code time}.

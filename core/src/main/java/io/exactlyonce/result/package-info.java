@@ -1,5 +1,5 @@
 /**
- * Results of handlers and actions, stored with their claims as JSON.
+ * Internal: results of handlers and actions, stored with their claims as JSON.
  *
  * <p>This package uses {@code io.exactlyonce} and {@code claim}.
  */

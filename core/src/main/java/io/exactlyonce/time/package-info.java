@@ -1,5 +1,5 @@
 /**
- * The engine's clock and random numbers, which tests can control.
+ * Internal: the engine's clock and random numbers, which tests can control.
  *
  * <p>This package uses no other package.
  */

@@ -1,5 +1,5 @@
 /**
- * Meters. The only package that depends on Micrometer's meters; no package but the wiring uses it.
+ * Internal: meters. The only package that depends on Micrometer's meters; no package but the wiring uses it.
  *
  * <p>This package uses {@code audit}, {@code claim}, {@code claim.postgres}, {@code delivery}, {@code observed},
  * {@code primary}, {@code renewal}, {@code queue} and {@code window}.

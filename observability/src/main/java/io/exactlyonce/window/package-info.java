@@ -1,5 +1,5 @@
 /**
- * Compares queues' visibility timeouts with the latency of deliveries: warns before deliveries outlast them, and
+ * Internal: compares queues' visibility timeouts with the latency of deliveries, warns before deliveries outlast them, and
  * recommends better ones.
  *
  * <p>This package uses {@code delivery}, {@code time} and {@code queue}.

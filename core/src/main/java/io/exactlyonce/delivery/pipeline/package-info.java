@@ -1,5 +1,5 @@
 /**
- * The steps of a delivery: claim, admit, handle, record, settle. Begin here.
+ * Internal: the steps of a delivery: claim, admit, handle, record, settle. Begin here.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code claim}, {@code claim.transaction}, {@code delivery},
  * {@code renewal}, {@code result}, {@code time} and {@code queue}.

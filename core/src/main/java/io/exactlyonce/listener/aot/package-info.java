@@ -1,5 +1,5 @@
 /**
- * Hints on listeners for ahead-of-time processing and native images.
+ * Internal: hints on listeners for ahead-of-time processing and native images.
  *
  * <p>This package uses {@code io.exactlyonce}, {@code listener.expression} and {@code listener.method}.
  */

@@ -1,5 +1,5 @@
 /**
- * Claims in the application's own transactions, for {@code effects = DATABASE}. Internal.
+ * Internal: claims in the application's own transactions, for {@code effects = DATABASE}.
  *
  * <p>This package uses {@code claim}, {@code claim.postgres}, {@code claim.transaction}, {@code postgres} and
  * {@code primary}.
