@@ -1,6 +1,7 @@
 package io.exactlyonce.autoconfigure;
 
 import com.zaxxer.hikari.HikariCredentialsProvider;
+import io.exactlyonce.ExactlyOnceDataSource;
 import io.exactlyonce.autoconfigure.ExactlyOnceProperties.Store;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
@@ -15,7 +16,6 @@ import io.exactlyonce.claim.postgres.transaction.RollbackCause;
 import io.exactlyonce.claim.postgres.transaction.TransactionCheck;
 import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
-import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.ReplicaMonitor;
 import io.exactlyonce.primary.ReplicaObserver;
 import io.exactlyonce.property.InvalidPropertyException;

@@ -3,13 +3,13 @@ package io.exactlyonce.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.exactlyonce.ExactlyOnceDataSource;
 import io.exactlyonce.audit.Finding;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.ScriptedSqs;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.primary.ClaimDatabaseException;
 import io.exactlyonce.primary.ClaimPool;
-import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.primary.PrimaryCheck;
 import io.exactlyonce.queue.SqsQueue;
 import io.exactlyonce.queue.Subscription;

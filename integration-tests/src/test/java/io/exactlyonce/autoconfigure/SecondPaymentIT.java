@@ -2,6 +2,7 @@ package io.exactlyonce.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.exactlyonce.ExactlyOnceDataSource;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -12,7 +13,6 @@ import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.postgres.ClaimDatabase;
 import io.exactlyonce.primary.ClaimDatabaseException;
-import io.exactlyonce.primary.ExactlyOnceDataSource;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SplittingDataSource;
 import io.exactlyonce.testing.StreamingReplica;

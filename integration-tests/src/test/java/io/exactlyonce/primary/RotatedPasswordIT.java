@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.zaxxer.hikari.HikariCredentialsProvider;
 import com.zaxxer.hikari.HikariDataSource;
 import com.zaxxer.hikari.util.Credentials;
+import io.exactlyonce.ExactlyOnceDataSource;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.servers.LocalPostgres;
 import io.exactlyonce.testing.SqsServer;

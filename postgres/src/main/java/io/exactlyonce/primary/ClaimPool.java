@@ -185,7 +185,7 @@ public final class ClaimPool implements AutoCloseable {
     /**
      * Takes connections from a pool of the application's, which is neither configured nor closed.
      *
-     * @param marked with {@link ExactlyOnceDataSource}
+     * @param marked with {@link io.exactlyonce.ExactlyOnceDataSource}
      * @param maximumPoolSize most connections that it gives at any time; a HikariCP pool has its own value
      */
     public static ClaimPool around(DataSource marked, int maximumPoolSize) {

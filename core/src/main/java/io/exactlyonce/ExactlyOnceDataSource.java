@@ -1,4 +1,4 @@
-package io.exactlyonce.primary;
+package io.exactlyonce;
 
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
