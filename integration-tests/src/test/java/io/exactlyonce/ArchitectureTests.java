@@ -136,11 +136,13 @@ class ArchitectureTests {
                             "listener.startup",
                             "observed",
                             "queue")),
+            entry("listener", List.of()),
             entry(
-                    "listener",
+                    "listener.factory",
                     List.of(
                             "",
                             "claim.transaction",
+                            "listener",
                             "listener.container",
                             "listener.method",
                             "listener.observed",

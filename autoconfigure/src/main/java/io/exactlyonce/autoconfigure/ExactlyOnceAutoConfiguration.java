@@ -28,10 +28,10 @@ import io.exactlyonce.delivery.pipeline.DeliveryPipeline;
 import io.exactlyonce.delivery.pipeline.RetryingClaimClient;
 import io.exactlyonce.delivery.pipeline.WaitingDeliveries;
 import io.exactlyonce.listener.ExactlyOnceContainerFactory;
-import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
-import io.exactlyonce.listener.ExactlyOnceListenerConfigurer;
-import io.exactlyonce.listener.ListenerDetection;
 import io.exactlyonce.listener.container.ListenerEngine;
+import io.exactlyonce.listener.factory.ContainerPreparation;
+import io.exactlyonce.listener.factory.ExactlyOnceListenerConfigurer;
+import io.exactlyonce.listener.factory.ListenerDetection;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;
 import io.exactlyonce.listener.method.ListenerModes;
 import io.exactlyonce.listener.observed.ObservedListeners;
@@ -272,13 +272,13 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     @Bean
-    ExactlyOnceContainerFactoryConfigurer exactlyOnceContainerFactoryConfigurer(
+    ContainerPreparation exactlyOnceContainerFactoryConfigurer(
             Environment environment,
             ListenerEngine engine,
             ObjectProvider<ObservedClaims> observed,
             SharedQueues queues,
             SharedPools pools) {
-        return new ExactlyOnceContainerFactoryConfigurer(
+        return new ContainerPreparation(
                 environment,
                 Threading.VIRTUAL.isActive(environment),
                 engine,
@@ -289,7 +289,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
 
     @Bean(ExactlyOnceListener.CONTAINER_FACTORY)
     ExactlyOnceContainerFactory exactlyOnceListenerContainerFactory(
-            ExactlyOnceContainerFactoryConfigurer configurer, ListableBeanFactory beans) {
+            ContainerPreparation configurer, ListableBeanFactory beans) {
         return configurer.prepareDefault(beans);
     }
 

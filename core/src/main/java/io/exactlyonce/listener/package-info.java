@@ -1,9 +1,7 @@
 /**
- * Configures Spring Cloud AWS's containers for annotated methods. Only this package, its sub-packages and the
- * annotation depend on Spring Cloud AWS.
+ * The API for container factories. Only this package, its sub-packages and the annotation depend on Spring Cloud AWS.
  *
- * <p>This package uses {@code io.exactlyonce}, {@code claim.transaction}, {@code listener.container},
- * {@code listener.method}, {@code listener.observed} and {@code listener.startup}.
+ * <p>This package uses no other package.
  */
 @NullMarked
 package io.exactlyonce.listener;

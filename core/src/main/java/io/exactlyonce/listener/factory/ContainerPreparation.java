@@ -1,7 +1,9 @@
-package io.exactlyonce.listener;
+package io.exactlyonce.listener.factory;
 
 import io.awspring.cloud.sqs.config.SqsMessageListenerContainerFactory;
 import io.awspring.cloud.sqs.listener.QueueNotFoundStrategy;
+import io.exactlyonce.listener.ExactlyOnceContainerFactory;
+import io.exactlyonce.listener.ExactlyOnceContainerFactoryConfigurer;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.observed.ObservedListeners;
 import io.exactlyonce.listener.startup.SharedPools;
@@ -9,20 +11,8 @@ import io.exactlyonce.listener.startup.SharedQueues;
 import org.springframework.beans.factory.ListableBeanFactory;
 import org.springframework.core.env.Environment;
 
-/**
- * Prepares container factories for {@link io.exactlyonce.ExactlyOnceListener} methods, which name them in {@code factory}:
- *
- * <pre>{@code
- * @Bean
- * ExactlyOnceContainerFactory bulkFactory(ExactlyOnceContainerFactoryConfigurer configurer, SqsAsyncClient client) {
- *     return configurer.prepare(SqsMessageListenerContainerFactory.builder()
- *             .sqsAsyncClient(client)
- *             .configure(options -> options.maxConcurrentMessages(50))
- *             .build());
- * }
- * }</pre>
- */
-public final class ExactlyOnceContainerFactoryConfigurer {
+/** Prepares container factories with the engine of the application. */
+public final class ContainerPreparation implements ExactlyOnceContainerFactoryConfigurer {
 
     private static final String QUEUE_NOT_FOUND = "spring.cloud.aws.sqs.queue-not-found-strategy";
 
@@ -34,7 +24,7 @@ public final class ExactlyOnceContainerFactoryConfigurer {
     final boolean virtualThreads;
 
     /**
-     * Makes a configurer.
+     * Makes a preparation.
      *
      * @param environment has the property that creates missing queues. Spring Cloud AWS creates queues by default, with
      *     a timeout of 30 s and no dead-letter queue; here a missing queue fails startup
@@ -44,7 +34,7 @@ public final class ExactlyOnceContainerFactoryConfigurer {
      * @param queues warns of listeners that share a queue or a scope with different settings
      * @param pools warns of handlers that need more connections than there are
      */
-    public ExactlyOnceContainerFactoryConfigurer(
+    public ContainerPreparation(
             Environment environment,
             boolean virtualThreads,
             ListenerEngine engine,
@@ -60,19 +50,13 @@ public final class ExactlyOnceContainerFactoryConfigurer {
                 environment.getProperty(QUEUE_NOT_FOUND, QueueNotFoundStrategy.class, QueueNotFoundStrategy.FAIL);
     }
 
-    /**
-     * Prepares a factory. Its containers keep their client, options, interceptors, error handler and converter; only
-     * their component factories and acknowledgement mode are replaced, and nothing for listeners in observe mode.
-     *
-     * @param original makes the containers
-     * @return the bean
-     */
+    @Override
     public ExactlyOnceContainerFactory prepare(SqsMessageListenerContainerFactory<?> original) {
-        return new ExactlyOnceContainerFactory(() -> original, this);
+        return new PreparedContainerFactory(() -> original, this);
     }
 
     /** Prepares the factory that plain {@code @SqsListener} methods use. */
     public ExactlyOnceContainerFactory prepareDefault(ListableBeanFactory beans) {
-        return new ExactlyOnceContainerFactory(new DefaultContainerFactory(beans), this);
+        return new PreparedContainerFactory(new DefaultContainerFactory(beans), this);
     }
 }

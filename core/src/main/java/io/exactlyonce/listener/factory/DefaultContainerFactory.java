@@ -1,4 +1,4 @@
-package io.exactlyonce.listener;
+package io.exactlyonce.listener.factory;
 
 import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.MessageListenerContainerFactory;
@@ -57,7 +57,7 @@ final class DefaultContainerFactory implements Supplier<MessageListenerContainer
 
     private MessageListenerContainerFactory<?> named(String name) {
         Object bean = beans.getBean(name);
-        if (bean instanceof ExactlyOnceContainerFactory prepared) {
+        if (bean instanceof PreparedContainerFactory prepared) {
             // An application may let all of its listeners claim keys: by a factory of its own, or by the one over this.
             return !prepared.isOver(this) ? prepared.original() : beans.containsBean(USUAL) ? named(USUAL) : only();
         }

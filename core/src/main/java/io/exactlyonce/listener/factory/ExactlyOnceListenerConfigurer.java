@@ -1,4 +1,4 @@
-package io.exactlyonce.listener;
+package io.exactlyonce.listener.factory;
 
 import io.awspring.cloud.sqs.config.EndpointRegistrar;
 import io.awspring.cloud.sqs.config.SqsListenerConfigurer;

@@ -1,4 +1,4 @@
-package io.exactlyonce.listener;
+package io.exactlyonce.listener.factory;
 
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.listener.method.ExactlyOnceAdvisor;

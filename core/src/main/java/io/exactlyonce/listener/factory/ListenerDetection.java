@@ -1,4 +1,4 @@
-package io.exactlyonce.listener;
+package io.exactlyonce.listener.factory;
 
 import io.awspring.cloud.sqs.annotation.SqsListenerAnnotationBeanPostProcessor;
 import io.awspring.cloud.sqs.config.SqsBootstrapConfiguration;

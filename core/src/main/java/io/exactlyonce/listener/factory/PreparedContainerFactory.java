@@ -1,4 +1,4 @@
-package io.exactlyonce.listener;
+package io.exactlyonce.listener.factory;
 
 import io.awspring.cloud.sqs.config.AbstractEndpoint;
 import io.awspring.cloud.sqs.config.Endpoint;
@@ -11,6 +11,7 @@ import io.awspring.cloud.sqs.listener.SqsContainerOptions;
 import io.awspring.cloud.sqs.listener.SqsContainerOptionsBuilder;
 import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.awspring.cloud.sqs.listener.acknowledgement.handler.AcknowledgementMode;
+import io.exactlyonce.listener.ExactlyOnceContainerFactory;
 import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.container.ListenerEndpoint;
 import io.exactlyonce.listener.container.MessageDeleter;
@@ -29,23 +30,15 @@ import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/**
- * Prepares containers for exactly-once handling. The application's own factory creates the container, so that it is
- * configured like every other; then its components are replaced.
- *
- * <p>The starter has one for the application's default container factory; {@link ExactlyOnceContainerFactoryConfigurer}
- * makes others.
- */
-public final class ExactlyOnceContainerFactory
-        implements MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> {
+/** Has the application's own factory create each container, and then replaces its components. */
+final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
 
     private final Supplier<? extends MessageListenerContainerFactory<?>> original;
-    private final ExactlyOnceContainerFactoryConfigurer with;
+    private final ContainerPreparation with;
 
     /** @param original creates the containers */
-    ExactlyOnceContainerFactory(
-            Supplier<? extends MessageListenerContainerFactory<?>> original,
-            ExactlyOnceContainerFactoryConfigurer with) {
+    PreparedContainerFactory(
+            Supplier<? extends MessageListenerContainerFactory<?>> original, ContainerPreparation with) {
         this.original = original;
         this.with = with;
     }

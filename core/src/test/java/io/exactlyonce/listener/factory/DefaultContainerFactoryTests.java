@@ -1,4 +1,4 @@
-package io.exactlyonce.listener;
+package io.exactlyonce.listener.factory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -164,11 +164,11 @@ class DefaultContainerFactoryTests {
         assertThat(found()).isSameAs(own);
     }
 
-    private static ExactlyOnceContainerFactoryConfigurer configurer() {
+    private static ContainerPreparation configurer() {
         FakeClock clock = new FakeClock();
         ScriptedStore store = new ScriptedStore();
         Deliveries deliveries = ListenerRig.deliveries(ListenerRig.renewer(store, clock), Duration.ofSeconds(1), clock);
-        return new ExactlyOnceContainerFactoryConfigurer(
+        return new ContainerPreparation(
                 new MockEnvironment(),
                 false,
                 ListenerRig.engine(deliveries, store, Runnable::run),
@@ -191,7 +191,7 @@ class DefaultContainerFactoryTests {
 
     @Test
     void ourOwnFactoryAsTheDefaultHasTheUsualOneUnderneath() {
-        ExactlyOnceContainerFactory ours = configurer().prepareDefault(beans);
+        PreparedContainerFactory ours = (PreparedContainerFactory) configurer().prepareDefault(beans);
         beans.registerSingleton("ours", ours);
         factory("other");
         SqsMessageListenerContainerFactory<Object> usual = factory(USUAL);

@@ -1,4 +1,4 @@
-package io.exactlyonce.listener;
+package io.exactlyonce.listener.factory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -25,6 +25,8 @@ import io.exactlyonce.delivery.ClaimSettings;
 import io.exactlyonce.delivery.OutcomePolicy;
 import io.exactlyonce.delivery.RetryBackoff;
 import io.exactlyonce.delivery.pipeline.Deliveries;
+import io.exactlyonce.listener.ExactlyOnceContainerFactory;
+import io.exactlyonce.listener.FakeReceives;
 import io.exactlyonce.listener.container.ConsumerComponents;
 import io.exactlyonce.listener.container.ListenerEngine;
 import io.exactlyonce.listener.method.InvalidListenerException;
@@ -451,8 +453,7 @@ class ExactlyOnceContainerFactoryTests {
         ScriptedStore store = new ScriptedStore();
         Deliveries deliveries = ListenerRig.deliveries(ListenerRig.renewer(store, clock), Duration.ofSeconds(1), clock);
         ListenerEngine engine = ListenerRig.engine(deliveries, store, Runnable::run, check, readiness);
-        return new ExactlyOnceContainerFactoryConfigurer(
-                        environment, false, engine, observing(), queues, new SharedPools())
+        return new ContainerPreparation(environment, false, engine, observing(), queues, new SharedPools())
                 .prepare(original);
     }
 

@@ -1,4 +1,4 @@
-package io.exactlyonce.listener;
+package io.exactlyonce.listener.factory;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
