@@ -13,7 +13,7 @@ class FulfilmentTests {
 
     @Test
     void duplicate_afterSuccess_isSuppressed(@Autowired ExactlyOnceDriver driver) {
-        Delivered first = driver.deliver(new Order("A-1"));
+        Delivered first = driver.deliverPayload(new Order("A-1"));
 
         assertThat(first).wasHandled();
         assertThat(driver.duplicate(first)).wasSuppressed();

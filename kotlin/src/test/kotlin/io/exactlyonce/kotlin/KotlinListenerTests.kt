@@ -69,11 +69,11 @@ class KotlinListenerTests @Autowired constructor(private val driver: ExactlyOnce
 
     @Test
     fun dataClassIsReadAndHandledOnce() {
-        val first = driver.deliver(TestMessage.of("""{"orderId":"A-1"}""").to("orders"))
+        val first = driver.deliver(TestMessage.ofBody("""{"orderId":"A-1"}""").to("orders"))
 
         assertThat(first.outcome()).isEqualTo(Outcome.HANDLED)
         assertThat(driver.redeliver(first).outcome()).isEqualTo(Outcome.SUPPRESSED)
-        val again = driver.deliver(TestMessage.of("""{"orderId":"A-1","sentAt":2}""").to("orders"))
+        val again = driver.deliver(TestMessage.ofBody("""{"orderId":"A-1","sentAt":2}""").to("orders"))
         assertThat(again.outcome()).isEqualTo(Outcome.SUPPRESSED)
         assertThat(shop.sold().filter { it.startsWith("A-1") }).containsExactly("A-1 for 100 at attempt 1")
     }
@@ -82,14 +82,14 @@ class KotlinListenerTests @Autowired constructor(private val driver: ExactlyOnce
     fun valueClassIsAKey() {
         val parcel = """{"parcelId":"P-1","customer":{"number":"C-1"}}"""
 
-        assertThat(driver.deliver(TestMessage.of(parcel).to("parcels")).outcome()).isEqualTo(Outcome.HANDLED)
-        assertThat(driver.deliver(TestMessage.of(parcel).to("parcels")).outcome()).isEqualTo(Outcome.SUPPRESSED)
+        assertThat(driver.deliver(TestMessage.ofBody(parcel).to("parcels")).outcome()).isEqualTo(Outcome.HANDLED)
+        assertThat(driver.deliver(TestMessage.ofBody(parcel).to("parcels")).outcome()).isEqualTo(Outcome.SUPPRESSED)
         assertThat(shop.sold()).contains("P-1/C-1")
     }
 
     @Test
     fun coroutineThatIsAFutureIsHandledOnce() {
-        val first = driver.deliver(TestMessage.of(Order("A-2")).to("coroutines"))
+        val first = driver.deliver(TestMessage.ofPayload(Order("A-2")).to("coroutines"))
 
         assertThat(first.outcome()).isEqualTo(Outcome.HANDLED)
         assertThat(driver.redeliver(first).outcome()).isEqualTo(Outcome.SUPPRESSED)

@@ -49,7 +49,7 @@ class ExactlyOnceOrdersTests {
 
     @Test
     void redeliveredOrderIsChargedOnce() {
-        Delivered first = driver.deliver(ORDER);
+        Delivered first = driver.deliverPayload(ORDER);
 
         assertThat(first).wasHandled();
         assertThat(driver.redeliver(first)).wasSuppressed();
@@ -58,7 +58,7 @@ class ExactlyOnceOrdersTests {
 
     @Test
     void orderIsChargedWithTheSameKeyAfterACrash() {
-        Delivered first = driver.deliver(TestMessage.of(ORDER).crashing(CrashPoint.AFTER_HANDLER));
+        Delivered first = driver.deliver(TestMessage.ofPayload(ORDER).crashAt(CrashPoint.AFTER_HANDLER));
 
         assertThat(driver.redeliver(first)).wasHandled().wasAttempt(2);
         ArgumentCaptor<String> keys = ArgumentCaptor.forClass(String.class);
@@ -69,7 +69,7 @@ class ExactlyOnceOrdersTests {
 
     @Test
     void orderWhoseClaimIsLostIsNotCharged() {
-        Delivered lost = driver.deliver(TestMessage.of(ORDER).losingItsClaim());
+        Delivered lost = driver.deliver(TestMessage.ofPayload(ORDER).loseClaim());
 
         assertThat(lost).wasAbandoned();
         verify(provider, never()).charge(any(), any());
@@ -83,7 +83,7 @@ class ExactlyOnceOrdersTests {
             return "never";
         });
 
-        assertThat(driver.deliver(ORDER)).wasAbandoned();
+        assertThat(driver.deliverPayload(ORDER)).wasAbandoned();
         verify(provider, never()).sendConfirmation(any());
     }
 }

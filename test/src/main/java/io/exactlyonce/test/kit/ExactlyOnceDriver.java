@@ -49,32 +49,41 @@ public final class ExactlyOnceDriver {
         this.json = json;
     }
 
-    /**
-     * Delivers a message, and waits until nothing more happens to it: see {@link Outcome}.
-     *
-     * @param payload a {@link TestMessage}, or the payload of one
-     */
-    public Delivered deliver(Object payload) {
-        return awaitEnd(handOut(List.of(first(payload)))).get(0);
+    /** Delivers a message, and waits until nothing more happens to it: see {@link Outcome}. */
+    public Delivered deliver(TestMessage message) {
+        return awaitEnd(handOut(List.of(first(message)))).get(0);
     }
 
     /**
-     * Delivers messages with one poll, as a batch is, and waits until nothing more happens to them.
+     * Delivers a message with a payload, as {@link #deliver} does.
      *
-     * @param payloads {@link TestMessage}s, or payloads
+     * @param payload is written as JSON by the application's {@code JsonMapper}
+     * @throws IllegalArgumentException if it is a text, which {@link #deliverBody} delivers as it is
      */
-    public List<Delivered> deliverTogether(Object... payloads) {
-        return awaitEnd(handOut(Stream.of(payloads).map(this::first).toList()));
+    public Delivered deliverPayload(Object payload) {
+        return deliver(TestMessage.ofPayload(payload));
+    }
+
+    /**
+     * Delivers a message with a body, as {@link #deliver} does.
+     *
+     * @param body the text that SQS delivers
+     */
+    public Delivered deliverBody(String body) {
+        return deliver(TestMessage.ofBody(body));
+    }
+
+    /** Delivers messages with one poll, as a batch is, and waits until nothing more happens to them. */
+    public List<Delivered> deliverTogether(TestMessage... messages) {
+        return awaitEnd(handOut(Stream.of(messages).map(this::first).toList()));
     }
 
     /**
      * Delivers a message, and waits only until its handler is called or skipped: for handlers that wait for the test.
      * To wait for a point in the handler, use Mockito's {@code verify(mock, timeout(1_000))}, for example.
-     *
-     * @param payload a {@link TestMessage}, or the payload of one
      */
-    public Delivered begin(Object payload) {
-        Delivered begun = handOut(List.of(first(payload))).get(0);
+    public Delivered begin(TestMessage message) {
+        Delivered begun = handOut(List.of(first(message))).get(0);
         await(begun, "to begin", () -> begun.isRunning() || journal.isAtRest(begun, store.isAway()));
         return begun;
     }
@@ -167,9 +176,9 @@ public final class ExactlyOnceDriver {
     /**
      * Has the worker crash whose handler calls this, on its own thread: for a crash in its midst.
      *
-     * @return never: declared so that a mock's answer can be this call alone
+     * @return never: declared so that a mock's answer can be this call alone, and a handler can throw it
      */
-    public Object crash() {
+    public SimulatedCrash crash() {
         List<Delivered> called = current();
         called.get(0).crash();
         throw new SimulatedCrash(called.get(0));
@@ -209,9 +218,9 @@ public final class ExactlyOnceDriver {
         store.forgetAll();
     }
 
-    private Delivered first(Object payload) {
-        TestMessage message = payload instanceof TestMessage built ? built : TestMessage.of(payload);
-        String body = message.payload() instanceof String text ? text : json.writeValueAsString(message.payload());
+    private Delivered first(TestMessage message) {
+        Object content = message.content();
+        String body = content instanceof String text ? text : json.writeValueAsString(content);
         return new Delivered(new Letter(message, queue(message), body), true);
     }
 

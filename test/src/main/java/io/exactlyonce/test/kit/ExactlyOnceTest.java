@@ -29,7 +29,7 @@ import org.springframework.test.context.junit.jupiter.SpringExtension;
  *
  *     @Test
  *     void redeliveredOrderIsChargedOnce() {
- *         Delivered first = driver.deliver(new Order("A-1", 500));
+ *         Delivered first = driver.deliverPayload(new Order("A-1", 500));
  *
  *         assertThat(driver.redeliver(first)).wasSuppressed();
  *         verify(payments, times(1)).charge(any(), any());

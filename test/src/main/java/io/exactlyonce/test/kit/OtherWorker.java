@@ -23,22 +23,22 @@ public final class OtherWorker {
         this.claim = claim;
     }
 
-    /** Its handler succeeds: the key is completed, and deliveries that wait for it are deleted. */
-    public void completes() {
+    /** Has its handler succeed: the key is completed, and deliveries that wait for it are deleted. */
+    public void complete() {
         store.claims().resolve(List.of(new ClaimResolution.Completed(claim, null)));
         driver.advance(UNTIL_NOTICED);
     }
 
-    /** Its handler fails: the key is free, and a delivery that waits for it is redelivered at once. */
-    public void fails() {
+    /** Has its handler fail: the key is free, and a delivery that waits for it is redelivered at once. */
+    public void fail() {
         store.claims()
                 .resolve(List.of(
                         new ClaimResolution.Released(claim, "the other worker's handler has failed", false, true)));
         driver.advance(UNTIL_NOTICED);
     }
 
-    /** It crashes: the key is free, and in doubt. */
-    public void crashes() {
+    /** Has it crash: the key is free, and in doubt. */
+    public void crash() {
         store.endLease(claim);
         driver.advance(UNTIL_NOTICED);
     }

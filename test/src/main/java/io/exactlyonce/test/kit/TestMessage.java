@@ -15,7 +15,7 @@ public final class TestMessage {
 
     private static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
 
-    private final Object payload;
+    private final Object content;
     private final @Nullable String queue;
     private final @Nullable String group;
     private final @Nullable CrashPoint crash;
@@ -23,13 +23,13 @@ public final class TestMessage {
     private final Map<String, MessageAttributeValue> attributes;
 
     private TestMessage(
-            Object payload,
+            Object content,
             @Nullable String queue,
             @Nullable String group,
             @Nullable CrashPoint crash,
             boolean claimLost,
             Map<String, MessageAttributeValue> attributes) {
-        this.payload = payload;
+        this.content = content;
         this.queue = queue;
         this.group = group;
         this.crash = crash;
@@ -38,22 +38,39 @@ public final class TestMessage {
     }
 
     /**
-     * Returns a message.
+     * Returns a message with a payload.
      *
-     * @param payload its body if it is a text; anything else is written as JSON by the application's {@code JsonMapper}
+     * @param payload is written as JSON by the application's {@code JsonMapper}
+     * @throws IllegalArgumentException if it is a text, which {@link #ofBody} takes as it is, or a message
      */
-    public static TestMessage of(Object payload) {
+    public static TestMessage ofPayload(Object payload) {
+        if (payload instanceof CharSequence) {
+            throw new IllegalArgumentException(
+                    "A text would be a payload in quotes: pass it as the body, to deliverBody(text) or TestMessage.ofBody(text)");
+        }
+        if (payload instanceof TestMessage) {
+            throw new IllegalArgumentException("A TestMessage is no payload: pass it to deliver(message)");
+        }
         return new TestMessage(payload, null, null, null, false, Map.of());
+    }
+
+    /**
+     * Returns a message with a body.
+     *
+     * @param body the text that SQS delivers
+     */
+    public static TestMessage ofBody(String body) {
+        return new TestMessage(body, null, null, null, false, Map.of());
     }
 
     /** Sets the queue's name. Not needed if listeners read only one queue. */
     public TestMessage to(String queue) {
-        return new TestMessage(payload, queue, group, crash, claimLost, attributes);
+        return new TestMessage(content, queue, group, crash, claimLost, attributes);
     }
 
     /** Says of which group of a FIFO queue it is. */
     public TestMessage group(String group) {
-        return new TestMessage(payload, queue, group, crash, claimLost, attributes);
+        return new TestMessage(content, queue, group, crash, claimLost, attributes);
     }
 
     /** Adds a message attribute, which handlers see as a header. */
@@ -92,33 +109,34 @@ public final class TestMessage {
     }
 
     /**
-     * Has the worker crash that the message is delivered to first. Redeliveries and duplicates meet one that does not.
+     * Has the worker crash, at this point, that the message is delivered to first. Redeliveries and duplicates meet one that does not.
      */
-    public TestMessage crashing(CrashPoint point) {
-        return new TestMessage(payload, queue, group, point, claimLost, attributes);
+    public TestMessage crashAt(CrashPoint point) {
+        return new TestMessage(content, queue, group, point, claimLost, attributes);
     }
 
     /**
      * Has another worker take the key over when the handler is about to begin, as after a long pause: its thread is
      * interrupted, and {@link io.exactlyonce.Claim#ensureHeld()} throws.
      */
-    public TestMessage losingItsClaim() {
-        return new TestMessage(payload, queue, group, crash, true, attributes);
+    public TestMessage loseClaim() {
+        return new TestMessage(content, queue, group, crash, true, attributes);
     }
 
     private TestMessage with(String name, MessageAttributeValue value) {
         Map<String, MessageAttributeValue> more = new LinkedHashMap<>(attributes);
         more.put(name, value);
-        return new TestMessage(payload, queue, group, crash, claimLost, Map.copyOf(more));
+        return new TestMessage(content, queue, group, crash, claimLost, Map.copyOf(more));
     }
 
     /** The same message to a worker that lives. */
     TestMessage withoutFaults() {
-        return new TestMessage(payload, queue, group, null, false, attributes);
+        return new TestMessage(content, queue, group, null, false, attributes);
     }
 
-    Object payload() {
-        return payload;
+    /** Returns its body if that is a text, else the payload of which the body is made. */
+    Object content() {
+        return content;
     }
 
     Optional<String> queue() {

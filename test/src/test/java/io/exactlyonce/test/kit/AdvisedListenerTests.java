@@ -197,7 +197,7 @@ class AdvisedListenerTests {
     }
 
     private static TestMessage order(String orderId, String queue) {
-        return TestMessage.of(new Order(orderId, 100)).to(queue);
+        return TestMessage.ofPayload(new Order(orderId, 100)).to(queue);
     }
 
     @Test
@@ -255,7 +255,7 @@ class AdvisedListenerTests {
     @ParameterizedTest
     @ValueSource(strings = {"single", "inside", "later"})
     void handlerWhoseClaimIsLostIsNotCalled(String queue) throws InterruptedException {
-        assertThat(driver.deliver(order("A-1", queue).losingItsClaim())).wasAbandoned();
+        assertThat(driver.deliver(order("A-1", queue).loseClaim())).wasAbandoned();
 
         verify(till, never()).charge(any(), any());
     }

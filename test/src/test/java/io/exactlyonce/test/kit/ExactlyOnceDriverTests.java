@@ -79,8 +79,8 @@ class ExactlyOnceDriverTests {
 
     @Test
     void messageIsHandledAndDeleted() throws InterruptedException {
-        assertThat(driver.deliver(ORDER)).wasHandled().wasAttempt(1);
-        assertThat(driver.deliver("{\"orderId\":\"A-2\",\"cents\":1}")).wasHandled();
+        assertThat(driver.deliverPayload(ORDER)).wasHandled().wasAttempt(1);
+        assertThat(driver.deliverBody("{\"orderId\":\"A-2\",\"cents\":1}")).wasHandled();
 
         verify(till).charge(eq("A-1"), any());
         verify(till).charge(eq("A-2"), any());
@@ -88,14 +88,14 @@ class ExactlyOnceDriverTests {
 
     @Test
     void attributesAreHeaders() throws InterruptedException {
-        driver.deliver(TestMessage.of(ORDER).header("shop", "Lyon"));
+        driver.deliver(TestMessage.ofPayload(ORDER).header("shop", "Lyon"));
 
         verify(till).charge(eq("Lyon/A-1"), any());
     }
 
     @Test
     void redeliveryIsSuppressed() throws InterruptedException {
-        Delivered first = driver.deliver(ORDER);
+        Delivered first = driver.deliverPayload(ORDER);
 
         Delivered second = driver.redeliver(first);
 
@@ -107,7 +107,7 @@ class ExactlyOnceDriverTests {
 
     @Test
     void duplicateIsSuppressed() throws InterruptedException {
-        Delivered first = driver.deliver(ORDER);
+        Delivered first = driver.deliverPayload(ORDER);
 
         Delivered second = driver.duplicate(first);
 
@@ -119,14 +119,14 @@ class ExactlyOnceDriverTests {
 
     @Test
     void testMethodsShareNoKeys() throws InterruptedException {
-        assertThat(driver.deliver(ORDER)).wasHandled();
+        assertThat(driver.deliverPayload(ORDER)).wasHandled();
     }
 
     @Test
     void duplicateWaitsWhileTheHandlerRuns() throws InterruptedException {
         CountDownLatch paid = new CountDownLatch(1);
         doAnswer(waitFor(paid)).when(till).charge(any(), any());
-        Delivered first = driver.begin(ORDER);
+        Delivered first = driver.begin(TestMessage.ofPayload(ORDER));
         verify(till, timeout(10_000)).charge(any(), any());
 
         Delivered second = driver.duplicate(first);
@@ -145,7 +145,7 @@ class ExactlyOnceDriverTests {
     void failedMessageComesAgain() throws InterruptedException {
         doThrow(new IllegalStateException("closed")).doNothing().when(till).charge(any(), any());
 
-        Delivered first = driver.deliver(ORDER);
+        Delivered first = driver.deliverPayload(ORDER);
 
         assertThat(first).wasReturnedWithin(Duration.ofMinutes(15));
         assertThat(first.failure()).get().isInstanceOf(IllegalStateException.class);
@@ -154,7 +154,7 @@ class ExactlyOnceDriverTests {
 
     @Test
     void crashBeforeTheHandlerCostsNothing() throws InterruptedException {
-        Delivered first = driver.deliver(TestMessage.of(ORDER).crashing(CrashPoint.BEFORE_HANDLER));
+        Delivered first = driver.deliver(TestMessage.ofPayload(ORDER).crashAt(CrashPoint.BEFORE_HANDLER));
         assertThat(first).hasCrashed().isNotDeleted();
         verify(till, never()).charge(any(), any());
 
@@ -164,7 +164,7 @@ class ExactlyOnceDriverTests {
 
     @Test
     void crashAfterTheHandlerMakesTheNextAttemptAmbiguous() throws InterruptedException {
-        Delivered first = driver.deliver(TestMessage.of(ORDER).crashing(CrashPoint.AFTER_HANDLER));
+        Delivered first = driver.deliver(TestMessage.ofPayload(ORDER).crashAt(CrashPoint.AFTER_HANDLER));
         assertThat(first).hasCrashed().isNotDeleted();
 
         assertThat(driver.redeliver(first)).wasHandled().wasAttempt(2);
@@ -175,7 +175,7 @@ class ExactlyOnceDriverTests {
 
     @Test
     void crashAfterTheCompletionIsNoSecondEffect() throws InterruptedException {
-        Delivered first = driver.deliver(TestMessage.of(ORDER).crashing(CrashPoint.AFTER_COMPLETION));
+        Delivered first = driver.deliver(TestMessage.ofPayload(ORDER).crashAt(CrashPoint.AFTER_COMPLETION));
         assertThat(first).hasCrashed().isNotDeleted();
 
         assertThat(driver.redeliver(first)).wasSuppressed();
@@ -186,7 +186,7 @@ class ExactlyOnceDriverTests {
     void workerCrashesInTheMidstOfItsHandler() throws InterruptedException {
         doAnswer(call -> driver.crash()).doNothing().when(till).charge(any(), any());
 
-        Delivered first = driver.deliver(ORDER);
+        Delivered first = driver.deliverPayload(ORDER);
 
         assertThat(first).hasCrashed().isNotDeleted();
         assertThat(driver.redeliver(first)).wasHandled().wasAttempt(2);
@@ -194,7 +194,7 @@ class ExactlyOnceDriverTests {
 
     @Test
     void duplicateOfACrashedWorkersMessageWaitsForItsLease() {
-        Delivered first = driver.deliver(TestMessage.of(ORDER).crashing(CrashPoint.AFTER_HANDLER));
+        Delivered first = driver.deliver(TestMessage.ofPayload(ORDER).crashAt(CrashPoint.AFTER_HANDLER));
 
         Delivered second = driver.duplicate(first);
         assertThat(second).isWaiting();
@@ -208,7 +208,7 @@ class ExactlyOnceDriverTests {
 
     @Test
     void handlerWhoseClaimIsLostBeforeItsEffectHasNone() throws InterruptedException {
-        Delivered lost = driver.deliver(TestMessage.of(ORDER).losingItsClaim());
+        Delivered lost = driver.deliver(TestMessage.ofPayload(ORDER).loseClaim());
 
         assertThat(lost).wasAbandoned();
         assertThat(lost.failure()).get().isInstanceOf(ClaimLostException.class);
@@ -218,7 +218,7 @@ class ExactlyOnceDriverTests {
     @Test
     void handlerThatRunsWhenItsClaimIsLostIsInterrupted() throws InterruptedException {
         doAnswer(waitFor(new CountDownLatch(1))).when(till).charge(any(), any());
-        Delivered running = driver.begin(ORDER);
+        Delivered running = driver.begin(TestMessage.ofPayload(ORDER));
         verify(till, timeout(10_000)).charge(any(), any());
 
         OtherWorker other = driver.loseClaim(running);
@@ -227,7 +227,7 @@ class ExactlyOnceDriverTests {
         assertThat(running.failure()).get().isInstanceOf(InterruptedException.class);
         Delivered again = driver.redeliver(running);
         assertThat(again).isWaiting();
-        other.completes();
+        other.complete();
         assertThat(driver.awaitEnd(again)).wasSuppressed();
         verify(till, times(1)).charge(any(), any());
     }
@@ -242,7 +242,7 @@ class ExactlyOnceDriverTests {
                 .when(till)
                 .charge(any(), any());
 
-        Delivered lost = driver.deliver(ORDER);
+        Delivered lost = driver.deliverPayload(ORDER);
 
         assertThat(lost).wasAbandoned();
         assertThat(lost.failure()).get().isInstanceOf(ClaimLostException.class);
@@ -252,7 +252,7 @@ class ExactlyOnceDriverTests {
     void secondDeliveryTakesOverWhenTheLeaseHasEndedUnnoticed() throws InterruptedException {
         CountDownLatch paid = new CountDownLatch(1);
         doAnswer(waitFor(paid)).doNothing().when(till).charge(any(), any());
-        Delivered first = driver.begin(ORDER);
+        Delivered first = driver.begin(TestMessage.ofPayload(ORDER));
         verify(till, timeout(10_000)).charge(any(), any());
         driver.endLease(first);
 
@@ -267,7 +267,7 @@ class ExactlyOnceDriverTests {
     void keyIsParked() throws InterruptedException {
         doThrow(new UnsupportedOperationException("no such article")).when(till).charge(any(), any());
 
-        Delivered first = driver.deliver(ORDER);
+        Delivered first = driver.deliverPayload(ORDER);
         Delivered second = driver.redeliver(first);
 
         assertThat(first).isParked().wasAttempt(1);
@@ -277,7 +277,7 @@ class ExactlyOnceDriverTests {
     @Test
     void handlerIsInterruptedAtItsTimeout() throws InterruptedException {
         doAnswer(waitFor(new CountDownLatch(1))).when(till).charge(any(), any());
-        Delivered running = driver.begin(ORDER);
+        Delivered running = driver.begin(TestMessage.ofPayload(ORDER));
         verify(till, timeout(10_000)).charge(any(), any());
 
         driver.advance(Duration.ofMinutes(6));
@@ -290,7 +290,7 @@ class ExactlyOnceDriverTests {
     @Test
     void messagesWaitWhileTheStoreIsAway() throws InterruptedException {
         driver.failStore();
-        Delivered first = driver.deliver(ORDER);
+        Delivered first = driver.deliverPayload(ORDER);
         assertThat(first).isWaiting().didNotReachItsHandler();
 
         driver.restoreStore();
@@ -308,7 +308,7 @@ class ExactlyOnceDriverTests {
                 .when(till)
                 .charge(any(), any());
 
-        Delivered first = driver.deliver(ORDER);
+        Delivered first = driver.deliverPayload(ORDER);
         assertThat(first).has(Outcome.UNRECORDED).isNotDeleted();
         driver.restoreStore();
 
@@ -319,10 +319,10 @@ class ExactlyOnceDriverTests {
     @Test
     void keyThatAnotherWorkerHoldsIsWaitedFor() throws InterruptedException {
         OtherWorker other = driver.holdElsewhere("orders", "A-1");
-        Delivered waiting = driver.deliver(ORDER);
+        Delivered waiting = driver.deliverPayload(ORDER);
         assertThat(waiting).isWaiting();
 
-        other.fails();
+        other.fail();
 
         assertThat(driver.awaitEnd(waiting)).wasReturned();
         doNothing().when(till).charge(any(), any());
@@ -331,13 +331,23 @@ class ExactlyOnceDriverTests {
 
     @Test
     void messageThatCannotBeReadIsReturned() {
-        assertThat(driver.deliver("no order")).wasReturned().didNotReachItsHandler();
+        assertThat(driver.deliverBody("no order")).wasReturned().didNotReachItsHandler();
+    }
+
+    @Test
+    void textIsNoPayloadAndAMessageNeither() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> driver.deliverPayload("{\"orderId\":\"A-1\"}"))
+                .withMessageContaining("deliverBody(text)");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> driver.deliverPayload(TestMessage.ofPayload(ORDER)))
+                .withMessageContaining("deliver(message)");
     }
 
     @Test
     void saysWhatIsWrongWithTheTest() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> driver.deliver(TestMessage.of(ORDER).to("invoices")))
+                .isThrownBy(() -> driver.deliver(TestMessage.ofPayload(ORDER).to("invoices")))
                 .withMessage(
                         "The message is for queue 'invoices', and listeners read [orders]; choose one with TestMessage.to(queue)");
         assertThatIllegalStateException()

@@ -207,7 +207,7 @@ class HostileDeliveriesTests {
                 letters -> polls(letters)
                         .forEach(poll -> driver.deliverTogether(poll.stream()
                                         .map(HostileDeliveriesTests::message)
-                                        .toArray())
+                                        .toArray(TestMessage[]::new))
                                 .forEach(HostileDeliveriesTests::assertHasEnded)));
     }
 
@@ -232,7 +232,7 @@ class HostileDeliveriesTests {
         String body = queue.equals("notes")
                 ? "{\"Type\":\"Notification\",\"Message\":\"%s\"}".formatted(order.replace("\"", "\\\""))
                 : order;
-        TestMessage message = TestMessage.of(body)
+        TestMessage message = TestMessage.ofBody(body)
                 .to(queue)
                 .group("a")
                 .header("field", "orderId")
@@ -299,7 +299,8 @@ class HostileDeliveriesTests {
     }
 
     private static TestMessage message(HostileLetter letter) {
-        TestMessage message = TestMessage.of(letter.body()).to(letter.queue()).group(letter.group());
+        TestMessage message =
+                TestMessage.ofBody(letter.body()).to(letter.queue()).group(letter.group());
         for (Map.Entry<String, Object> attribute : letter.attributes().entrySet()) {
             message = with(message, attribute.getKey(), attribute.getValue());
         }

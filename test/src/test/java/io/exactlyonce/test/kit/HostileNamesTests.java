@@ -108,7 +108,7 @@ class HostileNamesTests {
     }
 
     private static void assertWorks(ExactlyOnceDriver driver) {
-        Delivered first = driver.deliver(TestMessage.of("A-1").group("a"));
+        Delivered first = driver.deliver(TestMessage.ofBody("A-1").group("a"));
 
         assertThat(first).wasHandled();
         assertThat(driver.redeliver(first)).wasSuppressed();

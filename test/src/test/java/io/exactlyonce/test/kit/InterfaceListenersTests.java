@@ -73,7 +73,7 @@ class InterfaceListenersTests {
 
         for (String queue : List.of("single", "batch")) {
             GOT.clear();
-            Delivered first = driver.deliver(TestMessage.of(order).to(queue));
+            Delivered first = driver.deliver(TestMessage.ofPayload(order).to(queue));
 
             assertThat(first).wasHandled();
             assertThat(GOT).containsExactly(order);

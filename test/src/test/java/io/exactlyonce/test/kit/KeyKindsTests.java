@@ -94,26 +94,28 @@ class KeyKindsTests {
     /** Spring keeps its own value under the name. */
     @Test
     void attributeOfAReservedNameIsTheKeyOfTwoMessages() {
-        TestMessage message = TestMessage.of("body").header("id", "A-1").to("attributes");
+        TestMessage message = TestMessage.ofBody("body").header("id", "A-1").to("attributes");
 
         assertThat(driver.deliver(message)).wasHandled();
-        assertThat(driver.deliver(TestMessage.of("body").header("id", "A-1").to("attributes")))
+        assertThat(driver.deliver(TestMessage.ofBody("body").header("id", "A-1").to("attributes")))
                 .wasSuppressed();
         assertThat(listeners.keys()).containsExactly("A-1");
     }
 
     @Test
     void beanMakesTheKey() {
-        assertThat(driver.deliver(TestMessage.of(new Order("B-1")).to("beans"))).wasHandled();
-        assertThat(driver.deliver(TestMessage.of(new Order("B-1")).to("beans"))).wasSuppressed();
+        assertThat(driver.deliver(TestMessage.ofPayload(new Order("B-1")).to("beans")))
+                .wasHandled();
+        assertThat(driver.deliver(TestMessage.ofPayload(new Order("B-1")).to("beans")))
+                .wasSuppressed();
         assertThat(listeners.keys()).containsExactly("key-B-1");
     }
 
     @Test
     void payloadIsOfTheTypeThatTheBeansClassNames() {
-        assertThat(driver.deliver(TestMessage.of(new Order("G-1")).to("generic")))
+        assertThat(driver.deliver(TestMessage.ofPayload(new Order("G-1")).to("generic")))
                 .wasHandled();
-        assertThat(driver.deliver(TestMessage.of(new Order("G-1")).to("generic")))
+        assertThat(driver.deliver(TestMessage.ofPayload(new Order("G-1")).to("generic")))
                 .wasSuppressed();
         assertThat(listeners.keys()).containsExactly("G-1");
     }
@@ -121,8 +123,8 @@ class KeyKindsTests {
     @ParameterizedTest
     @ValueSource(strings = {"1e400", "1e500", "0.1", "0.10000000000000000555", "1.0"})
     void roundedNumberIsNoKey(String number, CapturedOutput output) {
-        Delivered delivered =
-                driver.deliver(TestMessage.of("{\"id\":%s}".formatted(number)).to("numbers"));
+        Delivered delivered = driver.deliver(
+                TestMessage.ofBody("{\"id\":%s}".formatted(number)).to("numbers"));
 
         assertThat(delivered).wasReturned().didNotReachItsHandler();
         assertThat(output).contains("is a java.lang.Double, whose text is rounded", "send text or an integer");
@@ -132,7 +134,7 @@ class KeyKindsTests {
     @ValueSource(strings = {"7", "9007199254740993", "92233720368547758070"})
     void integerIsAKey(String number) {
         assertThat(driver.deliver(
-                        TestMessage.of("{\"id\":%s}".formatted(number)).to("numbers")))
+                        TestMessage.ofBody("{\"id\":%s}".formatted(number)).to("numbers")))
                 .wasHandled();
         assertThat(listeners.keys()).containsExactly(number);
     }

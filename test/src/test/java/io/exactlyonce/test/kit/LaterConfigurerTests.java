@@ -86,7 +86,7 @@ class LaterConfigurerTests {
             ExactlyOnceDriver driver = context.getBean(ExactlyOnceDriver.class);
             driver.reset();
 
-            assertThat(driver.deliver(TestMessage.of("A-1"))).wasHandled();
+            assertThat(driver.deliver(TestMessage.ofBody("A-1"))).wasHandled();
             assertThat(KEYS).containsExactly("A-1");
         });
     }

@@ -93,7 +93,7 @@ class LazyListenerTests {
     @ParameterizedTest
     @ValueSource(strings = {"declared", "hidden", "annotated", "made"})
     void lazyListenersStart(String queue) {
-        assertThat(driver.deliver(TestMessage.of(new Order("A-1", 100)).to(queue)))
+        assertThat(driver.deliver(TestMessage.ofPayload(new Order("A-1", 100)).to(queue)))
                 .wasHandled();
     }
 }

@@ -86,7 +86,7 @@ class ListenerKindsTests {
     static class Application {}
 
     private static TestMessage order(String orderId, String queue) {
-        return TestMessage.of(new Order(orderId, 100)).to(queue);
+        return TestMessage.ofPayload(new Order(orderId, 100)).to(queue);
     }
 
     @Test
@@ -110,8 +110,8 @@ class ListenerKindsTests {
 
         Delivered earlier = driver.deliver(order("B-1", "batches"));
         List<Delivered> batch = driver.deliverTogether(
-                TestMessage.of(again.formatted(100, 2)).to("batches"),
-                TestMessage.of(again.formatted(4_242, 3)).to("batches"));
+                TestMessage.ofBody(again.formatted(100, 2)).to("batches"),
+                TestMessage.ofBody(again.formatted(4_242, 3)).to("batches"));
 
         assertThat(earlier).wasHandled();
         assertThat(batch.get(0)).wasSuppressed();
@@ -133,7 +133,7 @@ class ListenerKindsTests {
     @Test
     void batchOfAWorkerThatCrashesComesAgain() throws InterruptedException {
         List<Delivered> batch = driver.deliverTogether(
-                order("B-1", "batches").crashing(CrashPoint.AFTER_HANDLER), order("B-2", "batches"));
+                order("B-1", "batches").crashAt(CrashPoint.AFTER_HANDLER), order("B-2", "batches"));
 
         assertThat(batch).allSatisfy(each -> assertThat(each).hasCrashed().isNotDeleted());
         assertThat(driver.redeliver(batch.get(0))).wasHandled().wasAttempt(2);
@@ -203,7 +203,7 @@ class ListenerKindsTests {
         doThrow(new IllegalStateException("closed")).when(till).charge(eq("B-1"), any());
 
         List<Delivered> tenants = driver.deliverTogether(
-                TestMessage.of("no order").to("batches").group("a"),
+                TestMessage.ofBody("no order").to("batches").group("a"),
                 order("B-1", "batches").group("a"),
                 order("B-2", "batches").group("a"));
 

@@ -212,23 +212,23 @@ class PayloadTypesTests {
     @ParameterizedTest
     @MethodSource
     void payloadHasTheTypeThatItsHandlerDeclares(String queue, String body) {
-        Delivered first = driver.deliver(TestMessage.of(body).to(queue));
+        Delivered first = driver.deliver(TestMessage.ofBody(body).to(queue));
 
         assertThat(first).wasHandled();
         assertThat(GOT).containsExactly(new Order("A-1"));
-        assertThat(driver.deliver(TestMessage.of(body).to(queue))).wasSuppressed();
+        assertThat(driver.deliver(TestMessage.ofBody(body).to(queue))).wasSuppressed();
     }
 
     @Test
     void typeArgumentThatIsAnythingIsAMap() {
-        assertThat(driver.deliver(TestMessage.of(ENVELOPE).to("untyped"))).wasHandled();
+        assertThat(driver.deliver(TestMessage.ofBody(ENVELOPE).to("untyped"))).wasHandled();
 
         assertThat(GOT).containsExactly(Map.of("orderId", "A-1"));
     }
 
     @Test
     void subtypeThatJsonNamesIsMade() {
-        assertThat(driver.deliver(TestMessage.of("{\"kind\":\"parcel\",\"id\":\"S-1\",\"label\":\"L\"}")
+        assertThat(driver.deliver(TestMessage.ofBody("{\"kind\":\"parcel\",\"id\":\"S-1\",\"label\":\"L\"}")
                         .to("sealed")))
                 .wasHandled();
 
@@ -236,7 +236,7 @@ class PayloadTypesTests {
     }
 
     private Delivered deliverNamed(String type, String body) {
-        return driver.deliver(TestMessage.of(body).to("events").header("JavaType", type));
+        return driver.deliver(TestMessage.ofBody(body).to("events").header("JavaType", type));
     }
 
     @Test

@@ -71,7 +71,7 @@ class ResetDriverListenerTests {
             ResetDriverListener listener = new ResetDriverListener();
 
             listener.beforeTestMethod(test);
-            Delivered failed = new Delivered(new Letter(TestMessage.of("A-1"), "orders", "A-1"), true);
+            Delivered failed = new Delivered(new Letter(TestMessage.ofBody("A-1"), "orders", "A-1"), true);
             failed.ended(new IllegalStateException("closed"));
             journal.expect(List.of(failed));
             LoggerFactory.getLogger("io.exactlyonce.renewal.Lease").error("lost");

@@ -61,7 +61,7 @@ class TrueDuplicatesTests {
     private ExactlyOnceDriver driver;
 
     private static TestMessage message(String queue, String body) {
-        return TestMessage.of(body).to(queue).key("A-1");
+        return TestMessage.ofBody(body).to(queue).key("A-1");
     }
 
     /** One order in several layouts. */

@@ -55,7 +55,7 @@ class WholeApplicationTests {
 
     @Test
     void needsNeitherItsClientNorItsDatabase() throws InterruptedException {
-        Delivered first = driver.deliver(new Order("A-1", 500));
+        Delivered first = driver.deliverPayload(new Order("A-1", 500));
 
         assertThat(first).wasHandled();
         assertThat(driver.redeliver(first)).wasSuppressed();
@@ -65,7 +65,7 @@ class WholeApplicationTests {
 
     @Test
     void operationsHaveTheSameClaims() {
-        driver.deliver(new Order("A-2", 500));
+        driver.deliverPayload(new Order("A-2", 500));
 
         assertThatThrownBy(() -> operations.once("orders", "A-2").call(String.class, claim -> "again"))
                 .isInstanceOf(StoredResultException.class);

@@ -43,9 +43,9 @@ class ExactlyOnceTestTests {
 
         @Test
         void deliversToEach() {
-            assertThat(driver.deliver(TestMessage.of(new Greeting("Ada")).to("greetings")))
+            assertThat(driver.deliver(TestMessage.ofPayload(new Greeting("Ada")).to("greetings")))
                     .wasHandled();
-            assertThat(driver.deliver(TestMessage.of(new Greeting("Ada")).to("farewells")))
+            assertThat(driver.deliver(TestMessage.ofPayload(new Greeting("Ada")).to("farewells")))
                     .wasHandled();
         }
     }
@@ -74,7 +74,7 @@ class ExactlyOnceTestTests {
 
         @Test
         void startsNevertheless() {
-            assertThat(driver.deliver(new Greeting("Ada"))).wasHandled();
+            assertThat(driver.deliverPayload(new Greeting("Ada"))).wasHandled();
         }
     }
 
