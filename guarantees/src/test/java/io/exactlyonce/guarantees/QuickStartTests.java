@@ -144,17 +144,16 @@ class QuickStartTests {
     void handlerThatWritesToTheDatabaseCompiles() {
         compile("Fulfilment", QUICK_START.blocks("java").get(0));
 
+        String[] importsAndMethod = APPLICATION.blocks("java").get(0).split("\n\n", 2);
         compile("Bookings", """
-                import io.exactlyonce.Effects;
                 import io.exactlyonce.ExactlyOnceListener;
-                import org.springframework.jdbc.core.simple.JdbcClient;
-
+                %s
                 class Bookings {
 
                     JdbcClient jdbc;
 
                 %s}
-                """.formatted(APPLICATION.blocks("java").get(0)));
+                """.formatted((Object[]) importsAndMethod));
     }
 
     @Test
