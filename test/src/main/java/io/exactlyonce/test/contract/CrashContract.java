@@ -33,21 +33,21 @@ interface CrashContract extends StoreUnderTest {
     /** The next worker sees that the dead one's effects are in doubt, and nothing else. */
     @ParameterizedTest
     @EnumSource
-    default void nextWorkerLearnsWhatTheDeadOneMayHaveDone(CrashPoint point) {
+    default void nextWorkerLearnsWhatTheDeadOneMayHaveDone(CrashStep point) {
         for (Way way : Way.values()) {
             requireThatTheNextOneLearns(point, way);
         }
     }
 
-    private void requireThatTheNextOneLearns(CrashPoint point, Way way) {
+    private void requireThatTheNextOneLearns(CrashStep point, Way way) {
         ClaimKey key = newKey();
         var journal = new EffectJournal();
         var dead = new CrashingWorker(this, way, journal, point);
-        var next = new CrashingWorker(this, way, journal, CrashPoint.NEVER);
+        var next = new CrashingWorker(this, way, journal, CrashStep.NEVER);
 
         assertThat(dead.deliver(key, InDoubtSettings.RERUN))
                 .as("%s deletes", way)
-                .isEqualTo(point == CrashPoint.NEVER);
+                .isEqualTo(point == CrashStep.NEVER);
         assertThat(next.deliver(key, InDoubtSettings.RERUN))
                 .as("%s deletes", way)
                 .isTrue();
@@ -74,17 +74,17 @@ interface CrashContract extends StoreUnderTest {
     /** If keys in doubt are parked, no crash point allows a second effect. */
     @ParameterizedTest
     @EnumSource
-    default void cautiousWorkersNeverRepeatAnEffect(CrashPoint point) {
+    default void cautiousWorkersNeverRepeatAnEffect(CrashStep point) {
         for (Way way : Way.values()) {
             requireThatCautionRepeatsNothing(point, way);
         }
     }
 
-    private void requireThatCautionRepeatsNothing(CrashPoint point, Way way) {
+    private void requireThatCautionRepeatsNothing(CrashStep point, Way way) {
         ClaimKey key = newKey();
         var journal = new EffectJournal();
         var dead = new CrashingWorker(this, way, journal, point);
-        var next = new CrashingWorker(this, way, journal, CrashPoint.NEVER);
+        var next = new CrashingWorker(this, way, journal, CrashStep.NEVER);
 
         dead.deliver(key, CAUTIOUS);
         boolean deleted = next.deliver(key, CAUTIOUS);
@@ -115,7 +115,7 @@ interface CrashContract extends StoreUnderTest {
             for (ClaimKey key : keys) {
                 boolean deleted = false;
                 while (!deleted && !Thread.currentThread().isInterrupted()) {
-                    deleted = new CrashingWorker(this, Way.random(), journal, CrashPoint.random())
+                    deleted = new CrashingWorker(this, Way.random(), journal, CrashStep.random())
                             .deliver(key, InDoubtSettings.RERUN);
                 }
             }

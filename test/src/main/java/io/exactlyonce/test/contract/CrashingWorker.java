@@ -15,12 +15,12 @@ final class CrashingWorker {
     private static final Duration UNTIL_RENEWED = Claims.LEASE.dividedBy(10);
 
     private final EffectJournal journal;
-    private final CrashPoint point;
+    private final CrashStep point;
     private final DyingStore store;
     private final Worker worker;
     private @Nullable Claim learned;
 
-    CrashingWorker(StoreUnderTest underTest, Way way, EffectJournal journal, CrashPoint point) {
+    CrashingWorker(StoreUnderTest underTest, Way way, EffectJournal journal, CrashStep point) {
         this.journal = journal;
         this.point = point;
         this.store = new DyingStore(underTest, point);
@@ -36,7 +36,7 @@ final class CrashingWorker {
         Delivery delivery = worker.receive();
         try {
             worker.process(delivery, key, doubt, claim -> handle(key, claim));
-            store.dieAt(CrashPoint.BEFORE_ACKNOWLEDGE);
+            store.dieAt(CrashStep.BEFORE_ACKNOWLEDGE);
             return worker.settle(delivery);
         } catch (DyingStore.Death death) {
             store.endLeases();
@@ -57,13 +57,13 @@ final class CrashingWorker {
         learned = claim;
         try (var running = journal.running(key)) {
             journal.acquired(key, new Acquired(claim.attempt(), claim.fencingToken(), claim.isInDoubt()));
-            store.dieAt(CrashPoint.BEFORE_EFFECT);
+            store.dieAt(CrashStep.BEFORE_EFFECT);
             if (point.handlerFails()) {
                 throw new Worker.HandlerFailure();
             }
             claim.ensureHeld();
             running.effect();
-            store.dieAt(CrashPoint.AFTER_EFFECT);
+            store.dieAt(CrashStep.AFTER_EFFECT);
             // One that meets its row locked by another worker's look is repeated after a third of what is left.
             for (int tenths = 0; tenths < 5 && !store.hasRenewed(); tenths++) {
                 worker.pass(UNTIL_RENEWED);

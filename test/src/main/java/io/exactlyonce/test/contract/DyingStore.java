@@ -23,19 +23,19 @@ import java.util.function.Supplier;
 final class DyingStore implements ClaimStore {
 
     private final StoreUnderTest underTest;
-    private final CrashPoint point;
+    private final CrashStep point;
     private final Set<ClaimId> claims = ConcurrentHashMap.newKeySet();
     private final Set<ClaimId> renewed = ConcurrentHashMap.newKeySet();
     private final Set<ClaimId> completed = ConcurrentHashMap.newKeySet();
     private volatile boolean dead;
 
-    DyingStore(StoreUnderTest underTest, CrashPoint point) {
+    DyingStore(StoreUnderTest underTest, CrashStep point) {
         this.underTest = underTest;
         this.point = point;
     }
 
     /** Dies if this is where the worker is to die. */
-    void dieAt(CrashPoint reached) {
+    void dieAt(CrashStep reached) {
         if (dead || reached == point) {
             dead = true;
             throw new Death();
@@ -58,10 +58,10 @@ final class DyingStore implements ClaimStore {
 
     @Override
     public List<ClaimOutcome> claim(List<ClaimRequest> requests) {
-        dieAt(CrashPoint.BEFORE_CLAIM);
+        dieAt(CrashStep.BEFORE_CLAIM);
         requests.forEach(request -> claims.add(request.id()));
         List<ClaimOutcome> outcomes = underTest.store().claim(requests);
-        dieAt(CrashPoint.AFTER_CLAIM);
+        dieAt(CrashStep.AFTER_CLAIM);
         return outcomes;
     }
 
@@ -88,17 +88,17 @@ final class DyingStore implements ClaimStore {
 
     private void dieBefore(ClaimResolution resolution) {
         if (resolution instanceof ClaimResolution.Completed) {
-            dieAt(CrashPoint.BEFORE_COMPLETION);
+            dieAt(CrashStep.BEFORE_COMPLETION);
         } else if (resolution instanceof ClaimResolution.Released) {
-            dieAt(CrashPoint.BEFORE_RELEASE);
+            dieAt(CrashStep.BEFORE_RELEASE);
         }
     }
 
     private void dieAfter(ClaimResolution resolution) {
         if (resolution instanceof ClaimResolution.Completed) {
-            dieAt(CrashPoint.AFTER_COMPLETION);
+            dieAt(CrashStep.AFTER_COMPLETION);
         } else if (resolution instanceof ClaimResolution.Released) {
-            dieAt(CrashPoint.AFTER_RELEASE);
+            dieAt(CrashStep.AFTER_RELEASE);
         }
     }
 

@@ -20,7 +20,7 @@ final class PausingWorker {
     PausingWorker(StoreUnderTest underTest, Way way, EffectJournal journal, CountDownLatch running) {
         this.journal = journal;
         this.running = running;
-        this.store = new DyingStore(underTest, CrashPoint.NEVER);
+        this.store = new DyingStore(underTest, CrashStep.NEVER);
         this.worker = new Worker(way, store);
     }
 

@@ -3,7 +3,7 @@ package io.exactlyonce.test.contract;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** Where a worker dies, in the order of a delivery's steps. */
-enum CrashPoint {
+enum CrashStep {
     BEFORE_CLAIM,
     /** The claim is recorded; its answer never arrives. */
     AFTER_CLAIM,
@@ -21,7 +21,7 @@ enum CrashPoint {
     AFTER_RELEASE,
     NEVER;
 
-    static CrashPoint random() {
+    static CrashStep random() {
         return values()[ThreadLocalRandom.current().nextInt(values().length)];
     }
 
