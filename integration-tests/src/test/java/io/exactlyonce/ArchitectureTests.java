@@ -265,14 +265,14 @@ class ArchitectureTests {
             .should()
             .resideInAnyPackage(packages("metrics", "observe", "autoconfigure"));
 
-    /** The wiring of claims finds a DataSource and hands it on. */
+    /** The wiring of claims finds a DataSource and hands it on; what may be logged of a database's failure is decided at one place. */
     @ArchTest
     static final ArchRule onlyStoreAndPrimaryKnowSql = classes()
             .that(use(SQL))
             .should()
             .resideInAnyPackage(packages("claim.postgres..", "primary.."))
             .orShould()
-            .haveNameMatching(AUTOCONFIGURE + "\\.(PostgresClaimsConfiguration|ApplicationTarget)");
+            .haveNameMatching(AUTOCONFIGURE + "\\.(PostgresClaimsConfiguration|ApplicationTarget)|.*\\.PrintableException");
 
     @ArchTest
     static final ArchRule claimsKnowNeitherSpringNorSql = noClasses()

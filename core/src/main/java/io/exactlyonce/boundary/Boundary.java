@@ -144,7 +144,7 @@ public final class Boundary {
 
     private static void tellOfPeriodic(String task, Throwable crash) {
         try {
-            log.error("{} failed; it runs again at its next interval", task, crash);
+            log.error("{} failed; it runs again at its next interval", task, PrintableException.of(crash));
         } catch (Throwable unlogged) {
             UNLOGGED.incrementAndGet();
         }
@@ -152,7 +152,7 @@ public final class Boundary {
 
     private static void tellOfDetached(String entry, Throwable failure) {
         try {
-            log.error("{} failed, and is not repeated", entry, failure);
+            log.error("{} failed, and is not repeated", entry, PrintableException.of(failure));
         } catch (Throwable unlogged) {
             UNLOGGED.incrementAndGet();
         }
@@ -197,7 +197,7 @@ public final class Boundary {
                 log.warn(
                         "{} failed; the observed work continues",
                         observer.getClass().getName(),
-                        failure);
+                        PrintableException.of(failure));
             }
         }
     }

@@ -1,11 +1,16 @@
 package io.exactlyonce.boundary;
 
+import java.sql.BatchUpdateException;
+import java.sql.SQLException;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A failure as a log can take it: each message is one line of bounded length. A server, or what answers in its place, writes the
  * messages of a client's exceptions, and could forge lines with them.
+ *
+ * <p>Of a database's failure only the first line of each message is kept, and no message that quotes a batch: the details behind it
+ * have values of the row that was refused, which is a key.
  */
 public final class PrintableException extends Exception {
 
@@ -16,6 +21,8 @@ public final class PrintableException extends Exception {
 
     private static final int LONGEST_MESSAGE = 2_000;
 
+    private static final int LONGEST_REASON = 1_000;
+
     private PrintableException(String text, Throwable failure, @Nullable PrintableException cause) {
         super(text, cause, false, true);
         setStackTrace(failure.getStackTrace());
@@ -23,9 +30,15 @@ public final class PrintableException extends Exception {
 
     /** Returns a failure itself, if all of its messages are lines already, as most are. */
     public static @Nullable Throwable of(@Nullable Throwable failure) {
-        return failure == null || Causes.of(failure).allMatch(PrintableException::isPrintable)
+        return failure == null
+                        || (!quotesBatch(failure) && Causes.of(failure).allMatch(PrintableException::isPrintable))
                 ? failure
-                : copy(failure, MOST_CAUSES);
+                : copy(failure, isOfDatabase(failure), MOST_CAUSES);
+    }
+
+    /** Returns the type of a failure's last cause, and the first line of its message. */
+    public static String reason(Throwable failure) {
+        return text(Causes.root(failure), true, LONGEST_REASON);
     }
 
     private static boolean isPrintable(Throwable failure) {
@@ -34,13 +47,30 @@ public final class PrintableException extends Exception {
                 .allMatch(message -> message == null || message.equals(OneLine.of(message, LONGEST_MESSAGE)));
     }
 
-    private static PrintableException copy(Throwable failure, int causes) {
+    private static boolean isOfDatabase(Throwable failure) {
+        return Causes.of(failure).anyMatch(SQLException.class::isInstance);
+    }
+
+    /** Returns whether a message quotes the statements of a batch with their parameters. */
+    private static boolean quotesBatch(Throwable failure) {
+        return Causes.of(failure).anyMatch(BatchUpdateException.class::isInstance);
+    }
+
+    private static PrintableException copy(Throwable failure, boolean isOfDatabase, int causes) {
         Throwable cause = failure.getCause();
-        String message = failure.getMessage();
-        String type = failure.getClass().getName();
         return new PrintableException(
-                message == null ? type : type + ": " + OneLine.of(message, LONGEST_MESSAGE),
+                text(failure, isOfDatabase, LONGEST_MESSAGE),
                 failure,
-                cause == null || causes == 0 ? null : copy(cause, causes - 1));
+                cause == null || causes == 0 ? null : copy(cause, isOfDatabase, causes - 1));
+    }
+
+    private static String text(Throwable failure, boolean isCut, int most) {
+        String type = failure.getClass().getName();
+        String message = failure.getMessage();
+        if (message == null || quotesBatch(failure)) {
+            return type;
+        }
+        String shown = isCut ? message.lines().findFirst().orElse("") : message;
+        return type + ": " + OneLine.of(shown, most);
     }
 }

@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery;
 
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.boundary.PrintableException;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -167,7 +168,9 @@ public final class Cancellation implements AutoCloseable {
         try {
             future.cancel(true);
         } catch (RuntimeException failure) {
-            log.warn("Cancelling a handler's future failed; its work continues until it ends by itself", failure);
+            log.warn(
+                    "Cancelling a handler's future failed; its work continues until it ends by itself",
+                    PrintableException.of(failure));
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery;
 
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.renewal.RenewalEvent;
 import java.util.ArrayList;
@@ -117,6 +118,6 @@ public final class DeliveryObservers implements DeliveryObserver {
 
     private void failed(Object told, Throwable failure) {
         failures.increment();
-        log.warn("{} failed; the delivery continues", told.getClass().getName(), failure);
+        log.warn("{} failed; the delivery continues", told.getClass().getName(), PrintableException.of(failure));
     }
 }

@@ -4,6 +4,7 @@ import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ExactlyOnceOperations.Action;
 import io.exactlyonce.KeyReusedException;
 import io.exactlyonce.ParkedException;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -143,7 +144,7 @@ public record ActionExecutor(
             log.warn(
                     "{} can be claimed again when its lease ends",
                     resolution.claim().key(),
-                    unanswered);
+                    PrintableException.of(unanswered));
         }
     }
 

@@ -1,7 +1,6 @@
 package io.exactlyonce.renewal;
 
 import io.exactlyonce.boundary.Boundary;
-import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimAnswers;
@@ -287,8 +286,7 @@ public final class Renewer {
         boolean isFailed = !answers.unanswered().isEmpty();
         if (isFailed) {
             RuntimeException failure = answers.failure();
-            String why =
-                    failure == null ? answers.reason() : Causes.root(failure).toString();
+            String why = failure == null ? answers.reason() : PrintableException.reason(failure);
             log.warn(
                     "Renewing {} leases failed; renewals are retried until they expire: {}",
                     answers.unanswered().size(),

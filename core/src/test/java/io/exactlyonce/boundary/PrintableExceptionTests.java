@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.sql.BatchUpdateException;
+import java.sql.SQLException;
 import org.junit.jupiter.api.Test;
 
 class PrintableExceptionTests {
@@ -50,6 +52,34 @@ class PrintableExceptionTests {
     void longMessageIsCut() {
         assertThat(PrintableException.of(new IOException("x".repeat(1_000_000))).getMessage())
                 .hasSizeLessThan(2_100);
+    }
+
+    /** PostgreSQL quotes a row that it refuses in the lines behind the first. */
+    @Test
+    void valuesThatADatabaseQuotesAreNotPrinted() {
+        var refusal = new SQLException("ERROR: duplicate key\n  Detail: Key (scope, key)=(orders, card-4711) exists.");
+        var translated = new IllegalStateException("Update; " + refusal.getMessage(), refusal);
+
+        assertThat(printed(PrintableException.of(translated)))
+                .contains("java.lang.IllegalStateException: Update; ERROR: duplicate key")
+                .contains("java.sql.SQLException: ERROR: duplicate key")
+                .doesNotContain("card-4711");
+        assertThat(PrintableException.reason(translated)).isEqualTo("java.sql.SQLException: ERROR: duplicate key");
+    }
+
+    /** Its driver quotes a batch's statement with its parameters, in the first line. */
+    @Test
+    void batchThatADriverQuotesIsNotPrinted() {
+        var refusal = new SQLException("ERROR: duplicate key");
+        var batch =
+                new BatchUpdateException("Batch entry 0 INSERT INTO claim VALUES ('card-4711')", new int[0], refusal);
+        var translated = new IllegalStateException("Update; " + batch.getMessage(), batch);
+
+        assertThat(printed(PrintableException.of(translated)))
+                .contains("java.lang.IllegalStateException")
+                .contains("java.sql.SQLException: ERROR: duplicate key")
+                .doesNotContain("card-4711");
+        assertThat(PrintableException.reason(translated)).isEqualTo("java.sql.SQLException: ERROR: duplicate key");
     }
 
     @Test

@@ -1,5 +1,6 @@
 package io.exactlyonce.dynamodb;
 
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
@@ -176,7 +177,10 @@ final class KeyWork implements Rounds.Work {
         try {
             return change.isNeedless(differs.item());
         } catch (RuntimeException unreadable) {
-            log.warn("An end or a renewal of {} has no effect", change.claim().key(), ClaimItem.unreadable(unreadable));
+            log.warn(
+                    "An end or a renewal of {} has no effect",
+                    change.claim().key(),
+                    PrintableException.of(ClaimItem.unreadable(unreadable)));
             return false;
         }
     }

@@ -4,6 +4,7 @@ import static org.springframework.boot.actuate.endpoint.web.WebEndpointResponse.
 
 import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution;
@@ -171,7 +172,8 @@ final class KeyDecisions {
     }
 
     private static String noAnswer(ParkedClaims store, NamedKey named, RuntimeException failure) {
-        log.debug("The claim of {} could not be read or decided for an operator", named, failure);
+        log.debug(
+                "The claim of {} could not be read or decided for an operator", named, PrintableException.of(failure));
         return "the claim store did not answer (%s)%s"
                 .formatted(
                         failure.getClass().getSimpleName(),

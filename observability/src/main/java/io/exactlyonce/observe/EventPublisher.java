@@ -1,6 +1,7 @@
 package io.exactlyonce.observe;
 
 import io.exactlyonce.ExactlyOnceEvent;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.delivery.DeliveryEvent;
@@ -170,7 +171,7 @@ public final class EventPublisher implements DeliveryEvent.Observer, WindowObser
         try {
             events.publishEvent(event);
         } catch (RuntimeException failure) {
-            log.warn("A listener of {} failed; the delivery continues", event, failure);
+            log.warn("A listener of {} failed; the delivery continues", event, PrintableException.of(failure));
         }
     }
 }

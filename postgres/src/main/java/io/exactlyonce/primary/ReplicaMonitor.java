@@ -1,6 +1,7 @@
 package io.exactlyonce.primary;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.postgres.SynchronousCommit;
 import java.time.Duration;
 import java.util.Comparator;
@@ -99,7 +100,7 @@ public final class ReplicaMonitor {
     void unreadable(RuntimeException failure) {
         if (!failing && !Thread.currentThread().isInterrupted()) {
             failing = true;
-            log.warn("Replica lag cannot be read, so it is not reported", failure);
+            log.warn("Replica lag cannot be read, so it is not reported", PrintableException.of(failure));
         }
     }
 

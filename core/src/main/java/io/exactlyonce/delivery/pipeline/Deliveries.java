@@ -1,6 +1,7 @@
 package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryEvent;
 import io.exactlyonce.delivery.DeliveryObserver;
@@ -222,7 +223,10 @@ public final class Deliveries {
         try {
             delivery.delete();
         } catch (RuntimeException failure) {
-            log.warn("Deleting {} failed; it may be redelivered as a duplicate", delivery, failure);
+            log.warn(
+                    "Deleting {} failed; it may be redelivered as a duplicate",
+                    delivery,
+                    PrintableException.of(failure));
             end(delivery);
         }
     }

@@ -2,7 +2,6 @@ package io.exactlyonce.delivery.pipeline;
 
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.Causes;
-import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.AsyncClaimStore;
 import io.exactlyonce.claim.AsyncClaimStore.Claimed;
@@ -237,14 +236,7 @@ public final class RetryingClaimClient {
 
     /** Returns why a call failed, in one line. */
     static String why(@Nullable Throwable failure) {
-        return failure == null
-                ? ""
-                : Causes.root(failure)
-                        .toString()
-                        .lines()
-                        .findFirst()
-                        .map(line -> OneLine.of(line, ClaimResolution.MAX_ERROR_LENGTH))
-                        .orElse("");
+        return failure == null ? "" : PrintableException.reason(failure);
     }
 
     /** Names keys for a log: the only one, or how many there are and which is first. */

@@ -1,5 +1,6 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -191,7 +192,10 @@ public final class TransactionalHandler implements AutoCloseable {
                 log.warn("{} is not parked: another worker took the key over", request.key());
             }
         } catch (RuntimeException noAnswer) {
-            log.error("Parking {} failed; its handler will be called again", request.key(), noAnswer);
+            log.error(
+                    "Parking {} failed; its handler will be called again",
+                    request.key(),
+                    PrintableException.of(noAnswer));
         }
     }
 

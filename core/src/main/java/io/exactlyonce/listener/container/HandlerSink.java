@@ -6,6 +6,7 @@ import io.awspring.cloud.sqs.listener.sink.AbstractMessageProcessingPipelineSink
 import io.exactlyonce.ClaimLostException;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.FailedItems;
 import io.exactlyonce.listener.message.ReceivedMessage;
@@ -111,7 +112,7 @@ final class HandlerSink extends AbstractMessageProcessingPipelineSink<Object> {
                 .map(ReceivedMessage::delivery)
                 .filter(delivery -> !isOfSome || !delivery.wasCalled())
                 .forEach(delivery -> delivery.attempt().failed(Causes.root(failure)));
-        log.debug("Error processing {}", messages, failure);
+        log.debug("Error processing {}", messages, PrintableException.of(failure));
         return null;
     }
 

@@ -1,6 +1,7 @@
 package io.exactlyonce.claim.postgres;
 
 import io.exactlyonce.boundary.Boundary;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.time.NanoClock;
@@ -198,7 +199,7 @@ public final class Retention {
     private void failed(RuntimeException failure) {
         Boundary.notifySafely(observers, RetentionObserver::sweepFailed);
         if (failing) {
-            log.debug("Expired claims could still not be deleted", failure);
+            log.debug("Expired claims could still not be deleted", PrintableException.of(failure));
             return;
         }
         failing = true;
@@ -206,6 +207,6 @@ public final class Retention {
                 "Expired claims could not be deleted, so the claim table grows. The cleanup is retried, and this is"
                         + " logged again only after a success.{}",
                 ClaimPool.sqlState(failure).equals(INSUFFICIENT_PRIVILEGE) ? remedy : "",
-                failure);
+                PrintableException.of(failure));
     }
 }

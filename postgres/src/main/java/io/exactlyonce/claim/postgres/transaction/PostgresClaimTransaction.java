@@ -1,5 +1,6 @@
 package io.exactlyonce.claim.postgres.transaction;
 
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
@@ -359,9 +360,17 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                         null);
             // A violation of a unique key.
             case "23505" -> table.isCauseOf(failure) ? look.forestalled() : failure;
-            default ->
-                Statements.isUnstorable(failure) && table.isCauseOf(failure) ? Statements.unstorable(failure) : failure;
+            default -> table.isCauseOf(failure) ? refusedByTable(look, failure) : failure;
         };
+    }
+
+    private RuntimeException refusedByTable(Look look, DataAccessException failure) {
+        return Statements.isUnstorable(failure)
+                ? Statements.unstorable(failure)
+                : new ClaimTransactionException(
+                        "%s is rolled back: table %s refuses the row of its completion (SQLSTATE %s); remove the constraint or trigger that its cause names"
+                                .formatted(look, table.name(), ClaimPool.sqlState(failure)),
+                        PrintableException.of(failure));
     }
 
     /**
@@ -377,7 +386,10 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             }
             KeySnapshot row = store.rows(List.of(key)).get(key);
             if (row != null && row.claimId().equals(requests.get(0).claimId())) {
-                log.warn("{} failed after its commit, so its effects and completions stay", look, failure);
+                log.warn(
+                        "{} failed after its commit, so its effects and completions stay",
+                        look,
+                        PrintableException.of(failure));
                 return true;
             }
             log.error("{} was committed by its handler, which then failed: its writes stay, and are in doubt", look);

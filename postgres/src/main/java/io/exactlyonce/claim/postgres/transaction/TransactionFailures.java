@@ -1,6 +1,7 @@
 package io.exactlyonce.claim.postgres.transaction;
 
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.postgres.SameDatabase;
 import io.exactlyonce.claim.transaction.ClaimTransactionException;
 import io.exactlyonce.primary.ClaimPool;
@@ -122,7 +123,8 @@ final class TransactionFailures {
             return whereabouts.elsewhere(transaction, "does not find table %s (SQLSTATE " + state + ")", failure);
         }
         return new ClaimTransactionException(
-                "%s cannot claim its keys (SQLSTATE %s); follow its cause".formatted(transaction, state), failure);
+                "%s cannot claim its keys (SQLSTATE %s); follow its cause".formatted(transaction, state),
+                PrintableException.of(failure));
     }
 
     /** Returns whether a failure only shows that an earlier statement had aborted its transaction. */
