@@ -145,7 +145,10 @@ final class ChainReading {
         List<Method> found = receiver.isClass()
                 ? members.staticMethods(receiver.raw(), name, arguments.size())
                 : members.methods(receiver.raw(), name, arguments.size());
-        found.forEach(method -> Unrepeatable.refuse(method, refusal));
+        for (Method method : found) {
+            Unrepeatable.refuse(method, refusal);
+            Operators.requireBounded(method, refusal);
+        }
         Origin origin = receiver.origin();
         for (Known argument : arguments) {
             origin = origin.and(argument.origin());

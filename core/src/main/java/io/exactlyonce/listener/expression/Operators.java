@@ -1,9 +1,12 @@
 package io.exactlyonce.listener.expression;
 
 import io.exactlyonce.listener.expression.Known.Origin;
+import java.lang.reflect.Method;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.OpDivide;
 import org.springframework.expression.spel.ast.OpMinus;
@@ -14,6 +17,29 @@ import org.springframework.expression.spel.ast.OperatorPower;
 
 /** The types of what operators return: arithmetic and concatenation, and else a comparison. */
 final class Operators {
+
+    /** Methods whose result, or whose work, has as many digits as an exponent says: {@code 1e30000000} has ten characters. */
+    private static final Map<Class<?>, Set<String>> UNBOUNDED = Map.of(
+            BigDecimal.class,
+                    Set.of(
+                            "add",
+                            "subtract",
+                            "divide",
+                            "divideToIntegralValue",
+                            "divideAndRemainder",
+                            "remainder",
+                            "pow",
+                            "sqrt",
+                            "setScale",
+                            "toBigInteger",
+                            "toBigIntegerExact",
+                            "toPlainString"),
+            BigInteger.class, Set.of("pow", "shiftLeft", "setBit"));
+
+    private static final String DIGITS = "%s of a %s, which takes minutes and all memory if a sender writes 1e30000000";
+
+    private static final String NUMBER_ITSELF =
+            "name the number itself, or call a bean that limits its exponent first, such as @keys.of(#order)";
 
     private final Texts texts;
     private final Refusal refusal;
@@ -72,7 +98,27 @@ final class Operators {
         return canBeText ? Known.unknown(origin) : number(operator, left, right, origin);
     }
 
-    private static Known number(SpelNode operator, Known left, Known right, Origin origin) {
+    /** @throws RuntimeException of the refusal, if a sender decides how many digits the method's result has */
+    static void requireBounded(Method called, Refusal refusal) {
+        Class<?> type = called.getDeclaringClass();
+        if (UNBOUNDED.getOrDefault(type, Set.of()).contains(called.getName())) {
+            throw refusal.of(DIGITS.formatted("calls " + called.getName() + "()", type.getSimpleName()), NUMBER_ITSELF);
+        }
+    }
+
+    /** A product has as many digits as its factors. */
+    private void requireBounded(SpelNode operator, Known left, Known right) {
+        boolean isDecimal = left.is(BigDecimal.class) || right.is(BigDecimal.class);
+        boolean isPower = operator instanceof OperatorPower && left.is(BigInteger.class);
+        if (isPower || (isDecimal && !(operator instanceof OpMultiply))) {
+            Class<?> type = isDecimal ? BigDecimal.class : BigInteger.class;
+            throw refusal.of(
+                    DIGITS.formatted("computes " + operator.toStringAST(), type.getSimpleName()), NUMBER_ITSELF);
+        }
+    }
+
+    private Known number(SpelNode operator, Known left, Known right, Origin origin) {
+        requireBounded(operator, left, right);
         boolean areKnown = left.isExact() && right.isExact();
         boolean isDecimal = left.is(BigDecimal.class)
                 || (operator instanceof OperatorPower ? left.is(BigInteger.class) : right.is(BigDecimal.class));

@@ -234,6 +234,40 @@ class ExpressionReadingTests {
         refused(method, expression, problem, remedy);
     }
 
+    /** Ten characters of a sender are as many digits as it likes. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+            order  | #order.amount + 1                | computes (#order.amount + 1) of a BigDecimal
+            order  | 1 - #order.amount                | computes (1 - #order.amount) of a BigDecimal
+            order  | #order.amount / 3                | computes (#order.amount / 3) of a BigDecimal
+            order  | #order.amount % 10               | computes (#order.amount % 10) of a BigDecimal
+            order  | #order.amount ^ 2                | computes (#order.amount ^ 2) of a BigDecimal
+            order  | #order.total.value.toPlainString() | calls toPlainString() of a BigDecimal
+            order  | #order.amount.setScale(2)        | calls setScale() of a BigDecimal
+            order  | #order.amount.toBigInteger()     | calls toBigInteger() of a BigDecimal
+            order  | #order.amount.add(#order.total.value) | calls add() of a BigDecimal
+            order  | #order.amount.toBigInteger().pow(9) | calls toBigInteger() of a BigDecimal
+            """)
+    void numberWhoseDigitsASenderChoosesIsNotWrittenOut(String method, String expression, String problem) {
+        refused(method, expression, problem, "name the number itself");
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "#order.amount * 100",
+                "-#order.amount",
+                "#order.amount.negate()",
+                "'x' + #order.amount",
+                "#order.amount > 1 ? #order.orderId : 'small'",
+                "#order.cents + 1"
+            })
+    void numberWhoseDigitsAreThoseOfItsTextIsComputed(String expression) {
+        assertThat(ListenerRig.key(expression, ListenerRig.method(Handlers.class, "order"))
+                        .text())
+                .isEqualTo(expression);
+    }
+
     @ParameterizedTest
     @CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
             order  | 'orders'                         | does not depend on the message

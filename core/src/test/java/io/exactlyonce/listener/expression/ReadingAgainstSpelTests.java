@@ -412,7 +412,8 @@ class ReadingAgainstSpelTests {
             "reads the header",
             "reads all of",
             "returns another value for a redelivery",
-            "is another one in each JVM");
+            "is another one in each JVM",
+            "if a sender writes 1e30000000");
 
     private int refused;
     private int accepted;
