@@ -19,6 +19,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.messaging.MessageHeaders;
 import org.springframework.messaging.converter.CompositeMessageConverter;
 import org.springframework.messaging.converter.MessageConverter;
 import org.springframework.messaging.converter.SmartMessageConverter;
@@ -60,6 +61,8 @@ public record MessageConversion(
 
     private static final Set<String> RESERVED =
             Set.of(ReceivedMessage.HEADER, MessagingHeaders.ACKNOWLEDGMENT_CALLBACK_HEADER, OBSERVATION);
+
+    private static final int LONGEST_TYPE = 500;
 
     private static final String NUMBER = "Number";
 
@@ -185,7 +188,7 @@ public record MessageConversion(
         Map<String, MessageAttributeValue> sent = message.messageAttributes();
         Map<String, MessageAttributeValue> tame = new LinkedHashMap<>();
         sent.forEach((name, value) -> {
-            if (!isReserved(name)) {
+            if (!isReserved(name) && !isCostly(name, value)) {
                 tame.put(name, plain(value));
             }
         });
@@ -196,6 +199,13 @@ public record MessageConversion(
 
     private static boolean isReserved(String name) {
         return RESERVED.contains(name) || (name.startsWith(SqsHeaders.SQS_HEADER_PREFIX) && !name.equals(HARMLESS));
+    }
+
+    /** Spring keeps the last types that it has parsed, with all parameters, as long as the JVM lives. */
+    private static boolean isCostly(String name, MessageAttributeValue value) {
+        return name.equals(MessageHeaders.CONTENT_TYPE)
+                && value.stringValue() != null
+                && value.stringValue().length() > LONGEST_TYPE;
     }
 
     private static MessageAttributeValue plain(MessageAttributeValue value) {

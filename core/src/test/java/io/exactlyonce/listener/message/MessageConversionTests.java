@@ -87,6 +87,15 @@ class MessageConversionTests {
                 .doesNotContain("forged");
     }
 
+    /** Spring keeps the types that it has parsed, which would be 64 of any length. */
+    @Test
+    void longTypeOfContentIsDropped() {
+        String longest = "application/json;charset=UTF-8;x=" + "y".repeat(467);
+        assertThat(headers(Map.of("contentType", attribute("String", longest)))).containsEntry("contentType", longest);
+        assertThat(headers(Map.of("contentType", attribute("String", longest + "y"))))
+                .doesNotContainKey("contentType");
+    }
+
     @Test
     void receiptHandleSenderAndSourceAreThoseOfSqs() {
         MessageHeaders headers = headers(Map.of(
