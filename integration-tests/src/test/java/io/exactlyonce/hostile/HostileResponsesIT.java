@@ -22,6 +22,7 @@ import io.awspring.cloud.sqs.listener.SqsMessageListenerContainer;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.boundary.Boundary;
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.listener.CapturedLog;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
@@ -33,12 +34,14 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -46,12 +49,9 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.springframework.boot.test.system.CapturedOutput;
-import org.springframework.boot.test.system.OutputCaptureExtension;
 import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 import software.amazon.awssdk.services.sqs.SqsAsyncClientBuilder;
 import tools.jackson.databind.node.ObjectNode;
@@ -59,8 +59,9 @@ import tools.jackson.databind.node.ObjectNode;
 /**
  * Answers of SQS that AWS does not give, but a broken or hostile server in its place may. Each answers one queue's requests until it was
  * met. No effect is lost or repeated, no listener ends, and no line of the log is forged.
+ *
+ * <p>Most cases wait for timeouts, so that some run at a time, each on a queue of its own; a test takes what its case has found.
  */
-@ExtendWith(OutputCaptureExtension.class)
 class HostileResponsesIT {
 
     private static final int WINDOW_SECONDS = 2;
@@ -69,13 +70,16 @@ class HostileResponsesIT {
     private static final Duration CALL_TIMEOUT = Duration.ofSeconds(4);
     private static final Duration DRIP = Duration.ofMillis(100);
     private static final int LONGEST_LINE = 20_000;
+    private static final Duration ALL = Duration.ofSeconds(240);
+
+    /** More at a time keep the processors too busy for timeouts of 2 s. */
+    private static final int AT_A_TIME = Integer.getInteger("hostile.cases", 8);
 
     private static final String RECEIVE = "ReceiveMessage";
     private static final String DELETE = "DeleteMessageBatch";
     private static final String CHANGE = "ChangeMessageVisibilityBatch";
     private static final String POLLING = "Polling listener";
     private static final String REPEATED = "and the SDK repeated it";
-    private static final AtomicBoolean IS_REPETITION_LOGGED = new AtomicBoolean();
     private static final String RENEWING = "Renewing the visibility timeout of";
 
     /** Begins a line, moves the cursor, and turns text around. */
@@ -85,13 +89,19 @@ class HostileResponsesIT {
 
     private static final Troubles TROUBLES = new Troubles(SqsServer.elasticMq());
     private static final SqsServer SQS = SqsServer.through(TROUBLES);
-    private static final String QUEUE = SQS.createQueue(WINDOW_SECONDS);
+    private static final String SURPLUS = SQS.createQueue(WINDOW_SECONDS);
     private static final String OTHER = SQS.createQueue(WINDOW_SECONDS);
     private static final String RESTARTED = SQS.createQueue(WINDOW_SECONDS);
 
     private static final Map<String, AtomicInteger> CALLS = new ConcurrentHashMap<>();
     private static final AtomicInteger NUMBER = new AtomicInteger();
-    private static volatile CountDownLatch gate = new CountDownLatch(0);
+
+    /** A handler of an order with a gate waits until it is open. */
+    private static final Map<String, CountDownLatch> GATES = new ConcurrentHashMap<>();
+
+    private static final Map<String, CompletableFuture<Void>> RESULTS = new LinkedHashMap<>();
+    private static ExecutorService cases;
+    private static int crashesBefore;
 
     /** An answer of one action, and what the log says of it; empty if the answer is taken as it is. */
     record Case(String name, String action, Trouble trouble, String said) {
@@ -104,10 +114,13 @@ class HostileResponsesIT {
 
     static class Listeners {
 
-        @ExactlyOnceListener(id = "attacked", queueNames = "${test.attacked}", key = "#order")
+        @ExactlyOnceListener(id = "attacked", queueNames = "#{'${test.attacked}'.split(',')}", key = "#order")
         void attacked(String order) throws InterruptedException {
             CALLS.computeIfAbsent(order, first -> new AtomicInteger()).incrementAndGet();
-            gate.await();
+            CountDownLatch gate = GATES.get(order);
+            if (gate != null) {
+                gate.await();
+            }
         }
 
         @ExactlyOnceListener(id = "restarted", queueNames = "${test.restarted}", key = "#order")
@@ -121,17 +134,20 @@ class HostileResponsesIT {
         }
     }
 
-    /** Waits for no answer longer than a test can. */
+    /** Waits for no answer longer than a test can. Each queue is polled on a connection. */
     static class Impatient implements SqsAsyncClientCustomizer {
 
         @Override
         public void customize(SqsAsyncClientBuilder client) {
-            client.httpClientBuilder(NettyNioAsyncHttpClient.builder().readTimeout(READ_TIMEOUT))
+            client.httpClientBuilder(NettyNioAsyncHttpClient.builder()
+                            .maxConcurrency(200)
+                            .readTimeout(READ_TIMEOUT))
                     .overrideConfiguration(limits -> limits.apiCallTimeout(CALL_TIMEOUT));
         }
     }
 
     private static TestApplication application;
+    private static CapturedLog log;
 
     /** Accepts connections, and answers nothing. */
     private static ServerSocket silent;
@@ -158,26 +174,57 @@ class HostileResponsesIT {
         silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         String database = EmbeddedDatabase.shared().createDatabase();
         startAtSilence = CompletableFuture.supplyAsync(() -> startAtSilence(database));
+        Map<Case, String> queues = new LinkedHashMap<>();
+        Stream.of(receives(), attributes(), transport(), batches(), renewals())
+                .flatMap(all -> all)
+                .forEach(each -> queues.put(each, SQS.createQueue(WINDOW_SECONDS)));
         Map<String, String> properties = new HashMap<>(SQS.properties());
-        properties.put("test.attacked", QUEUE);
+        properties.put("test.attacked", String.join(",", queues.values()) + "," + SURPLUS);
         properties.put("test.other", OTHER);
         properties.put("test.restarted", RESTARTED);
         properties.put("exactly-once.retry.initial-delay", "1s");
         properties.put("exactly-once.retry.max-delay", "2s");
         application = TestApplication.start(
                 EmbeddedDatabase.shared().createDatabase(), properties, Listeners.class, Impatient.class);
+        log = new CapturedLog();
+        crashesBefore = Boundary.crashes();
+        cases = Executors.newFixedThreadPool(AT_A_TIME);
+        queues.forEach((each, queue) -> RESULTS.put(
+                each.name(),
+                CompletableFuture.runAsync(
+                        () -> {
+                            if (each.action().equals(CHANGE)) {
+                                meetRenewal(each, queue);
+                            } else {
+                                meetAnswer(each, queue);
+                            }
+                        },
+                        cases)));
     }
 
     @AfterAll
     static void stop() throws IOException {
+        cases.shutdownNow();
+        log.close();
         application.close();
         silent.close();
     }
 
     @AfterEach
     void calm() {
-        gate.countDown();
-        TROUBLES.none();
+        TROUBLES.none(RESTARTED);
+        TROUBLES.none("");
+    }
+
+    /** Fails as the case has failed. */
+    private static void assertMet(Case each) {
+        assertThat(RESULTS.get(each.name())).as(each.name()).succeedsWithin(ALL);
+    }
+
+    private static void awaitAllCases() {
+        assertThat(CompletableFuture.allOf(RESULTS.values().toArray(CompletableFuture[]::new))
+                        .handle((all, failed) -> all))
+                .succeedsWithin(ALL);
     }
 
     private static int calls(String order) {
@@ -280,56 +327,56 @@ class HostileResponsesIT {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource({"receives", "attributes", "transport", "batches"})
-    void answerCostsNoEffectAndNoListener(Case each, CapturedOutput output) {
-        int begun = output.getAll().length();
-        int crashes = Boundary.crashes();
+    void answerCostsNoEffectAndNoListener(Case each) {
+        assertMet(each);
+    }
+
+    private static void meetAnswer(Case each, String queue) {
         int number = NUMBER.incrementAndGet();
         CountDownLatch met = new CountDownLatch(1);
-        TROUBLES.always(QUEUE, each.action(), (call, server) -> {
+        TROUBLES.always(queue, each.action(), (call, server) -> {
             met.countDown();
             return each.trouble().meet(call, server);
         });
 
-        SQS.send(QUEUE, "first " + number);
+        SQS.send(queue, "first " + number);
         await(each.name()).atMost(SOON).until(() -> met.getCount() == 0);
         SQS.send(OTHER, "other " + number);
         await(each.name()).atMost(SOON).until(() -> calls("other " + number) == 1);
-        await(each.name()).atMost(SOON).until(() -> isSaid(each, output.getAll().substring(begun)));
-        TROUBLES.none();
+        await(each.name()).atMost(SOON).until(() -> isSaid(each, queue));
+        TROUBLES.none(queue);
 
-        assertHandledOnce(each, "first " + number, "second " + number);
-        assertThat(Boundary.crashes()).isEqualTo(crashes);
-        String logged = output.getAll().substring(begun);
-        assertNotForged(logged);
-        noteRepetition(logged);
+        assertHandledOnce(each, queue, "first " + number, "second " + number);
     }
 
-    private static void noteRepetition(String logged) {
-        if (logged.contains(REPEATED)) {
-            IS_REPETITION_LOGGED.set(true);
-        }
+    /** The lines of a case name its queue. */
+    private static boolean isSaid(Case each, String queue) {
+        return each.said().isEmpty()
+                || log.text().lines().anyMatch(line -> line.contains(queue) && line.contains(each.said()));
     }
 
-    /** A line that is logged once an hour may be an earlier case's. */
-    private static boolean isSaid(Case each, String output) {
-        noteRepetition(output);
-        return each.said().equals(REPEATED) ? IS_REPETITION_LOGGED.get() : output.contains(each.said());
-    }
-
-    private static void assertHandledOnce(Case each, String first, String second) {
-        SQS.send(QUEUE, second);
+    private static void assertHandledOnce(Case each, String queue, String first, String second) {
+        SQS.send(queue, second);
         await(each.name()).atMost(SOON).until(() -> calls(first) > 0 && calls(second) > 0);
-        await(each.name()).atMost(SOON).until(() -> SQS.size(QUEUE) == 0);
-        await(each.name())
-                .atMost(SOON)
-                .until(() -> application.bean(Renewer.class).renewedCount() == 0);
-        assertThat(calls(first)).isEqualTo(1);
-        assertThat(calls(second)).isEqualTo(1);
+        await(each.name()).atMost(SOON).until(() -> SQS.size(queue) == 0);
+        assertThat(calls(first)).as(each.name()).isEqualTo(1);
+        assertThat(calls(second)).as(each.name()).isEqualTo(1);
         assertThat(application.container("attacked").isRunning()).isTrue();
+        assertThat(Boundary.crashes()).isEqualTo(crashesBefore);
     }
 
-    private static void assertNotForged(String log) {
-        assertThat(log.lines())
+    /** What all cases leave behind. */
+    @Test
+    void noCaseLeavesARenewalALineOrACrash() {
+        awaitAllCases();
+
+        await().atMost(SOON).until(() -> application.bean(Renewer.class).renewedCount() == 0);
+        assertThat(Boundary.crashes()).isEqualTo(crashesBefore);
+        assertNotForged(log.text());
+    }
+
+    private static void assertNotForged(String logged) {
+        assertThat(logged.lines())
                 .noneMatch(line -> line.startsWith("FORGED"))
                 .noneMatch(line -> UNPRINTABLE.matcher(line).find())
                 .allMatch(line -> line.length() < LONGEST_LINE);
@@ -347,40 +394,49 @@ class HostileResponsesIT {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("renewals")
-    void answerToARenewalRepeatsNoEffect(Case each, CapturedOutput output) {
-        int begun = output.getAll().length();
+    void answerToARenewalRepeatsNoEffect(Case each) {
+        assertMet(each);
+    }
+
+    private static void meetRenewal(Case each, String queue) {
         int number = NUMBER.incrementAndGet();
-        gate = new CountDownLatch(1);
-        TROUBLES.always(QUEUE, each.action(), each.trouble());
+        CountDownLatch gate = new CountDownLatch(1);
+        GATES.put("first " + number, gate);
+        try {
+            TROUBLES.always(queue, each.action(), each.trouble());
 
-        SQS.send(QUEUE, "first " + number);
-        await(each.name()).atMost(SOON).until(() -> calls("first " + number) == 1);
-        await(each.name())
-                .atMost(SOON)
-                .until(() -> TROUBLES.calls(QUEUE, CHANGE).stream()
-                                        .mapToInt(call -> call.receiptHandles().size())
-                                        .sum()
-                                >= 1
-                        && output.getAll().substring(begun).contains(each.said()));
-        SQS.send(OTHER, "other " + number);
-        await(each.name()).atMost(SOON).until(() -> calls("other " + number) == 1);
-        gate.countDown();
-        TROUBLES.none();
+            SQS.send(queue, "first " + number);
+            await(each.name()).atMost(SOON).until(() -> calls("first " + number) == 1);
+            await(each.name())
+                    .atMost(SOON)
+                    .until(() -> TROUBLES.calls(queue, CHANGE).stream()
+                                            .mapToInt(call ->
+                                                    call.receiptHandles().size())
+                                            .sum()
+                                    >= 1
+                            && isSaid(each, queue));
+            SQS.send(OTHER, "other " + number);
+            await(each.name()).atMost(SOON).until(() -> calls("other " + number) == 1);
+        } finally {
+            gate.countDown();
+        }
+        TROUBLES.none(queue);
 
-        assertHandledOnce(each, "first " + number, "second " + number);
-        assertNotForged(output.getAll().substring(begun));
+        assertHandledOnce(each, queue, "first " + number, "second " + number);
     }
 
     @Test
     void surplusOfMessagesTakesNoMorePermits() {
+        awaitAllCases();
         int number = NUMBER.incrementAndGet();
         int all = 60;
-        gate = new CountDownLatch(1);
+        CountDownLatch gate = new CountDownLatch(1);
         for (int answer = 0; answer < 3; answer++) {
-            TROUBLES.next(QUEUE, RECEIVE, more(SqsServer.elasticMq()));
+            TROUBLES.next(SURPLUS, RECEIVE, more(SqsServer.elasticMq()));
         }
         for (int sent = 0; sent < all; sent++) {
-            SQS.send(QUEUE, "surplus " + number + " " + sent);
+            GATES.put("surplus " + number + " " + sent, gate);
+            SQS.send(SURPLUS, "surplus " + number + " " + sent);
         }
         await().atMost(SOON)
                 .until(() -> CALLS.keySet().stream()
@@ -391,8 +447,8 @@ class HostileResponsesIT {
                 .atMost(SOON)
                 .until(() -> application.bean(Renewer.class).renewedCount() <= 20);
         gate.countDown();
-        await().atMost(SOON).until(() -> SQS.size(QUEUE) == 0);
-        TROUBLES.none();
+        await().atMost(SOON).until(() -> SQS.size(SURPLUS) == 0);
+        TROUBLES.none(SURPLUS);
         for (int sent = 0; sent < all; sent++) {
             assertThat(calls("surplus " + number + " " + sent)).isEqualTo(1);
         }
@@ -454,8 +510,8 @@ class HostileResponsesIT {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("refusedStarts")
-    void startWithAnAnswerThatCannotBeRightFailsAndSaysWhy(Case each, CapturedOutput output) {
-        int begun = output.getAll().length();
+    void startWithAnAnswerThatCannotBeRightFailsAndSaysWhy(Case each) {
+        int begun = log.text().length();
         SqsMessageListenerContainer<?> container = application.container("restarted");
         container.stop();
         meet(each);
@@ -465,7 +521,7 @@ class HostileResponsesIT {
                                 Causes.of(failure).map(Throwable::getMessage).filter(Objects::nonNull))
                         .anyMatch(message -> message.contains("'restarted'") && message.contains(each.said()))
                         .noneMatch(message -> message.contains("Listener '") && message.contains("\n")));
-        assertNotForged(output.getAll().substring(begun));
+        assertNotForged(log.text().substring(begun));
     }
 
     static Stream<Arguments> policies() {
@@ -483,8 +539,8 @@ class HostileResponsesIT {
     /** A policy that cannot be read counts as none, which the audit reports. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("policies")
-    void startWithARedrivePolicyThatCannotBeReadIsAudited(String name, String policy, CapturedOutput output) {
-        int begun = output.getAll().length();
+    void startWithARedrivePolicyThatCannotBeReadIsAudited(String name, String policy) {
+        int begun = log.text().length();
         int number = NUMBER.incrementAndGet();
         SqsMessageListenerContainer<?> container = application.container("restarted");
         container.stop();
@@ -494,12 +550,12 @@ class HostileResponsesIT {
                 body(body -> body.withObjectProperty("Attributes").put("RedrivePolicy", policy)));
         container.start();
         await().atMost(SOON)
-                .until(() -> output.getAll()
+                .until(() -> log.text()
                         .substring(begun)
                         .matches("(?s).*(a redrive policy that cannot be read|Malformed ARN).*"));
 
         SQS.send(RESTARTED, "order " + number);
         await().atMost(SOON).until(() -> calls("order " + number) == 1);
-        assertNotForged(output.getAll().substring(begun));
+        assertNotForged(log.text().substring(begun));
     }
 }

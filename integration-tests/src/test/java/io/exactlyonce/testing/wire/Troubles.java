@@ -42,6 +42,12 @@ public final class Troubles implements SqsBackend {
         return unmet;
     }
 
+    /** No request of a queue meets any from now on. */
+    public void none(String queue) {
+        next.keySet().removeIf(key -> key.startsWith(queue + " "));
+        always.keySet().removeIf(key -> key.startsWith(queue + " "));
+    }
+
     /** Returns the requests of a queue that have come so far, with an action. */
     public List<SqsCall> calls(String queue, String action) {
         return calls.stream()
