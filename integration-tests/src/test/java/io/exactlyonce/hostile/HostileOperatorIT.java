@@ -23,6 +23,7 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublisher;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.security.Principal;
 import java.time.Duration;
@@ -59,8 +60,23 @@ class HostileOperatorIT {
 
     static class Listener {
 
-        @ExactlyOnceListener(queueNames = "${test.queue}", scope = "payments", key = "#payment")
-        void handle(String payment) {}
+        @ExactlyOnceListener(
+                queueNames = "${test.queue}",
+                scope = "payments",
+                key = "#payment",
+                parkFor = Unpayable.class)
+        void handle(String payment) {
+            if (payment.equals("unpayable")) {
+                throw new Unpayable();
+            }
+        }
+    }
+
+    /** Quotes what a sender wrote. */
+    static class Unpayable extends RuntimeException {
+        Unpayable() {
+            super("<script>alert(\"1\")</script>" + FORGED + "\uD83D" + "x".repeat(5_000));
+        }
     }
 
     /** A login whose names are not checked. */
@@ -112,6 +128,12 @@ class HostileOperatorIT {
         return new Answer(answer.statusCode(), answer.body().isEmpty() ? null : JSON.readTree(answer.body()));
     }
 
+    private static HttpResponse<String> get(String query) throws Exception {
+        String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
+        URI endpoint = URI.create("http://127.0.0.1:" + port + "/actuator/exactlyonce" + query);
+        return HttpClient.newHttpClient().send(HttpRequest.newBuilder(endpoint).build(), BodyHandlers.ofString());
+    }
+
     private static Answer decide(String scope, String key, UUID seen, String decision) throws Exception {
         var request =
                 JSON.createObjectNode().put("scope", scope).put("key", key).put("decision", decision);
@@ -158,6 +180,31 @@ class HostileOperatorIT {
         assertThat(status("o1")).isEqualTo("PARKED");
         assertThat(decide("orders", "o1", again, "complete").status()).isEqualTo(200);
         assertThat(status("o1")).isEqualTo("COMPLETED");
+    }
+
+    /** A reader's browser, terminal or log takes what it gets. */
+    @Test
+    void longExceptionOfAParkedKeyIsShownAsOneBoundedLine() throws Exception {
+        SQS.send(queue, "unpayable");
+        await().until(() -> application.claims("PARKED") > 0
+                && ask("?scope=payments&key=unpayable", null).status() == 200);
+
+        var answer = get("?scope=payments&key=unpayable");
+
+        assertThat(answer.headers().firstValue("Content-Type"))
+                .hasValueSatisfying(
+                        type -> assertThat(type).startsWith("application/").contains("json"));
+        assertThat(answer.body()).doesNotContain("\n", "\0", "\u0085", "\u009B", "\u202E", "\u2028");
+        String error = JSON.readTree(answer.body()).at("/claim/error").asString();
+        assertThat(error)
+                .hasSizeBetween(990, 1_000)
+                .startsWith(Unpayable.class.getName() + ": <script>alert(\"1\")</script>mallory forged by ")
+                .contains("nobody\uFFFDxxx");
+        assertThat(ask("?scope=payments&keyHash=" + new ClaimKey("payments", "unpayable").keyHash(), null)
+                        .body()
+                        .at("/claim/error")
+                        .asString())
+                .isEqualTo(error);
     }
 
     @Test

@@ -7,6 +7,7 @@ import io.exactlyonce.audit.ScriptedSqs;
 import io.exactlyonce.queue.SqsQueue;
 import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.queue.VisibilityWindow;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -104,6 +105,33 @@ class DeadLetterRedriveTests {
                 .doesNotContain("hunter2");
         assertThat(refused(ApiCallTimeoutException.create(5_000)).reason())
                 .isEqualTo("no response within 5 s: it may have started");
+    }
+
+    /** What answers in place of SQS also writes the code. */
+    @Test
+    void reasonThatSqsWritesIsOneLineOfBoundedLength(CapturedOutput output) {
+        DeadLetterRedrive.Refusal refusal =
+                refused(refusal(400, "Odd\nFORGED 1\u001b[2J", "no\u0085FORGED 2\u202e " + "x".repeat(1_000_000)));
+
+        assertThat(refusal.reason())
+                .startsWith("Odd FORGED 1 [2J: no")
+                .hasSizeLessThanOrEqualTo(1_000)
+                .doesNotContain("\n", "\u0085", "\u001b", "\u202e");
+        assertNotForged(output);
+        assertThat(output.getAll().lines()).allMatch(line -> line.length() < 2_000);
+    }
+
+    @Test
+    void failureWithoutAnAnswerForgesNoLine(CapturedOutput output) {
+        refused(SdkClientException.create("proxy refused\nFORGED 1\u001b[2J", new IOException("so\r\nFORGED 2\u202e")));
+
+        assertThat(output).contains("Redriving " + DEAD + " failed", "proxy refused FORGED 1");
+        assertNotForged(output);
+    }
+
+    private static void assertNotForged(CapturedOutput output) {
+        assertThat(output.getAll().lines()).noneMatch(line -> line.startsWith("FORGED"));
+        assertThat(output).doesNotContain("\u0085", "\u001b[2J", "\u202e");
     }
 
     @Test

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -15,6 +19,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -78,6 +83,27 @@ class HostileMachineUserIT {
     void databaseHasNoSocketFileAndListensOnLoopbackOnly() {
         assertThat(setting("unix_socket_directories")).isEmpty();
         assertThat(setting("listen_addresses")).isEqualTo("localhost");
+    }
+
+    /** At another address of this machine only a server answers that listens on all of them. */
+    @Test
+    void serversAnswerAtNoOtherAddressOfThisMachine() throws Exception {
+        int database =
+                URI.create(postgres.getJdbcUrl().substring("jdbc:".length())).getPort();
+        List<InetAddress> others = new ArrayList<>(List.of(InetAddress.getByName("127.0.0.2")));
+        NetworkInterface.networkInterfaces()
+                .flatMap(NetworkInterface::inetAddresses)
+                .filter(address -> !address.isLoopbackAddress())
+                .forEach(others::add);
+
+        for (int port : List.of(database, sqs.getEndpoint().getPort())) {
+            new Socket(InetAddress.getLoopbackAddress(), port).close();
+            for (InetAddress other : others) {
+                assertThatThrownBy(() -> new Socket(other, port).close())
+                        .as("%s, port %d", other, port)
+                        .isInstanceOf(ConnectException.class);
+            }
+        }
     }
 
     @Test

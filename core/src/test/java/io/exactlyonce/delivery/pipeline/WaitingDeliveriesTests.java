@@ -321,6 +321,18 @@ class WaitingDeliveriesTests {
     }
 
     @Test
+    void waitersOfAllQueuesShareTheBound() throws Throwable {
+        rig = new DeliveryRig(1);
+        Subscription parcels = rig.subscription("parcels", rig.queue);
+
+        waitFor(DeliveryRig.KEY, "one", 1);
+        waitFor(OTHER_KEY, null, rig.receive(parcels, "parcel", 2));
+
+        assertThat(rig.queue.changes()).containsExactly(new Change("parcel", 20));
+        assertThat(parcels.levels().waiting()).hasValue(0);
+    }
+
+    @Test
     void stoppingListenersWaitersAreReturnedWithBackoffAndOthersWaitOn() throws Throwable {
         Subscription parcels = rig.subscription("parcels", rig.queue);
         waitFor(DeliveryRig.KEY, "order", 2);
