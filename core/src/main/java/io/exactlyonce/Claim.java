@@ -5,7 +5,7 @@ package io.exactlyonce;
  * it. Thread-safe; usable while the handler runs.
  *
  * <p>With {@link ClaimMode#OBSERVE} a listener has no claim, and its handler gets a substitute: {@link #attempt()} is the
- * message's receive count, {@link #isInDoubt()} is false, {@link #ensureHeld()} passes, and {@link #fence()} and {@link
+ * message's receive count, {@link #isInDoubt()} is false, {@link #ensureHeld()} and {@link #followUp} pass, and {@link #fence()} and {@link
  * #fencingToken()} throw {@link IllegalStateException}. If the message has no usable key, {@link #scope()},
  * {@link #key()}, {@link #keyHash()} and {@link #downstreamKey()} throw {@link UnusableKeyException}.
  *
@@ -74,6 +74,23 @@ public interface Claim {
      * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
      */
     String downstreamKey(String call);
+
+    /**
+     * Returns the identity of a message that the handler sends. An {@link ExactlyOnceListener} that receives the message, and has no
+     * {@code key} of its own, handles it once, however often this handler, an outbox or SQS repeats it.
+     *
+     * <p>Call it while the handler runs, also if an outbox sends the message later: store the identity with the event.
+     *
+     * @param name a name for the message, such as {@code "shipped"}; 1 to 512 characters, and another one for each message of the
+     *     handler
+     * @throws IllegalArgumentException if the name is blank, too long, or no text
+     * @throws ClaimLostException if another worker may own the key, or the handler has ended
+     */
+    default FollowUp followUp(String name) {
+        FollowUp followUp = new FollowUp(downstreamKey(name));
+        ensureHeld();
+        return followUp;
+    }
 
     /**
      * Throws unless this claim is still held. Call it right before each effect.

@@ -40,16 +40,16 @@ public record ClaimKey(String scope, String key) implements Comparable<ClaimKey>
     public String downstreamKey(String call) {
         if (call.isBlank()) {
             throw new IllegalArgumentException(
-                    "call (%d characters) must not be blank; name the call, such as \"refund\""
+                    "name (%d characters) must not be blank; name the call or message, such as \"refund\""
                             .formatted(call.length()));
         }
         if (call.length() > MAX_LENGTH) {
             throw new IllegalArgumentException(
-                    "call (%d characters) must have at most %d characters; name the call, and not its content"
+                    "name (%d characters) must have at most %d characters; name the call or message, and not its content"
                             .formatted(call.length(), MAX_LENGTH));
         }
         KeyRules.unstorable(call).ifPresent(what -> {
-            throw new IllegalArgumentException("call contains %s; name the call without it".formatted(what));
+            throw new IllegalArgumentException("name contains %s; name the call or message without it".formatted(what));
         });
         return sha256(scope + '\0' + key + '\0' + call);
     }

@@ -63,11 +63,11 @@ class ClaimKeyTests {
 
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> key.downstreamKey(" "))
-                .withMessage("call (1 characters) must not be blank; name the call, such as \"refund\"");
+                .withMessage("name (1 characters) must not be blank; name the call or message, such as \"refund\"");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> key.downstreamKey(LONGEST + "k"))
                 .withMessage(
-                        "call (513 characters) must have at most 512 characters; name the call, and not its content");
+                        "name (513 characters) must have at most 512 characters; name the call or message, and not its content");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> key.downstreamKey("a\0b"))
                 .withMessageContaining("NUL");

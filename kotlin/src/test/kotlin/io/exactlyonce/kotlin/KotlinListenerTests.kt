@@ -2,6 +2,7 @@ package io.exactlyonce.kotlin
 
 import io.exactlyonce.Claim
 import io.exactlyonce.ExactlyOnceListener
+import io.exactlyonce.FollowUp
 import io.exactlyonce.test.kit.ExactlyOnceDriver
 import io.exactlyonce.test.kit.ExactlyOnceTest
 import io.exactlyonce.test.kit.Outcome
@@ -49,6 +50,8 @@ open class Shop {
     @ExactlyOnceListener(queueNames = ["parcels"], key = "#parcel.parcelId + '/' + #parcel.customer.number")
     open fun send(parcel: Parcel, claim: Claim) {
         sold += claim.key()
+        val headers: Map<String, Any> = claim.followUp("sent").headers()
+        sold += "sent ${headers.getValue(FollowUp.KEY_ATTRIBUTE)}"
     }
 
     @ExactlyOnceListener(queueNames = ["coroutines"], key = "#order.orderId")
@@ -85,6 +88,7 @@ class KotlinListenerTests @Autowired constructor(private val driver: ExactlyOnce
         assertThat(driver.deliver(TestMessage.ofBody(parcel).to("parcels")).outcome()).isEqualTo(Outcome.HANDLED)
         assertThat(driver.deliver(TestMessage.ofBody(parcel).to("parcels")).outcome()).isEqualTo(Outcome.SUPPRESSED)
         assertThat(shop.sold()).contains("P-1/C-1")
+        assertThat(shop.sold().filter { it.startsWith("sent ") }).singleElement().asString().matches("sent [0-9a-f]{64}")
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.exactlyonce.listener.message;
 
 import io.awspring.cloud.sqs.support.converter.MessageConversionContext;
 import io.awspring.cloud.sqs.support.converter.MessagingMessageHeaders;
+import io.exactlyonce.FollowUp;
 import io.exactlyonce.delivery.Attempt;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.queue.QueueSettings;
@@ -24,7 +25,7 @@ import org.springframework.messaging.support.GenericMessage;
 public final class ReceivedMessage implements Attempt.SentContent {
 
     /** The message attribute that senders may put the idempotency key into. */
-    public static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
+    public static final String KEY_ATTRIBUTE = FollowUp.KEY_ATTRIBUTE;
 
     /** The header that carries it. */
     public static final String HEADER = "ExactlyOnce_ReceivedMessage";

@@ -131,6 +131,11 @@ public record ListenerMethod(
                         .formatted(ReceivedMessage.KEY_ATTRIBUTE);
     }
 
+    /** Returns whether it has a key of its own, and so ignores the key that a sender has put into the message attribute. */
+    public boolean ignoresKeyAttribute() {
+        return key != null && !key.text().contains(ReceivedMessage.KEY_ATTRIBUTE);
+    }
+
     /**
      * Returns the content to compare with other messages of the key: an expression's current value, or else the body.
      *

@@ -1,5 +1,6 @@
 package io.exactlyonce.listener.startup;
 
+import io.exactlyonce.FollowUp;
 import io.exactlyonce.InDoubtPolicy;
 import io.exactlyonce.MismatchPolicy;
 import io.exactlyonce.MissingKeyPolicy;
@@ -80,6 +81,9 @@ public record ListenerSummary(Supplier<String> backend, OutcomePolicy policy, Re
         if (!own.backoff().equals(policy.backoff())) {
             line.add("retry after %s to %s"
                     .formatted(text(own.backoff().initial()), text(own.backoff().longest())));
+        }
+        if (listener.ignoresKeyAttribute()) {
+            line.add("message attribute %s ignored".formatted(FollowUp.KEY_ATTRIBUTE));
         }
         return line.toString();
     }

@@ -1,12 +1,14 @@
 package io.exactlyonce.delivery.pipeline;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import io.exactlyonce.CapturedOutput;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ClaimLostException;
+import io.exactlyonce.FollowUp;
 import io.exactlyonce.OutputCaptureExtension;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
@@ -17,7 +19,9 @@ import io.exactlyonce.claim.LeaseRenewal;
 import io.exactlyonce.delivery.Delivery;
 import io.exactlyonce.delivery.DeliveryRig;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,17 +63,26 @@ class DeliveryPipelineTests {
             assertThat(claim.keyHash()).isEqualTo(DeliveryRig.KEY.keyHash());
             assertThat(claim.downstreamKey("refund")).isEqualTo(DeliveryRig.KEY.downstreamKey("refund"));
             assertThat(claim.downstreamKey()).matches("[0-9a-f]{64}").isEqualTo(DeliveryRig.KEY.downstreamKey());
+            assertThat(claim.followUp("shipped"))
+                    .isEqualTo(new FollowUp(DeliveryRig.KEY.downstreamKey("shipped")))
+                    .isNotEqualTo(claim.followUp("billed"));
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> claim.followUp(" "))
+                    .withMessageContaining("must not be blank; name the call or message");
             claim.ensureHeld();
             kept.set(claim);
             return null;
         });
 
         assertThat(rig.handled).hasSize(1);
-        assertThatThrownBy(() -> kept.get().ensureHeld()).isInstanceOfSatisfying(ClaimLostException.class, lost -> {
-            assertThat(lost.scope()).isEqualTo("orders");
-            assertThat(lost.fencingToken()).isEqualTo(17);
-            assertThat(lost).hasMessageNotContaining("A-1");
-        });
+        for (ThrowingCallable late : List.<ThrowingCallable>of(
+                kept.get()::ensureHeld, () -> kept.get().followUp("shipped"))) {
+            assertThatThrownBy(late).isInstanceOfSatisfying(ClaimLostException.class, lost -> {
+                assertThat(lost.scope()).isEqualTo("orders");
+                assertThat(lost.fencingToken()).isEqualTo(17);
+                assertThat(lost).hasMessageContaining("its handler has ended").hasMessageNotContaining("A-1");
+            });
+        }
     }
 
     @Test

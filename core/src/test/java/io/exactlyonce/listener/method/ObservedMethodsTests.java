@@ -183,6 +183,7 @@ class ObservedMethodsTests {
         assertThat(claim.keyHash()).isEqualTo(key.keyHash());
         assertThat(claim.downstreamKey()).isEqualTo(key.downstreamKey());
         assertThat(claim.downstreamKey("refund")).isEqualTo(key.downstreamKey("refund"));
+        assertThat(claim.followUp("shipped").key()).isEqualTo(key.downstreamKey("shipped"));
         assertThat(claim.attempt()).isEqualTo(3);
         assertThat(claim.isInDoubt()).isFalse();
         assertThatCode(claim::ensureHeld).doesNotThrowAnyException();
@@ -257,7 +258,8 @@ class ObservedMethodsTests {
         assertThat(listeners.given.get(1).key()).isEqualTo("id-of-o1");
         for (Claim claim : List.of(listeners.given.get(0), listeners.given.get(2))) {
             assertThatCode(claim::ensureHeld).doesNotThrowAnyException();
-            for (ThrowingCallable asked : List.<ThrowingCallable>of(claim::key, claim::downstreamKey)) {
+            for (ThrowingCallable asked :
+                    List.<ThrowingCallable>of(claim::key, claim::downstreamKey, () -> claim.followUp("shipped"))) {
                 assertThatThrownBy(asked)
                         .isInstanceOf(UnusableKeyException.class)
                         .hasMessageContaining("replaced the message's headers");

@@ -66,7 +66,8 @@ class ListenerSummaryTests {
 
         assertThat(usual.describe(orders, listener("keyed")))
                 .isEqualTo("queue orders, key #order.orderId, visibility timeout 30s renewed every 15s,"
-                        + " dead-letter queue after 5 receives, claims on db-1:5432/shop (primary), retention 14d");
+                        + " dead-letter queue after 5 receives, claims on db-1:5432/shop (primary), retention 14d,"
+                        + " message attribute ExactlyOnce-Key ignored");
     }
 
     @Test
@@ -97,6 +98,7 @@ class ListenerSummaryTests {
                         "queue orders.fifo (FIFO), key #payload.orderId, fingerprint #payload.orderId.trim(), scope shop, visibility timeout 1m never renewed,"
                                 + " lease 1m30s never renewed, timeout 2s500ms, in batches, whenInDoubt PARK,"
                                 + " dead-letter queue after 3 receives, claims on DynamoDB table claims in eu-central-1,"
-                                + " retention 1d12h, on-mismatch warn, retry after 2s to 10m");
+                                + " retention 1d12h, on-mismatch warn, retry after 2s to 10m,"
+                                + " message attribute ExactlyOnce-Key ignored");
     }
 }

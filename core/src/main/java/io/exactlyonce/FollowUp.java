@@ -1,0 +1,80 @@
+package io.exactlyonce;
+
+import io.awspring.cloud.sqs.listener.SqsHeaders.MessageSystemAttributes;
+import java.util.Map;
+import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
+
+/**
+ * The identity of a message that a handler sends: the same for all attempts of its claim, and different for each name, key and
+ * scope. {@link Claim#followUp(String)} makes it.
+ *
+ * <p>An {@link ExactlyOnceListener} without {@code key} claims it, so repeated messages have one effect there. A listener with a
+ * {@code key} of its own ignores it. Other consumers see each repetition.
+ *
+ * <pre>{@code
+ * sqs.send(to -> to.queue("shipments")
+ *         .payload(new Shipment(order.orderId()))
+ *         .headers(claim.followUp("shipped").headers()));
+ * }</pre>
+ *
+ * <p>Repetitions must have the same content, or the receiving listener's {@link ExactlyOnceListener#fingerprint()} must name the
+ * part that is the same.
+ *
+ * <p>Immutable. An outbox stores it as part of an event, as JSON, or stores its key alone.
+ *
+ * @param key the key that the receiving listener claims: 64 hexadecimal digits of {@link Claim#downstreamKey(String)}
+ */
+public record FollowUp(String key) {
+
+    /** The message attribute and header that carries the key. */
+    public static final String KEY_ATTRIBUTE = "ExactlyOnce-Key";
+
+    private static final int DIGITS = 64;
+
+    /**
+     * Restores the identity of a message from its stored key.
+     *
+     * @throws IllegalArgumentException if the key is not one of {@link Claim#downstreamKey(String)}
+     */
+    public FollowUp {
+        if (key.length() != DIGITS || !key.chars().allMatch(FollowUp::isHexadecimal)) {
+            throw new IllegalArgumentException(
+                    "key (%d characters) of a follow-up message must have %d hexadecimal digits; take it from claim.followUp(name) while the handler runs, and store it unchanged"
+                            .formatted(key.length(), DIGITS));
+        }
+    }
+
+    /**
+     * Returns the headers of a message to a standard queue, or to a topic with raw message delivery: for {@code headers(..)} of
+     * {@code SqsTemplate} and {@code SqsOperations}, and for Spring's {@code MessageBuilder}. They become one of the ten
+     * message attributes that SQS allows.
+     */
+    public Map<String, Object> headers() {
+        return Map.of(KEY_ATTRIBUTE, key);
+    }
+
+    /**
+     * Returns the headers of a message to a FIFO queue: those of {@link #headers()}, and the deduplication ID, by which SQS
+     * drops repetitions for five minutes. AWS rejects a deduplication ID on a standard queue.
+     */
+    public Map<String, Object> fifoHeaders() {
+        return Map.of(KEY_ATTRIBUTE, key, MessageSystemAttributes.SQS_MESSAGE_DEDUPLICATION_ID_HEADER, key);
+    }
+
+    /**
+     * Returns the message attributes for a request of the AWS SDK. On a FIFO queue, set {@code messageDeduplicationId} to {@link
+     * #key()}.
+     */
+    public Map<String, MessageAttributeValue> attributes() {
+        return Map.of(
+                KEY_ATTRIBUTE,
+                MessageAttributeValue.builder()
+                        .dataType("String")
+                        .stringValue(key)
+                        .build());
+    }
+
+    private static boolean isHexadecimal(int character) {
+        return (character >= '0' && character <= '9') || (character >= 'a' && character <= 'f');
+    }
+}
