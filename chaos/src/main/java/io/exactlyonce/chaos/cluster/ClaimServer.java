@@ -26,6 +26,11 @@ public interface ClaimServer extends AutoCloseable {
     /** Returns all claims that are left. */
     List<ClaimLeft> claims();
 
+    /** Returns how many follow-up messages are in the outbox; 0 without one. */
+    default int unsent() {
+        return 0;
+    }
+
     /** Returns all rows or items that handlers wrote. */
     List<Booking> bookings();
 

@@ -8,6 +8,7 @@ import java.nio.file.StandardOpenOption;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -46,8 +47,15 @@ public final class ReplicatedPostgres implements ClaimServer {
                 id   bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
                 key  text NOT NULL,
                 call text NOT NULL
+            );
+            CREATE TABLE outbox (
+                id        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                key       text NOT NULL,
+                follow_up text NOT NULL
             )
             """;
+
+    private static final String UNSENT = "SELECT count(*) FROM outbox";
 
     private final Path directory;
     private final ProcessGuard guard;
@@ -105,6 +113,11 @@ public final class ReplicatedPostgres implements ClaimServer {
                         CLAIMS,
                         (row, number) ->
                                 new ClaimLeft(row.getString("key"), row.getString("status"), row.getString("reason")));
+    }
+
+    @Override
+    public int unsent() {
+        return Objects.requireNonNull(template().queryForObject(UNSENT, Integer.class));
     }
 
     @Override

@@ -47,6 +47,7 @@ public final class Checker {
             keys.forEach(key -> rule.judge(key, findings));
         }
         GroupOrder.judge(keys, findings);
+        FollowUpRule.judge(keys, findings);
         judgeDrain(history, keys, findings);
         return findings.verdict();
     }

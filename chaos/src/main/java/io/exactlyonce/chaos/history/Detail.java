@@ -21,6 +21,12 @@ public enum Detail {
     /** Place of the message in its group's order of sending: a whole number that grows. */
     POSITION,
 
+    /** {@code true} if the key's handler sends a follow-up message. */
+    FOLLOWED,
+
+    /** Of a follow-up message: the key whose handler sends it. */
+    FOLLOWS,
+
     /** SQS message id. */
     MESSAGE,
 

@@ -42,6 +42,11 @@ final class Findings {
         violated(Invariant.NOTHING_LOST, key, what, events);
     }
 
+    void lostFollowUp(String key, Event done) {
+        lost++;
+        violated(Invariant.FOLLOW_UP_ONCE, key, "its follow-up message was never sent", done);
+    }
+
     void stuck(String key, String what, List<Event> events) {
         stuck++;
         violated(Invariant.NOTHING_STUCK, key, what, events);

@@ -42,6 +42,12 @@ public enum Invariant {
     /** A group's message is not handled before the one in front of it is done. */
     GROUP_ORDER,
 
+    /**
+     * A handled key has a follow-up message where its handler sends one, with one key in all attempts; a transaction that was rolled back
+     * has none.
+     */
+    FOLLOW_UP_ONCE,
+
     /** The history itself can be judged. A breach is a mistake of the harness. */
     SOUND_HISTORY
 }

@@ -88,7 +88,8 @@ public final class Queues implements AutoCloseable {
                 .with(Detail.EFFECTS, message.stream().effects())
                 .with(Detail.POLICY, message.stream().policy())
                 .with(Detail.PARTNER, message.stream().partner())
-                .with(Detail.ACTION, message.stream() == Stream.ERRANDS);
+                .with(Detail.ACTION, message.stream() == Stream.ERRANDS)
+                .with(Detail.FOLLOWED, message.stream().isFollowed());
         return message.group().isEmpty()
                 ? event
                 : event.with(Detail.GROUP, message.group()).with(Detail.POSITION, message.position());

@@ -21,7 +21,13 @@ public enum Stream {
     ERRANDS("errands", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.IGNORES_KEY),
     /** Observed by every other worker, and enforced by the others. */
     LETTERS("letters", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.IGNORES_KEY),
-    STEPS("steps.fifo", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.HONOURS_KEY);
+    STEPS("steps.fifo", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.HONOURS_KEY),
+    /** Whose handler sends a follow-up message to {@link #SHIPMENTS}. */
+    ORDERS("orders", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.HONOURS_KEY),
+    /** Whose handler writes a follow-up message to an outbox, from which each worker sends it. */
+    SALES("sales", Effects.DATABASE, InDoubtPolicy.RERUN, Partner.NONE),
+    /** Of follow-up messages, whose keys are the listener's default. */
+    SHIPMENTS("shipments", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.HONOURS_KEY);
 
     private final String queue;
     private final Effects effects;
@@ -55,6 +61,11 @@ public enum Stream {
 
     Partner partner() {
         return partner;
+    }
+
+    /** Returns whether its handler sends a follow-up message for each of its messages. */
+    boolean isFollowed() {
+        return this == ORDERS || this == SALES;
     }
 
     /** Returns whether the queue keeps the order of each group. */

@@ -55,7 +55,7 @@ final class ChaosRun {
         environment.recorder().record(Event.of(Kind.FAULTS_OVER));
         progress.say("No more faults; %d messages are left"
                 .formatted(environment.queues().size()));
-        boolean drained = poll(scale.longestDrain(), () -> environment.queues().size() == 0);
+        boolean drained = poll(scale.longestDrain(), () -> isDrained(environment));
         environment.recorder().record(Event.of(Kind.DRAINED));
         progress.say(
                 drained
@@ -74,10 +74,17 @@ final class ChaosRun {
         return new Checker(terms).judge(History.read(directory.resolve("history.jsonl")));
     }
 
+    /** A handler fills the outbox before its message is gone, and the outbox a queue before its row is gone. */
+    private static boolean isDrained(ChaosEnvironment environment) {
+        return environment.queues().size() == 0
+                && environment.targets().claims().unsent() == 0
+                && environment.queues().size() == 0;
+    }
+
     private void injectFaults(Schedule schedule, ChaosEnvironment environment) throws Exception {
         FaultInjection injection = FaultInjection.begin(schedule, environment.targets());
         AtomicBoolean late = new AtomicBoolean();
-        Sender sender = new Sender(new Jobs(form.seed()), environment.queues(), scale.messages(), injection::isOver);
+        Sender sender = new Sender(new Jobs(form.seed(), form.store() == Store.POSTGRESQL), environment.queues(), scale.messages(), injection::isOver);
         CompletableFuture<Void> sending = inBackground(() -> sender.run(scale.millisPerRound(Sender.ROUND), late::get));
         long startNanos = System.nanoTime();
         while (!sending.isDone() || !injection.isOver()) {

@@ -3,6 +3,7 @@ package io.exactlyonce.chaos.run;
 import io.exactlyonce.chaos.queue.Stream;
 import io.exactlyonce.chaos.queue.TestMessage;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.Random;
 
@@ -25,21 +26,29 @@ final class Jobs {
         Stream.NOTICES,
         Stream.ERRANDS,
         Stream.LETTERS,
-        Stream.STEPS
+        Stream.STEPS,
+        Stream.ORDERS
     };
+    /** The outbox is a table. */
+    private static final Stream[] SHARES_WITH_OUTBOX =
+            java.util.stream.Stream.concat(Arrays.stream(SHARES), java.util.stream.Stream.of(Stream.SALES))
+                    .toArray(Stream[]::new);
+
     private static final int GROUPS = 60;
     private static final String GROUP = "group-";
     private static final int GOOD_AFTER_BAD = 10;
     private static final int REMEMBERED = 50;
 
     private final Random random;
+    private final Stream[] shares;
     private final Deque<TestMessage> sent = new ArrayDeque<>();
     private final int[] positions = new int[GROUPS];
     private final int[] nextBad = new int[GROUPS];
     private int number;
 
-    Jobs(long seed) {
+    Jobs(long seed, boolean hasOutbox) {
         this.random = new Random(seed);
+        this.shares = hasOutbox ? SHARES_WITH_OUTBOX : SHARES;
     }
 
     TestMessage next() {
@@ -47,7 +56,7 @@ final class Jobs {
             return again(sent.removeFirst());
         }
         number++;
-        Stream stream = SHARES[random.nextInt(SHARES.length)];
+        Stream stream = shares[random.nextInt(shares.length)];
         return stream.isFifo() ? ordered(stream) : remember(new TestMessage(stream, key(stream), body(stream), "", 0));
     }
 
