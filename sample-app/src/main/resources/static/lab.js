@@ -52,6 +52,7 @@ function showSide(name, lab, news) {
   panel.querySelector('.duplicates').dataset.count = duplicates;
   value(panel, 'duplicates', duplicates);
   value(panel, 'orders', side.takings.orders);
+  value(panel, 'shippedTwice', side.takings.shippedTwice);
   value(panel, 'queued', side.queued);
   value(panel, 'inHand', side.inHand.length);
   if (name === 'naive') {

@@ -13,7 +13,7 @@ import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchResponse;
 import tools.jackson.databind.json.JsonMapper;
 
-/** A real SQS server in this process, with a standard queue for each side. */
+/** A real SQS server in this process, with two standard queues for each side: orders, and their shipments. */
 public final class Queues implements AutoCloseable {
 
     private static final int BATCH = 10;
@@ -34,7 +34,8 @@ public final class Queues implements AutoCloseable {
     public static Queues start(Duration window) {
         Queues queues = new Queues(LocalSqs.start());
         for (Kind kind : Kind.values()) {
-            queues.create(kind, window);
+            queues.create(kind.label(), window);
+            queues.create(shipments(kind), window);
         }
         return queues;
     }
@@ -52,7 +53,13 @@ public final class Queues implements AutoCloseable {
 
     /** Returns what a worker needs to listen to its queue, as Spring Boot's environment variables. */
     public Map<String, String> environment(Kind kind) {
-        return Map.of("SPRING_CLOUD_AWS_SQS_ENDPOINT", endpoint().toString(), "ORDERS_QUEUE", kind.label());
+        return Map.of(
+                "SPRING_CLOUD_AWS_SQS_ENDPOINT",
+                endpoint().toString(),
+                "ORDERS_QUEUE",
+                kind.label(),
+                "ORDERS_SHIPMENTS",
+                shipments(kind));
     }
 
     /** Sends orders to one side. */
@@ -62,10 +69,14 @@ public final class Queues implements AutoCloseable {
         }
     }
 
-    /** Returns how many messages are in a queue: waiting, in flight or delayed. */
+    /** Returns how many messages are in a side's two queues: waiting, in flight or delayed. */
     public long size(Kind kind) {
+        return size(kind.label()) + size(shipments(kind));
+    }
+
+    private long size(String queue) {
         return client
-                .getQueueAttributes(request -> request.queueUrl(url(kind)).attributeNames(COUNTS))
+                .getQueueAttributes(request -> request.queueUrl(url(queue)).attributeNames(COUNTS))
                 .attributes()
                 .values()
                 .stream()
@@ -79,8 +90,13 @@ public final class Queues implements AutoCloseable {
         server.close();
     }
 
-    private void create(Kind kind, Duration window) {
-        client.createQueue(request -> request.queueName(kind.label()).attributes(attributes(window)));
+    /** Returns the name of a side's queue of shipments. */
+    static String shipments(Kind kind) {
+        return kind.label() + "-shipments";
+    }
+
+    private void create(String queue, Duration window) {
+        client.createQueue(request -> request.queueName(queue).attributes(attributes(window)));
     }
 
     private static Map<QueueAttributeName, String> attributes(Duration window) {
@@ -103,6 +119,10 @@ public final class Queues implements AutoCloseable {
     }
 
     private String url(Kind kind) {
-        return client.getQueueUrl(request -> request.queueName(kind.label())).queueUrl();
+        return url(kind.label());
+    }
+
+    private String url(String queue) {
+        return client.getQueueUrl(request -> request.queueName(queue)).queueUrl();
     }
 }

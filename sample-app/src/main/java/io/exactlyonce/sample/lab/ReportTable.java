@@ -26,6 +26,7 @@ final class ReportTable {
         table.row("charges made", side -> side.ledger().total());
         table.row("duplicate charges", SideFigures::duplicates);
         table.row("orders charged more than once", side -> side.ledger().ordersChargedTwiceOrMore());
+        table.row("orders shipped more than once", SideFigures::shippedTwice);
         table.row("lost orders (no charge, or no row)", SideFigures::lost);
         table.row(
                 "idempotency key honoured by the provider",

@@ -113,7 +113,8 @@ final class Side implements AutoCloseable {
                 settings.window(),
                 workers.killed(),
                 endedByThemselves,
-                servers.queues().size(kind));
+                servers.queues().size(kind),
+                provider.shipments());
     }
 
     @Override

@@ -15,7 +15,8 @@ import java.util.Set;
  * @param window the queue's visibility timeout
  * @param killed names of the workers that were killed
  * @param endedByThemselves names of the workers that ended without having been stopped
- * @param left how many messages were still in the queue
+ * @param left how many messages were still in its queues
+ * @param shipments how often each order was shipped
  */
 record SideFigures(
         Set<String> ordered,
@@ -25,7 +26,8 @@ record SideFigures(
         Duration window,
         Set<String> killed,
         List<String> endedByThemselves,
-        long left) {
+        long left,
+        Statement shipments) {
 
     long duplicates() {
         return ledger.duplicates();
@@ -35,6 +37,18 @@ record SideFigures(
     long lost() {
         return ordered.stream()
                 .filter(order -> !ledger.charges().containsKey(order) || !recorded.contains(order))
+                .count();
+    }
+
+    /** Returns how many orders were shipped more than once. */
+    long shippedTwice() {
+        return shipments.ordersChargedTwiceOrMore();
+    }
+
+    /** Returns how many orders were not shipped. */
+    long unshipped() {
+        return ordered.stream()
+                .filter(order -> !shipments.charges().containsKey(order))
                 .count();
     }
 

@@ -52,6 +52,14 @@ public record Verdict(List<String> objections, String lastLine) {
         if (side.lost() > 0) {
             objections.add("The exactly-once side lost %d orders; 0 are allowed".formatted(side.lost()));
         }
+        if (side.shippedTwice() > 0) {
+            objections.add("The exactly-once side shipped %d orders more than once; 0 are allowed"
+                    .formatted(side.shippedTwice()));
+        }
+        if (side.unshipped() > 0) {
+            objections.add(
+                    "The exactly-once side did not ship %d orders; 0 are allowed".formatted(side.unshipped()));
+        }
         // The provider would hide that claims do not work: a key that it honours is no duplicate charge.
         List<String> again = side.ledger().unexplained();
         if (!again.isEmpty()) {

@@ -18,6 +18,7 @@ final class Till implements ProviderObserver {
     private final ReentrantLock lock = new ReentrantLock();
     private final List<Running> running = new ArrayList<>();
     private final Map<String, Set<String>> chargesOfOrders = new HashMap<>();
+    private final Map<String, Set<String>> shipmentsOfOrders = new HashMap<>();
     private long charges;
     private long honoured;
 
@@ -41,6 +42,19 @@ final class Till implements ProviderObserver {
             honoured += isTaken ? 0 : 1;
             journal.note(side, !isTaken ? "honoured" : ofOrder.size() > 1 ? "duplicate" : "charged", orderId);
             running.add(new Running(orderId, worker, journal.second()));
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public void shipped(String orderId, String shipmentId) {
+        if (OrderStream.isWarmUp(orderId)) {
+            return;
+        }
+        lock.lock();
+        try {
+            shipmentsOfOrders.computeIfAbsent(orderId, order -> new HashSet<>()).add(shipmentId);
         } finally {
             lock.unlock();
         }
@@ -82,7 +96,10 @@ final class Till implements ProviderObserver {
     Takings takings() {
         lock.lock();
         try {
-            return new Takings(chargesOfOrders.size(), charges, honoured);
+            long shippedTwice = shipmentsOfOrders.values().stream()
+                    .filter(shipments -> shipments.size() > 1)
+                    .count();
+            return new Takings(chargesOfOrders.size(), charges, honoured, shippedTwice);
         } finally {
             lock.unlock();
         }
@@ -121,6 +138,7 @@ final class Till implements ProviderObserver {
      * @param orders how many orders were charged
      * @param charges how often money was taken
      * @param honoured how often an idempotency key kept it from being taken again
+     * @param shippedTwice how many orders were shipped more than once
      */
-    record Takings(long orders, long charges, long honoured) {}
+    record Takings(long orders, long charges, long honoured, long shippedTwice) {}
 }

@@ -17,6 +17,13 @@ public interface ProviderObserver {
      */
     void confirmationRequested(String orderId, String worker);
 
+    /**
+     * An order is shipped.
+     *
+     * @param shipmentId the same as of an earlier call if the idempotency key had shipped before: nothing was shipped
+     */
+    default void shipped(String orderId, String shipmentId) {}
+
     /** What is left of a handler is short. Called even if its worker was killed meanwhile. */
     default void confirmationAnswered(String orderId, String worker) {}
 }

@@ -20,13 +20,14 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * The services that a worker calls, on loopback: {@code POST /charges} takes money at once; {@code POST /confirmations}
- * answers after the order's own delay. Each side of the lab has its own, so that nothing is shared.
+ * answers after the order's own delay; {@code POST /shipments} ships at once. Each side of the lab has its own, so that nothing is shared.
  */
 public final class ProviderStub implements AutoCloseable {
 
     private static final JsonMapper JSON = JsonMapper.shared();
 
     private final Ledger ledger = new Ledger(System::nanoTime);
+    private final Ledger shipments = new Ledger(System::nanoTime);
     private final AtomicInteger pending = new AtomicInteger();
     private final Function<String, Duration> mailDelay;
     private final ProviderObserver observer;
@@ -52,6 +53,7 @@ public final class ProviderStub implements AutoCloseable {
         ProviderStub stub = new ProviderStub(server, mailDelay, observer);
         server.setExecutor(stub.requests);
         server.createContext("/charges", stub::charge);
+        server.createContext("/shipments", stub::ship);
         server.createContext("/confirmations", stub::confirm);
         server.start();
         return stub;
@@ -65,6 +67,11 @@ public final class ProviderStub implements AutoCloseable {
     /** Returns the ledger's figures as they are now. */
     public Statement statement() {
         return ledger.statement();
+    }
+
+    /** Returns how often each order was shipped until now. */
+    public Statement shipments() {
+        return shipments.statement();
     }
 
     /** Notes that a worker is killed: call it just before. */
@@ -93,6 +100,13 @@ public final class ProviderStub implements AutoCloseable {
         } catch (KeyReusedException e) {
             answer(exchange, 422, Map.of("error", String.valueOf(e.getMessage())));
         }
+    }
+
+    private void ship(HttpExchange exchange) throws IOException {
+        String orderId = orderId(exchange);
+        Charge shipment = shipments.charge(orderId, worker(exchange), idempotencyKey(exchange));
+        observer.shipped(orderId, shipment.chargeId());
+        answer(exchange, 200, Map.of());
     }
 
     private void confirm(HttpExchange exchange) throws IOException {

@@ -1,5 +1,6 @@
 package io.exactlyonce.sample.worker;
 
+import io.awspring.cloud.sqs.operations.SqsTemplate;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
 import org.slf4j.Logger;
@@ -19,11 +20,15 @@ class ExactlyOnceOrders {
     private static final Logger log = LoggerFactory.getLogger(ExactlyOnceOrders.class);
 
     private final Provider provider;
+    private final SqsTemplate sqs;
     private final JdbcClient database;
+    private final String shipments;
     private final String worker;
 
-    ExactlyOnceOrders(Provider provider, JdbcClient database, OrdersProperties orders) {
+    ExactlyOnceOrders(Provider provider, SqsTemplate sqs, JdbcClient database, OrdersProperties orders) {
         this.provider = provider;
+        this.sqs = sqs;
+        this.shipments = orders.shipments();
         this.database = database;
         this.worker = orders.worker();
     }
@@ -36,6 +41,9 @@ class ExactlyOnceOrders {
         }
         claim.ensureHeld();
         String chargeId = provider.charge(order, claim.downstreamKey());
+        sqs.send(to -> to.queue(shipments)
+                .payload(new Shipment(order.orderId()))
+                .headers(claim.followUp("shipped").headers()));
         provider.sendConfirmation(order);
         record(order, chargeId, stopwatch.millis());
     }

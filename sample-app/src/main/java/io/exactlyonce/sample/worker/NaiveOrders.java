@@ -1,6 +1,7 @@
 package io.exactlyonce.sample.worker;
 
 import io.awspring.cloud.sqs.annotation.SqsListener;
+import io.awspring.cloud.sqs.operations.SqsTemplate;
 import org.springframework.context.annotation.Profile;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
@@ -15,12 +16,16 @@ import org.springframework.stereotype.Component;
 class NaiveOrders {
 
     private final Provider provider;
+    private final SqsTemplate sqs;
     private final JdbcClient database;
     private final JdbcClient reads;
+    private final String shipments;
     private final String worker;
 
-    NaiveOrders(Provider provider, JdbcClient database, OrdersProperties orders) {
+    NaiveOrders(Provider provider, SqsTemplate sqs, JdbcClient database, OrdersProperties orders) {
         this.provider = provider;
+        this.sqs = sqs;
+        this.shipments = orders.shipments();
         this.database = database;
         this.reads = orders.replicaUrl() == null
                 ? database
@@ -35,6 +40,7 @@ class NaiveOrders {
             return;
         }
         String chargeId = provider.charge(order, null);
+        sqs.send(shipments, new Shipment(order.orderId()));
         provider.sendConfirmation(order);
         markProcessed(order, chargeId, stopwatch.millis());
     }

@@ -8,6 +8,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * Where orders come from and which provider is called for them.
  *
  * @param queue name or URL of the queue
+ * @param shipments name of the queue to which each order's handler sends a shipment
  * @param worker name of this worker, which the provider's ledger shows
  * @param providerUrl address of the payment and mail services
  * @param replicaUrl JDBC URL of a replica that the naive worker's {@code SELECT} is led to, as by a pool that splits reads
@@ -16,6 +17,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 @ConfigurationProperties("orders")
 record OrdersProperties(
         String queue,
+        String shipments,
         String worker,
         URI providerUrl,
         @Nullable String replicaUrl) {}

@@ -7,7 +7,7 @@ import org.springframework.http.client.JdkClientHttpRequestFactory;
 import org.springframework.stereotype.Component;
 import org.springframework.web.client.RestClient;
 
-/** The services that an order needs: one takes money, one sends a mail and can be slow. */
+/** The services that an order needs: one takes money, one ships, one sends a mail and can be slow. */
 @Component
 class Provider {
 
@@ -44,6 +44,24 @@ class Provider {
             throw new IllegalStateException("The payment provider answered without a body");
         }
         return reply.chargeId();
+    }
+
+    /**
+     * Has an order shipped.
+     *
+     * @param idempotencyKey by which a repetition is recognised, or {@code null} to ship each time
+     */
+    void ship(Shipment shipment, @Nullable String idempotencyKey) {
+        http.post()
+                .uri("/shipments")
+                .headers(headers -> {
+                    if (idempotencyKey != null) {
+                        headers.set("Idempotency-Key", idempotencyKey);
+                    }
+                })
+                .body(shipment)
+                .retrieve()
+                .toBodilessEntity();
     }
 
     void sendConfirmation(Order order) {

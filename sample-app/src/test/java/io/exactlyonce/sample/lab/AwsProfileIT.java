@@ -46,6 +46,7 @@ class AwsProfileIT {
 
             await().atMost(Duration.ofSeconds(20)).until(() -> queues.size(KIND) == 0);
             assertThat(provider.statement().charges()).containsExactly(Map.entry("order-1", 1L));
+            assertThat(provider.shipments().charges()).containsExactly(Map.entry("order-1", 1L));
             assertThat(new FulfilmentTable(databases.database(KIND)).orders()).containsExactly("order-1");
             assertThat(worker.getEnvironment().getProperty("spring.cloud.aws.sqs.endpoint"))
                     .isNull();
@@ -60,6 +61,7 @@ class AwsProfileIT {
                 "--DATABASE_USERNAME=" + database.get("SPRING_DATASOURCE_USERNAME"),
                 "--DATABASE_PASSWORD=" + database.get("SPRING_DATASOURCE_PASSWORD"),
                 "--ORDERS_QUEUE=" + KIND.label(),
+                "--ORDERS_SHIPMENTS=" + Queues.shipments(KIND),
                 "--PROVIDER_URL=" + stub.url(),
                 "--PORT=0",
                 // A poll in flight delays the shutdown.

@@ -14,6 +14,8 @@ class ReportTableTests {
         assertThat(table).anySatisfy(row -> assertThat(row).matches(" +naive +exactly-once"));
         assertThat(table).anySatisfy(row -> assertThat(row).matches(" +duplicate charges +2 +0"));
         assertThat(table).anySatisfy(row -> assertThat(row).matches(" +orders charged more than once +1 +0"));
+        assertThat(ReportTable.of(Sides.withShipmentsOfFirstOrder(3), Sides.flawless()))
+                .anySatisfy(row -> assertThat(row).matches(" +orders shipped more than once +1 +0"));
         assertThat(table)
                 .anySatisfy(row -> assertThat(row).matches(" +handler p95 / visibility timeout +300 % +300 %"));
     }

@@ -37,7 +37,30 @@ final class Sides {
     private static SideFigures of(
             Statement ledger, Set<String> recorded, Set<String> killed, List<String> ended, long left) {
         return new SideFigures(
-                ORDERS, ledger, recorded, Duration.ofMillis(6_000), Duration.ofSeconds(2), killed, ended, left);
+                ORDERS,
+                ledger,
+                recorded,
+                Duration.ofMillis(6_000),
+                Duration.ofSeconds(2),
+                killed,
+                ended,
+                left,
+                new Statement(charges(1), List.of(), List.of()));
+    }
+
+    /** Returns a side that shipped o1 so often. */
+    static SideFigures withShipmentsOfFirstOrder(long shipments) {
+        SideFigures flawless = flawless();
+        return new SideFigures(
+                flawless.ordered(),
+                flawless.ledger(),
+                flawless.recorded(),
+                flawless.p95(),
+                flawless.window(),
+                flawless.killed(),
+                flawless.endedByThemselves(),
+                flawless.left(),
+                new Statement(charges(shipments), List.of(), List.of()));
     }
 
     static Map<String, Long> charges(long ofFirstOrder) {

@@ -71,6 +71,16 @@ class VerdictTests {
     }
 
     @Test
+    void orderThatOurSideShipsTwiceOrNeverFails() {
+        assertThat(Verdict.of(Sides.withDuplicates(2), Sides.withShipmentsOfFirstOrder(2))
+                        .objections())
+                .containsExactly("The exactly-once side shipped 1 orders more than once; 0 are allowed");
+        assertThat(Verdict.of(Sides.withDuplicates(2), Sides.withShipmentsOfFirstOrder(0))
+                        .objections())
+                .containsExactly("The exactly-once side did not ship 1 orders; 0 are allowed");
+    }
+
+    @Test
     void runWithoutACrashFails() {
         SideFigures unharmed = Sides.of(Sides.charges(1), Sides.ORDERS, Set.of(), List.of(), 0);
 

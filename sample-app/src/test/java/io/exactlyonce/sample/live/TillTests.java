@@ -19,7 +19,7 @@ class TillTests {
         till.charged("order-2", "a", "ch_2");
         till.charged("order-1", "b", "ch_3");
 
-        assertThat(till.takings()).isEqualTo(new Takings(2, 3, 0));
+        assertThat(till.takings()).isEqualTo(new Takings(2, 3, 0, 0));
         assertThat(journal.last()).extracting(Happening::what).containsExactly("charged", "charged", "duplicate");
         assertThat(journal.last()).extracting(Happening::number).containsExactly(1L, 2L, 3L);
     }
@@ -30,9 +30,22 @@ class TillTests {
         till.charged("warm-up-1-7", "b", "ch_2");
         till.confirmationAnswered("warm-up-1-7", "a");
 
-        assertThat(till.takings()).isEqualTo(new Takings(0, 0, 0));
+        assertThat(till.takings()).isEqualTo(new Takings(0, 0, 0, 0));
         assertThat(till.inHand()).isEmpty();
         assertThat(journal.last()).isEmpty();
+    }
+
+    @Test
+    void orderThatIsShippedAgainCountsOnce() {
+        till.shipped("order-1", "sh_1");
+        till.shipped("order-1", "sh_1");
+        till.shipped("order-2", "sh_2");
+        till.shipped("order-2", "sh_3");
+        till.shipped("order-2", "sh_4");
+        till.shipped("warm-up-1-7", "sh_5");
+        till.shipped("warm-up-1-7", "sh_6");
+
+        assertThat(till.takings()).isEqualTo(new Takings(0, 0, 0, 1));
     }
 
     @Test
@@ -40,7 +53,7 @@ class TillTests {
         till.charged("order-1", "a", "ch_1");
         till.charged("order-1", "b", "ch_1");
 
-        assertThat(till.takings()).isEqualTo(new Takings(1, 1, 1));
+        assertThat(till.takings()).isEqualTo(new Takings(1, 1, 1, 0));
         assertThat(journal.last()).extracting(Happening::what).containsExactly("charged", "honoured");
     }
 

@@ -5,20 +5,27 @@ import static org.mockito.Answers.RETURNS_DEEP_STUBS;
 import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.ArgumentMatchers.eq;
 import static org.mockito.BDDMockito.given;
+import static org.mockito.Mockito.RETURNS_SELF;
+import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.never;
 import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 
+import io.awspring.cloud.sqs.operations.SqsSendOptions;
+import io.awspring.cloud.sqs.operations.SqsTemplate;
 import io.exactlyonce.test.kit.CrashPoint;
 import io.exactlyonce.test.kit.Delivered;
 import io.exactlyonce.test.kit.ExactlyOnceDriver;
 import io.exactlyonce.test.kit.ExactlyOnceTest;
 import io.exactlyonce.test.kit.TestMessage;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.mockito.ArgumentCaptor;
+import org.mockito.Captor;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -38,6 +45,12 @@ class ExactlyOnceOrdersTests {
 
     @MockitoBean
     private Provider provider;
+
+    @MockitoBean
+    private SqsTemplate sqs;
+
+    @Captor
+    private ArgumentCaptor<Consumer<SqsSendOptions<Shipment>>> sent;
 
     @MockitoBean(answers = RETURNS_DEEP_STUBS)
     private JdbcClient database;
@@ -65,6 +78,20 @@ class ExactlyOnceOrdersTests {
         verify(provider, times(2)).charge(eq(ORDER), keys.capture());
         List<String> used = keys.getAllValues();
         assertThat(used.get(0)).isNotBlank().isEqualTo(used.get(1));
+    }
+
+    @Test
+    void shipmentHasTheSameKeyAfterACrash() {
+        Delivered first = driver.deliver(TestMessage.of(ORDER).crashing(CrashPoint.AFTER_HANDLER));
+        driver.redeliver(first);
+
+        verify(sqs, times(2)).send(sent.capture());
+        SqsSendOptions<Shipment> options = mock(RETURNS_SELF);
+        sent.getAllValues().forEach(message -> message.accept(options));
+        ArgumentCaptor<Map<String, Object>> headers = ArgumentCaptor.captor();
+        verify(options, times(2)).headers(headers.capture());
+        assertThat(headers.getAllValues()).hasSize(2).containsOnly(headers.getValue());
+        verify(options, times(2)).payload(new Shipment(ORDER.orderId()));
     }
 
     @Test

@@ -1,0 +1,22 @@
+package io.exactlyonce.sample.worker;
+
+import io.awspring.cloud.sqs.annotation.SqsListener;
+import org.springframework.context.annotation.Profile;
+import org.springframework.stereotype.Component;
+
+/** Ships what orders have sent, as often as they have sent it: two messages of one order look like two orders. */
+@Component
+@Profile("naive")
+class NaiveShipping {
+
+    private final Provider provider;
+
+    NaiveShipping(Provider provider) {
+        this.provider = provider;
+    }
+
+    @SqsListener(queueNames = "${orders.shipments}", id = "naive-shipments")
+    void ship(Shipment shipment) {
+        provider.ship(shipment, null);
+    }
+}
