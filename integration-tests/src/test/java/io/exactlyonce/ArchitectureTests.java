@@ -272,7 +272,8 @@ class ArchitectureTests {
             .should()
             .resideInAnyPackage(packages("claim.postgres..", "primary.."))
             .orShould()
-            .haveNameMatching(AUTOCONFIGURE + "\\.(PostgresClaimsConfiguration|ApplicationTarget)|.*\\.PrintableException");
+            .haveNameMatching(
+                    AUTOCONFIGURE + "\\.(PostgresClaimsConfiguration|ApplicationTarget)|.*\\.PrintableException");
 
     @ArchTest
     static final ArchRule claimsKnowNeitherSpringNorSql = noClasses()

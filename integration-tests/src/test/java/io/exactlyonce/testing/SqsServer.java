@@ -112,6 +112,11 @@ public final class SqsServer {
         queues.remove(name);
     }
 
+    /** Creates a FIFO queue without a dead-letter queue. */
+    public void createFifoQueue(String name) {
+        create(name, Map.of(QueueAttributeName.FIFO_QUEUE, "true", QueueAttributeName.VISIBILITY_TIMEOUT, "2"));
+    }
+
     /** Creates a FIFO queue with a new name and a dead-letter queue of its own; returns its name. */
     public String createFifoQueue(int windowSeconds, int maxReceiveCount) {
         String name = NAME_PREFIX + UUID.randomUUID() + ".fifo";

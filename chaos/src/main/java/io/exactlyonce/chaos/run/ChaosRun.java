@@ -84,7 +84,11 @@ final class ChaosRun {
     private void injectFaults(Schedule schedule, ChaosEnvironment environment) throws Exception {
         FaultInjection injection = FaultInjection.begin(schedule, environment.targets());
         AtomicBoolean late = new AtomicBoolean();
-        Sender sender = new Sender(new Jobs(form.seed(), form.store() == Store.POSTGRESQL), environment.queues(), scale.messages(), injection::isOver);
+        Sender sender = new Sender(
+                new Jobs(form.seed(), form.store() == Store.POSTGRESQL),
+                environment.queues(),
+                scale.messages(),
+                injection::isOver);
         CompletableFuture<Void> sending = inBackground(() -> sender.run(scale.millisPerRound(Sender.ROUND), late::get));
         long startNanos = System.nanoTime();
         while (!sending.isDone() || !injection.isOver()) {

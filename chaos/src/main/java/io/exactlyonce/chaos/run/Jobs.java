@@ -30,9 +30,9 @@ final class Jobs {
         Stream.ORDERS
     };
     /** The outbox is a table. */
-    private static final Stream[] SHARES_WITH_OUTBOX =
-            java.util.stream.Stream.concat(Arrays.stream(SHARES), java.util.stream.Stream.of(Stream.SALES))
-                    .toArray(Stream[]::new);
+    private static final Stream[] SHARES_WITH_OUTBOX = java.util.stream.Stream.concat(
+                    Arrays.stream(SHARES), java.util.stream.Stream.of(Stream.SALES))
+            .toArray(Stream[]::new);
 
     private static final int GROUPS = 60;
     private static final String GROUP = "group-";

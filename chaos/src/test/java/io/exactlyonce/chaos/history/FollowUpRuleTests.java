@@ -38,9 +38,7 @@ class FollowUpRuleTests {
 
     private static List<Event> shippedBy(String followUp, String call) {
         return java.util.stream.Stream.of(
-                        entered(followUp, call, 1, false),
-                        List.of(effect(followUp, call)),
-                        done(followUp, call))
+                        entered(followUp, call, 1, false), List.of(effect(followUp, call)), done(followUp, call))
                 .flatMap(List::stream)
                 .toList();
     }

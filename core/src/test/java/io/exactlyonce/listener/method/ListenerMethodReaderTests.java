@@ -226,8 +226,8 @@ class ListenerMethodReaderTests {
         assertThat(doubt("plain").maxAttempts()).isZero();
         assertThat(doubt("threeAttempts").maxAttempts()).isEqualTo(3);
         ListenerModes.Own unlimited = new ListenerModes.Own(null, null, null, null, 0);
-        ListenerMethodReader configured =
-                ListenerRig.reader(beans, new ListenerModes(properties, ClaimMode.ENFORCE, Map.of("limited", unlimited)));
+        ListenerMethodReader configured = ListenerRig.reader(
+                beans, new ListenerModes(properties, ClaimMode.ENFORCE, Map.of("limited", unlimited)));
 
         assertThat(ListenerRig.read(configured, ListenerRig.advised(new Listeners()), Listeners.class, "threeAttempts")
                         .doubt()

@@ -57,8 +57,7 @@ public record Verdict(List<String> objections, String lastLine) {
                     .formatted(side.shippedTwice()));
         }
         if (side.unshipped() > 0) {
-            objections.add(
-                    "The exactly-once side did not ship %d orders; 0 are allowed".formatted(side.unshipped()));
+            objections.add("The exactly-once side did not ship %d orders; 0 are allowed".formatted(side.unshipped()));
         }
         // The provider would hide that claims do not work: a key that it honours is no duplicate charge.
         List<String> again = side.ledger().unexplained();
