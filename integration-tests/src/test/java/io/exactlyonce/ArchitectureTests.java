@@ -159,6 +159,7 @@ class ArchitectureTests {
             entry(
                     "metrics",
                     List.of(
+                            "",
                             "audit",
                             "claim",
                             "claim.postgres",
