@@ -2,6 +2,7 @@ package io.exactlyonce.kotlin
 
 import io.exactlyonce.BatchResult
 import io.exactlyonce.Claim
+import io.exactlyonce.ExactlyOnceException
 import io.exactlyonce.ExactlyOnceListener
 import io.exactlyonce.ExactlyOnceOperations
 import io.exactlyonce.InDoubtPolicy
@@ -21,6 +22,7 @@ import kotlinx.coroutines.Dispatchers
 import kotlinx.coroutines.future.future
 import kotlinx.coroutines.yield
 import org.assertj.core.api.Assertions.assertThat
+import org.assertj.core.api.Assertions.catchThrowableOfType
 import org.junit.jupiter.api.BeforeEach
 import org.junit.jupiter.api.Test
 import org.springframework.beans.factory.annotation.Autowired
@@ -201,6 +203,24 @@ class BookshopTests @Autowired constructor(
         assertThat(seen).hasSize(2)
         assertThat(undecided).isEmpty()
         assertThat(parked.list(1_000)).isEmpty()
+    }
+
+    @Test
+    fun expiredCardIsDecidedAlone() {
+        partners.expired = true
+        driver.deliver(order("A-1", "payments"))
+        driver.deliver(order("A-2", "payments"))
+
+        val refused = catchThrowableOfType(ExactlyOnceException::class.java) {
+            operations.once("payments", "A-1").call(Charge::class.java) { Charge("c9") }
+        }
+        assertThat(refused.scope()).isEqualTo("payments")
+        val first = parked.find("payments", "A-1").orElseThrow()
+        assertThat(refused.keyHash()).hasSize(16)
+        assertThat(parked.complete(first, Charge("by hand"))).isTrue()
+        assertThat(parked.complete(first)).isFalse()
+        assertThat(operations.once("payments", "A-1").call(Charge::class.java) { Charge("c9") }).isEqualTo(Charge("by hand"))
+        assertThat(parked.release(parked.find("payments", "A-2").orElseThrow())).isTrue()
     }
 
     @Test
