@@ -266,7 +266,7 @@ class ArchitectureTests {
             .should()
             .resideInAnyPackage(packages("metrics", "observe", "autoconfigure"));
 
-    /** The wiring of claims finds a DataSource and hands it on; what may be logged of a database's failure is decided at one place. */
+    /** The wiring of claims finds a DataSource and hands it on. One class decides what is logged of a database's failure. */
     @ArchTest
     static final ArchRule onlyStoreAndPrimaryKnowSql = classes()
             .that(use(SQL))
