@@ -2,10 +2,17 @@ package io.exactlyonce.claim;
 
 import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.UUID;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,11 +26,64 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ParkedClaims {
 
-    /** Claims that {@link #findByKeyHash} reads at a time. */
+    /** Claims that a look-up without an index reads at a time. */
     int PAGE = 1_000;
 
-    /** Pages that {@link #findByKeyHash} reads at most. */
+    /** Pages that a look-up without an index reads at most. */
     int PAGES = 100;
+
+    /** Separates the class of an exception from its message. */
+    String END_OF_CLASS = ": ";
+
+    /**
+     * The parked claims that an operator means. A condition of {@code null} admits every claim.
+     *
+     * @param scope the keys' namespace
+     * @param errorClass the {@link #classOf} of their reasons
+     * @param from when they were parked, or later
+     * @param until when they were parked, or earlier
+     */
+    record Filter(
+            @Nullable String scope,
+            @Nullable String errorClass,
+            @Nullable Instant from,
+            @Nullable Instant until) {
+
+        /** Admits every claim. */
+        public static final Filter ALL = new Filter(null, null, null, null);
+
+        /** Returns whether it admits a claim. */
+        boolean admits(ParkedClaim claim) {
+            return (scope == null || scope.equals(claim.scope()))
+                    && (errorClass == null || errorClass.equals(classOf(claim.reason())))
+                    && (from == null || !claim.parkedAt().isBefore(from))
+                    && !isPast(claim);
+        }
+
+        /** Returns whether this claim, and each that was parked later, is beyond the end. */
+        boolean isPast(ParkedClaim claim) {
+            return until != null && claim.parkedAt().isAfter(until);
+        }
+    }
+
+    /**
+     * The parked claims of a scope.
+     *
+     * @param parked their number
+     * @param oldest when the oldest one was parked
+     */
+    record Count(String scope, long parked, Instant oldest) {
+
+        private Count plus(Count other) {
+            return new Count(scope, parked + other.parked, oldest.isBefore(other.oldest) ? oldest : other.oldest);
+        }
+    }
+
+    /** Returns the part of a reason that many keys share: the class of an exception, or all of a text without one. */
+    static String classOf(String reason) {
+        int end = reason.indexOf(END_OF_CLASS);
+        return end < 0 ? reason : reason.substring(0, end);
+    }
 
     /**
      * Lists parked claims by the time at which they were parked, oldest first; then by scope and key.
@@ -43,17 +103,78 @@ public interface ParkedClaims {
      * @param hash {@link ClaimKey#keyHash()} of the key
      */
     default Optional<ParkedClaim> findByKeyHash(String scope, String hash) {
-        List<ParkedClaim> page = list(null, PAGE);
+        List<ParkedClaim> found = new ArrayList<>();
+        scan(null, PAGE, parked -> {
+            if (parked.scope().equals(scope)
+                    && new ClaimKey(scope, parked.key()).keyHash().equals(hash)) {
+                found.add(parked);
+            }
+            return found.isEmpty();
+        });
+        return found.stream().findFirst();
+    }
+
+    /**
+     * Lists the parked claims that a filter admits, oldest first, among the oldest 100,000 from the filter's beginning, unless the
+     * store has a faster way.
+     *
+     * @param limit maximum number of claims
+     */
+    default List<ParkedClaim> listMatching(Filter filter, int limit) {
+        List<ParkedClaim> found = new ArrayList<>();
+        boolean isSelective = filter.scope() != null || filter.errorClass() != null;
+        scan(before(filter.from()), isSelective ? PAGE : Math.min(PAGE, limit), parked -> {
+            if (filter.admits(parked)) {
+                found.add(parked);
+            }
+            return found.size() < limit && !filter.isPast(parked);
+        });
+        return found;
+    }
+
+    /** Returns a claim that is not there, and before all that were parked at a time. */
+    private static @Nullable ParkedClaim before(@Nullable Instant from) {
+        return from == null
+                ? null
+                : ParkedClaim.of("-", "-", new UUID(0, 0), 1, false, "", from.minus(1, ChronoUnit.MICROS));
+    }
+
+    /**
+     * Returns those of some claims that are parked, in no order, among the oldest 100,000 unless the store has a faster way.
+     *
+     * @param claims ids of claims as they were seen
+     */
+    default List<ParkedClaim> findAll(Set<UUID> claims) {
+        List<ParkedClaim> found = new ArrayList<>();
+        scan(null, PAGE, parked -> {
+            if (claims.contains(parked.claimId())) {
+                found.add(parked);
+            }
+            return found.size() < claims.size();
+        });
+        return found;
+    }
+
+    /** Counts parked claims by scope. Reads a bounded number of them, the oldest first: {@value #PAGE}, unless the store counts faster. */
+    default Collection<Count> count() {
+        Map<String, Count> scopes = new LinkedHashMap<>();
+        list(null, PAGE)
+                .forEach(parked ->
+                        scopes.merge(parked.scope(), new Count(parked.scope(), 1, parked.parkedAt()), Count::plus));
+        return scopes.values();
+    }
+
+    /** Reads page after page, for as long as that goes on and the bound permits. */
+    private void scan(@Nullable ParkedClaim after, int size, Predicate<ParkedClaim> goesOn) {
+        List<ParkedClaim> page = list(after, size);
         for (int pages = 1; !page.isEmpty(); pages++) {
             for (ParkedClaim parked : page) {
-                if (parked.scope().equals(scope)
-                        && new ClaimKey(scope, parked.key()).keyHash().equals(hash)) {
-                    return Optional.of(parked);
+                if (!goesOn.test(parked)) {
+                    return;
                 }
             }
-            page = pages < PAGES ? list(page.get(page.size() - 1), PAGE) : List.of();
+            page = pages < PAGES ? list(page.get(page.size() - 1), size) : List.of();
         }
-        return Optional.empty();
     }
 
     /**

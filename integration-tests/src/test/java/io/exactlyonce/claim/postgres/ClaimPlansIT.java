@@ -11,6 +11,7 @@ import io.exactlyonce.claim.ClaimRequest;
 import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.LeaseRenewal;
+import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.claim.postgres.schema.TestDatabase;
 import io.exactlyonce.claim.postgres.schema.TestDatabase.Layout;
 import io.exactlyonce.claim.postgres.transaction.ApplicationTransactions;
@@ -20,9 +21,11 @@ import io.exactlyonce.testing.EmbeddedDatabase;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.regex.Pattern;
@@ -243,6 +246,11 @@ class ClaimPlansIT {
                     List.of(new ClaimResolution.Completed(claims.get(4).id(), "1")), List.of(request())));
             store.peek(claims.stream().map(ClaimRequest::key).toList());
             store.resolve(List.of(new ClaimResolution.Parked(claims.get(6).id(), "to be decided", false)));
+            parked.listMatching(
+                    new ParkedClaims.Filter(claims.get(1).key().scope(), "to be decided", Instant.EPOCH, Instant.now()),
+                    10);
+            parked.findAll(Set.of(claims.get(1).claimId()));
+            parked.count();
             assertThat(parked.releaseAll(List.of(claims.get(1).id()))).hasSize(1);
             assertThat(parked.completeAll(
                             List.of(new ClaimResolution.Completed(claims.get(6).id(), "1"))))
@@ -250,7 +258,7 @@ class ClaimPlansIT {
             fence(claims.get(5).id());
             retention.sweep();
             assertThat(sweeps.failures).isZero();
-            assertThat(sweeps.parked).isNotEmpty();
+            assertThat(sweeps.oldest).isNotEmpty();
             workOn(request());
         }
 

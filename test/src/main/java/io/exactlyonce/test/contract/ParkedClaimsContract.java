@@ -9,6 +9,7 @@ import static io.exactlyonce.test.contract.Claims.release;
 import static io.exactlyonce.test.contract.Claims.renew;
 import static io.exactlyonce.test.contract.Claims.request;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
@@ -23,9 +24,11 @@ import io.exactlyonce.claim.ClaimRequest.InDoubt;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.ParkedClaims.Filter;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -140,6 +143,69 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
                 .extracting(ParkedClaimsContract::key)
                 .containsExactly(keys.get(1), keys.get(2));
         assertThat(everyPage()).extracting(ParkedClaimsContract::key).doesNotContain(keys.get(0));
+    }
+
+    @Test
+    void filterAdmitsClaimsByScopeReasonAndTime() {
+        String type = "shop.CardExpired-" + UUID.randomUUID();
+        ClaimRequest first = parkedFor(type + ": of a customer");
+        ClaimRequest other = parkedFor(type + "Early: of a customer");
+        ClaimRequest second = parkedFor(type);
+        String scope = first.key().scope();
+        ParkedClaim seen = find(first);
+
+        assertThat(matching(new Filter(scope, type, null, null))).containsExactly(first.key(), second.key());
+        assertThat(matching(new Filter(null, type + "Early", null, null))).containsExactly(other.key());
+        assertThat(matching(new Filter(scope + "-other", type, null, null))).isEmpty();
+        assertThat(parked().listMatching(new Filter(null, type, null, null), 1))
+                .extracting(ParkedClaimsContract::key)
+                .containsExactly(first.key());
+        assertThat(matching(new Filter(null, null, seen.parkedAt(), null))).contains(first.key(), second.key());
+        assertThat(parked().listMatching(new Filter(scope, null, null, seen.parkedAt()), 1_000))
+                .extracting(ParkedClaim::claimId, claim -> claim.parkedAt().isAfter(seen.parkedAt()))
+                .contains(tuple(seen.claimId(), false))
+                .extracting(found -> found.toList().get(1))
+                .containsOnly(false);
+        assertThat(matching(Filter.ALL)).containsSubsequence(first.key(), other.key(), second.key());
+    }
+
+    private List<ClaimKey> matching(Filter filter) {
+        return parked().listMatching(filter, 1_000).stream()
+                .map(ParkedClaimsContract::key)
+                .toList();
+    }
+
+    @Test
+    void claimsAreFoundByTheirIdsWhileTheyAreParked() {
+        ClaimRequest first = parkedClaim(false);
+        ClaimRequest second = parkedClaim(false);
+        ClaimRequest released = parkedClaim(false);
+        parked().release(released.id());
+
+        assertThat(parked().findAll(Set.of(first.claimId(), second.claimId(), released.claimId(), UUID.randomUUID())))
+                .extracting(ParkedClaimsContract::key)
+                .containsExactlyInAnyOrder(first.key(), second.key());
+        assertThat(parked().findAll(Set.of(released.claimId()))).isEmpty();
+    }
+
+    @Test
+    void parkedClaimsAreCountedByScopeWithTheAgeOfTheOldest() {
+        ClaimRequest first = parkedClaim(false);
+        String scope = first.key().scope();
+        long before = countOf(scope).parked();
+        ClaimRequest second = parkedClaim(false);
+
+        assertThat(countOf(scope).parked()).isEqualTo(before + 1);
+        assertThat(countOf(scope).oldest()).isBeforeOrEqualTo(find(first).parkedAt());
+        parked().release(second.id());
+        assertThat(countOf(scope).parked()).isEqualTo(before);
+    }
+
+    private ParkedClaims.Count countOf(String scope) {
+        return parked().count().stream()
+                .filter(count -> count.scope().equals(scope))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
@@ -372,9 +438,17 @@ public abstract class ParkedClaimsContract implements StoreUnderTest {
     }
 
     private ClaimRequest parkedClaim(boolean inDoubt) {
+        return parkedFor("told to", inDoubt);
+    }
+
+    private ClaimRequest parkedFor(String reason) {
+        return parkedFor(reason, false);
+    }
+
+    private ClaimRequest parkedFor(String reason, boolean inDoubt) {
         ClaimRequest request = request(newKey());
         acquire(store(), request);
-        park(request, "told to", inDoubt);
+        park(request, reason, inDoubt);
         return request;
     }
 
