@@ -106,21 +106,21 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
      * Decides on a delivery whose key is parked: no receive can succeed before an operator decides.
      */
     public Disposition.Return foundParked(Delivery delivery) {
-        // Each duplicate of a parked key is a new message, but no news.
-        String more = endOfLine(delivery, false);
-        if (more != null) {
-            log.warn(
-                    "{} is returned: {} is parked until an operator decides{}",
-                    delivery,
-                    delivery.attempt().spec(),
-                    more);
+        ClaimSpec spec = delivery.attempt().spec();
+        // Another receive, or a duplicate, of a parked key is no news.
+        String more = remember(delivery) ? endOfLine(delivery) : null;
+        if (more == null) {
+            log.debug("{} is returned: {} is still parked", delivery, spec);
+        } else {
+            log.warn("{} is returned: {} is parked until an operator decides{}", delivery, spec, more);
         }
         return returnParked(delivery);
     }
 
     /** Decides on a delivery whose attempt has parked its key, which is logged in any case. */
     public Disposition.Return parked(Delivery delivery) {
-        String more = endOfLine(delivery, true);
+        remember(delivery);
+        String more = endOfLine(delivery);
         if (more == null) {
             return returnParked(delivery);
         }
@@ -143,8 +143,16 @@ public record OutcomePolicy(ClaimSettings terms, RetryBackoff backoff, Map<Strin
         return returnParked(delivery);
     }
 
-    private static @Nullable String endOfLine(Delivery delivery, boolean isNew) {
-        return delivery.subscription().levels().lines().next(RepeatedLines.Kind.PARKED, isNew, delivery.receivedAt());
+    /** Returns whether the listener has not logged that this key is parked. */
+    private static boolean remember(Delivery delivery) {
+        return delivery.subscription()
+                .levels()
+                .lines()
+                .isFirst(delivery.attempt().key().keyHash());
+    }
+
+    private static @Nullable String endOfLine(Delivery delivery) {
+        return delivery.subscription().levels().lines().next(RepeatedLines.Kind.PARKED, true, delivery.receivedAt());
     }
 
     private Disposition.Return returnParked(Delivery delivery) {

@@ -2,13 +2,16 @@ package io.exactlyonce.queue;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Limits the log lines that a sender causes with every receive of a message, so that bad messages cannot fill a log. A kind of line is
  * logged for the first receive of each message, at most {@value #MOST} times in an interval. Other receives are counted, and the count is
- * logged with the next line, at most once in an interval. Each listener has its own, by queue; it remembers no message. Thread-safe.
+ * logged with the next line, at most once in an interval. Each listener has its own, by queue; it remembers no message, and a bounded
+ * number of subjects. Thread-safe.
  */
 public final class RepeatedLines {
 
@@ -53,6 +56,19 @@ public final class RepeatedLines {
     }
 
     private final Map<Object, Line> lines = new HashMap<>();
+
+    /** Subjects that were named, the latest last. */
+    private final Set<Object> subjects = new LinkedHashSet<>();
+
+    /** Returns whether a subject, such as the hash of a key, is named for the first time, or was forgotten since: the last thousand count. */
+    public synchronized boolean isFirst(Object subject) {
+        boolean isFirst = !subjects.remove(subject);
+        subjects.add(subject);
+        if (subjects.size() > MOST) {
+            subjects.remove(subjects.iterator().next());
+        }
+        return isFirst;
+    }
 
     /**
      * Returns how a line ends that is to be logged: empty, or with the number of those that were not; {@code null} if this one is not to

@@ -59,6 +59,19 @@ class ParkedDeliveryTests {
     }
 
     @Test
+    void laterReceivesOfAParkedKeyAreNoNews(CapturedOutput output) throws Throwable {
+        park(rig.receive(withDeadLetters, "handle", 1));
+        rig.store.answer(new Parked());
+
+        Delivery again = rig.receive(withDeadLetters, "again", 2);
+        rig.process(again, DeliveryRig::neverCalled);
+
+        rig.assertReturned(again, 0);
+        assertThat(output.getOut().lines().filter(line -> line.contains(" WARN ")))
+                .hasSize(1);
+    }
+
+    @Test
     void withoutADeadLetterQueueTheMessageBacksOff(CapturedOutput output) {
         Delivery delivery = rig.receive(rig.orders, "handle", 3);
         park(delivery);

@@ -69,6 +69,18 @@ class RepeatedLinesTests {
     }
 
     @Test
+    void subjectIsNewOnceAmongTheLastThousand() {
+        assertThat(lines.isFirst("A")).isTrue();
+        assertThat(lines.isFirst("A")).isFalse();
+        for (int other = 1; other < RepeatedLines.MOST; other++) {
+            assertThat(lines.isFirst(other)).isTrue();
+        }
+        assertThat(lines.isFirst("A")).isFalse();
+        assertThat(lines.isFirst("B")).isTrue();
+        assertThat(lines.isFirst(1)).as("the one that was named least recently").isTrue();
+    }
+
+    @Test
     void kindsAreLimitedApart() {
         first();
 
