@@ -49,6 +49,9 @@ public final class SqsQueue implements QueueVisibility {
     private volatile Consumer<QueueAttributes> reader = read -> {};
     private volatile Polling polling = Polling.UNKNOWN;
     private volatile @Nullable Duration clientPatience;
+    private volatile MessageKeys keys = message -> {
+        throw new IllegalStateException("The listener's keys are not known");
+    };
 
     /**
      * Makes an adapter.
@@ -89,6 +92,16 @@ public final class SqsQueue implements QueueVisibility {
     /** Says how the listener polls the queue. */
     public void polledBy(Polling listener) {
         polling = listener;
+    }
+
+    /** Sets how the listener reads keys. */
+    public void keysBy(MessageKeys listener) {
+        keys = listener;
+    }
+
+    /** Returns how the listener reads keys. */
+    public MessageKeys keys() {
+        return keys;
     }
 
     public Polling polling() {

@@ -6,17 +6,27 @@ import static org.awaitility.Awaitility.await;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedKeys;
+import io.exactlyonce.queue.DeadLetterQueue;
+import io.exactlyonce.queue.SqsQueue;
+import io.exactlyonce.queue.VisibilityWindow;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
 import io.exactlyonce.testing.UsesSqs;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import software.amazon.awssdk.core.SdkBytes;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.Message;
+import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
 /** Messages that must not be handled end in the dead-letter queue, without their handler. */
 @UsesSqs
@@ -131,6 +141,86 @@ class DeadLetterIT {
             assertThat(output)
                     .contains("is treated as a duplicate")
                     .contains("lease 2m renewed every 1m, timeout 1m30s,", "retention 30d");
+        }
+    }
+
+    @Test
+    void chosenDeadLetterComesBackWithItsAttributesAndOthersStay() {
+        SdkBytes bytes = SdkBytes.fromByteArray(new byte[] {0, (byte) 0xFF, 10});
+        try (TestApplication application = TestApplication.on(SQS.createQueue(30), Listener.class)) {
+            SqsQueue source = new SqsQueue(
+                    application.bean(SqsAsyncClient.class), SQS.urlOf(queue), VisibilityWindow.ofSeconds(30));
+            source.watch(source.readAttributes(LONG).join(), read -> {});
+            SQS.client()
+                    .sendMessage(request -> request.queueUrl(SQS.urlOf(deadLetters))
+                            .messageBody("\u00fc chosen")
+                            .messageAttributes(Map.of(
+                                    "bytes",
+                                    MessageAttributeValue.builder()
+                                            .dataType("Binary.png")
+                                            .binaryValue(bytes)
+                                            .build(),
+                                    "text",
+                                    MessageAttributeValue.builder()
+                                            .dataType("String")
+                                            .stringValue("\u00fc")
+                                            .build())));
+            SQS.send(deadLetters, "left");
+            DeadLetterQueue dead = Objects.requireNonNull(DeadLetterQueue.of(source, InstantSource.system()));
+            await().untilAsserted(() -> assertThat(dead.look().messages()).hasSize(2));
+            AtomicBoolean isFound = new AtomicBoolean();
+
+            List<DeadLetterQueue.Redriven> redriven = dead.redrive(
+                    message -> {
+                        boolean isChosen = message.body().endsWith("chosen");
+                        isFound.compareAndSet(false, isChosen);
+                        return isChosen;
+                    },
+                    isFound::get);
+
+            assertThat(redriven).singleElement().satisfies(done -> {
+                assertThat(done.isSent()).isTrue();
+                assertThat(done.problem()).isNull();
+            });
+            List<Message> back = SQS.client()
+                    .receiveMessage(request -> request.queueUrl(SQS.urlOf(queue))
+                            .waitTimeSeconds(5)
+                            .messageAttributeNames("All"))
+                    .messages();
+            assertThat(back).singleElement().satisfies(message -> {
+                assertThat(message.body()).isEqualTo("\u00fc chosen");
+                assertThat(message.messageAttributes()).containsOnlyKeys("bytes", "text");
+                assertThat(message.messageAttributes().get("bytes").binaryValue())
+                        .isEqualTo(bytes);
+                assertThat(message.messageAttributes().get("bytes").dataType()).isEqualTo("Binary.png");
+                assertThat(message.messageAttributes().get("text").stringValue())
+                        .isEqualTo("\u00fc");
+            });
+            assertThat(SQS.visible(deadLetters)).isEqualTo(1);
+        }
+    }
+
+    /** Sent and dead within five minutes: SQS would drop it, and its deletion would lose it. */
+    @Test
+    void fifoDeadLetterIsNotSentBackBeforeItsDeduplicationIsOver() {
+        String fifo = SQS.createFifoQueue(30, 5);
+        String dead = SqsServer.deadLettersOf(fifo);
+        try (TestApplication application = TestApplication.on(SQS.createQueue(30), Listener.class)) {
+            SqsQueue source = new SqsQueue(
+                    application.bean(SqsAsyncClient.class), SQS.urlOf(fifo), VisibilityWindow.ofSeconds(30));
+            source.watch(source.readAttributes(LONG).join(), read -> {});
+            SQS.send(dead, "customer-1", "d-1", "order");
+            AtomicBoolean isFound = new AtomicBoolean();
+
+            List<DeadLetterQueue.Redriven> redriven = Objects.requireNonNull(
+                            DeadLetterQueue.of(source, InstantSource.system()))
+                    .redrive(message -> isFound.compareAndSet(false, true), isFound::get);
+
+            assertThat(redriven)
+                    .singleElement()
+                    .satisfies(left -> assertThat(left.problem()).contains("repeat this after"));
+            assertThat(SQS.visible(dead)).isEqualTo(1);
+            assertThat(SQS.size(fifo)).isZero();
         }
     }
 

@@ -244,6 +244,8 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
                 subscription, queue, attributes, options.getMessageVisibility(), engine.observer(), engine.scheduler());
         MessageConversion conversion =
                 settings.conversion(getMessagingMessageConverter(), getMessageConversionContext(), payloadType);
+        queue.keysBy(
+                message -> settings.key(conversion.convert(message), new SqsMessage(subscription.queue(), message)));
         reader = new MessageReader(conversion, engine.deliveries(), settings::specify);
         Duration wait = Receiver.pollTimeout(options);
         mostSeconds = wait.plus(LONGEST_ANSWER).toSeconds();

@@ -16,6 +16,7 @@ import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.SqsMessage;
 import io.exactlyonce.observed.ObservedRun;
 import io.exactlyonce.queue.ListenerQueue;
+import io.exactlyonce.queue.MessageKeys;
 import io.exactlyonce.queue.RepeatedLines;
 import io.exactlyonce.queue.VisibilityWindow;
 import java.util.ArrayList;
@@ -172,6 +173,15 @@ public final class ContainerSettings {
     /** Single messages and those of batches are treated alike. */
     ClaimSpec spec(ReceivedMessage received) {
         return choice.of(received.message()).spec(received);
+    }
+
+    /**
+     * Returns the key of a message that is not delivered.
+     *
+     * @throws UnusableKeyException if the message has no usable key
+     */
+    public MessageKeys.Key key(Message<?> message, SqsMessage polled) {
+        return choice.of(message).keyOf(message, polled);
     }
 
     /** Returns these settings for handlers on an executor of the application's, which may have fewer threads than messages. */

@@ -17,6 +17,7 @@ import io.exactlyonce.listener.expression.KeyExpression;
 import io.exactlyonce.listener.message.PayloadType;
 import io.exactlyonce.listener.message.ReceivedMessage;
 import io.exactlyonce.listener.message.SqsMessage;
+import io.exactlyonce.queue.MessageKeys;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +76,17 @@ public record ListenerMethod(
      */
     ClaimKey key(Message<?> message, SqsMessage polled) {
         return new ClaimKey(scope(polled), text(message, polled));
+    }
+
+    /**
+     * Returns a message's key, and how another message would have it.
+     *
+     * @throws UnusableKeyException if the message has no usable one
+     */
+    MessageKeys.Key keyOf(Message<?> message, SqsMessage polled) {
+        ClaimKey its = key(message, polled);
+        boolean isItsId = key == null && polled.keyAttribute() == null;
+        return new MessageKeys.Key(its.scope(), its.key(), isItsId ? ReceivedMessage.KEY_ATTRIBUTE : null);
     }
 
     /**

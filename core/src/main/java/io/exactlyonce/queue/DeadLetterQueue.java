@@ -1,0 +1,350 @@
+package io.exactlyonce.queue;
+
+import io.exactlyonce.boundary.Causes;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import software.amazon.awssdk.arns.Arn;
+import software.amazon.awssdk.awscore.AwsRequestOverrideConfiguration;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequestEntry;
+import software.amazon.awssdk.services.sqs.model.Message;
+import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeNameForSends;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeValue;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
+import software.amazon.awssdk.services.sqs.model.SendMessageRequest;
+import software.amazon.awssdk.services.sqs.model.SendMessageResponse;
+
+/**
+ * The dead-letter queue of a listener's queue: shows messages without taking them, and sends chosen ones back. Methods wait for SQS,
+ * one request at a time, each for some seconds at most.
+ *
+ * <p>A message is sent, and only then deleted. So a crash in between leaves it in both queues, and its key suppresses the second one;
+ * no order of requests loses it.
+ *
+ * <p>Each look counts as a receive of the dead-letter queue. That number decides nothing, unless the dead-letter queue has a
+ * dead-letter queue of its own: then so many looks move a message there.
+ */
+public final class DeadLetterQueue {
+
+    private static final Logger log = LoggerFactory.getLogger(DeadLetterQueue.class);
+
+    /** SQS's limit on the messages of one request. */
+    private static final int MOST = 10;
+
+    /** SQS's limit on the attributes of a message. */
+    private static final int MOST_ATTRIBUTES = 10;
+
+    /** Receives in which chosen messages must be found: the oldest 500 or so. */
+    private static final int MOST_RECEIVES = 50;
+
+    /** For so long others do not receive what is searched. A search that crashes leaves the messages as invisible. */
+    private static final int SEARCH_SECONDS = 60;
+
+    /** SQS asks all of its servers if a receive may wait, so that it finds messages of a queue that has few. */
+    private static final int WAIT_SECONDS = 1;
+
+    private static final Duration LONGEST_REQUEST = Duration.ofSeconds(5);
+
+    /** Chosen messages are searched for no longer, so that those of the first receive are still invisible. */
+    private static final Duration LONGEST_SEARCH = Duration.ofSeconds(SEARCH_SECONDS / 2);
+
+    /**
+     * Within five minutes SQS accepts a message of a FIFO queue with a deduplication ID that it had before, and drops it. The minute
+     * more is for clocks.
+     */
+    private static final Duration DEDUPLICATION = Duration.ofMinutes(6);
+
+    private static final String DATE = "Date";
+
+    private final SqsQueue source;
+    private final Arn arn;
+    private final InstantSource clock;
+    private @Nullable String url;
+
+    /**
+     * Some messages of the queue.
+     *
+     * @param approximateCount messages of the whole queue; {@code null} if SQS did not return it
+     * @param at SQS's time, or this machine's if SQS did not return it
+     */
+    public record Look(List<Message> messages, @Nullable Long approximateCount, Instant at) {}
+
+    /**
+     * The end of a chosen message.
+     *
+     * @param isSent whether the message is in its source queue
+     * @param newMessageId its id there; {@code null} if it is not
+     * @param problem why it was not sent, or is still in the dead-letter queue; {@code null} if neither
+     * @param isRefused whether SQS did not do what was requested
+     */
+    public record Redriven(
+            Message message,
+            boolean isSent,
+            @Nullable String newMessageId,
+            @Nullable String problem,
+            boolean isRefused) {}
+
+    /**
+     * Makes the dead-letter queue of a queue.
+     *
+     * @return {@code null} if the queue has none that is known
+     */
+    public static @Nullable DeadLetterQueue of(SqsQueue source, InstantSource clock) {
+        QueueAttributes.Redrive redrive = source.attributes().redrive();
+        Arn arn = redrive == null ? null : Arn.tryFromString(redrive.target()).orElse(null);
+        return arn == null ? null : new DeadLetterQueue(source, arn, clock);
+    }
+
+    private DeadLetterQueue(SqsQueue source, Arn arn, InstantSource clock) {
+        this.source = source;
+        this.arn = arn;
+        this.clock = clock;
+    }
+
+    /** Returns the queue's name. */
+    public String name() {
+        return arn.resourceAsString();
+    }
+
+    /** Returns up to ten messages, which stay visible. */
+    public Look look() {
+        Long count = QueueAttributes.read(client(), url(), limits -> limits.apiCallTimeout(LONGEST_REQUEST))
+                .join()
+                .number(QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES);
+        ReceiveMessageResponse response = receive(0);
+        return new Look(response.messages(), count, at(response));
+    }
+
+    /**
+     * Sends chosen messages back to the queue that they came from, and deletes them. All others are visible again afterwards.
+     *
+     * @param chosen returns whether a message is to be redriven
+     * @param isDone whether all that were chosen have been found
+     * @return one for each message that was chosen and found
+     */
+    public List<Redriven> redrive(Predicate<Message> chosen, BooleanSupplier isDone) {
+        List<Redriven> redriven = new ArrayList<>();
+        Map<String, Message> others = new LinkedHashMap<>();
+        Instant end = clock.instant().plus(LONGEST_SEARCH);
+        try {
+            for (int receives = 0; receives < MOST_RECEIVES && !isDone.getAsBoolean(); receives++) {
+                ReceiveMessageResponse response = receive(SEARCH_SECONDS);
+                if (response.messages().isEmpty() || clock.instant().isAfter(end)) {
+                    response.messages().forEach(message -> others.put(message.messageId(), message));
+                    break;
+                }
+                for (Message message : response.messages()) {
+                    if (chosen.test(message)) {
+                        redriven.add(redrive(message, at(response)));
+                    } else {
+                        others.put(message.messageId(), message);
+                    }
+                }
+            }
+        } finally {
+            redriven.stream()
+                    .filter(each -> !each.isSent())
+                    .forEach(each -> others.put(each.message().messageId(), each.message()));
+            show(List.copyOf(others.values()));
+        }
+        return redriven;
+    }
+
+    private Redriven redrive(Message message, Instant now) {
+        String obstacle = obstacle(message, now);
+        if (obstacle != null) {
+            return new Redriven(message, false, null, obstacle, false);
+        }
+        SendMessageResponse sent;
+        try {
+            sent = request(() -> client().sendMessage(copy(message)));
+        } catch (RuntimeException failure) {
+            return new Redriven(
+                    message,
+                    false,
+                    null,
+                    "SQS is not known to have accepted it (%s), so it stays in the dead-letter queue; if SQS has, its key suppresses the second one"
+                            .formatted(name(failure)),
+                    true);
+        }
+        try {
+            request(() -> client().deleteMessage(delete -> delete.queueUrl(url())
+                    .receiptHandle(message.receiptHandle())
+                    .overrideConfiguration(limits(LONGEST_REQUEST))));
+            return new Redriven(message, true, sent.messageId(), null, false);
+        } catch (RuntimeException failure) {
+            return new Redriven(
+                    message,
+                    true,
+                    sent.messageId(),
+                    "it was sent, but is still in the dead-letter queue (%s); its key suppresses the second one"
+                            .formatted(name(failure)),
+                    true);
+        }
+    }
+
+    /**
+     * Returns why a message cannot be redriven; {@code null} if it can be.
+     *
+     * @param now by SQS's clock
+     */
+    public @Nullable String obstacle(Message message, Instant now) {
+        String came = message.attributesAsStrings().get("DeadLetterQueueSourceArn");
+        if (came != null && QueueAddress.configured(came).differsFrom(QueueAddress.of(source))) {
+            return "it came from the queue '%s'; redrive it by a listener of that queue"
+                    .formatted(QueueAddress.name(came));
+        }
+        Instant sent = time(message, MessageSystemAttributeName.SENT_TIMESTAMP);
+        if (!isFifo() || (sent != null && sent.plus(DEDUPLICATION).isBefore(now))) {
+            return null;
+        }
+        return "SQS would take it for a duplicate and drop it, because its queue is FIFO and had its deduplication ID%s"
+                .formatted(sent == null ? "" : " minutes ago; repeat this after " + sent.plus(DEDUPLICATION));
+    }
+
+    private boolean isFifo() {
+        return source.queueUrl().endsWith(".fifo");
+    }
+
+    /** Returns a time of a message; {@code null} if SQS did not return it. */
+    public static @Nullable Instant time(Message message, MessageSystemAttributeName name) {
+        try {
+            return Instant.ofEpochMilli(
+                    Long.parseLong(message.attributesAsStrings().getOrDefault(name.toString(), "")));
+        } catch (NumberFormatException absent) {
+            return null;
+        }
+    }
+
+    /** Body and attributes stay, and so do group, deduplication ID and trace header; the message's id is a new one. */
+    private SendMessageRequest copy(Message message) {
+        Map<String, String> system = message.attributesAsStrings();
+        Map<String, MessageAttributeValue> attributes = new HashMap<>(message.messageAttributes());
+        MessageKeys.Key key = key(message);
+        if (key != null && key.attribute() != null && attributes.size() < MOST_ATTRIBUTES) {
+            attributes.putIfAbsent(
+                    key.attribute(),
+                    MessageAttributeValue.builder()
+                            .dataType("String")
+                            .stringValue(key.key())
+                            .build());
+        }
+        SendMessageRequest.Builder copy = SendMessageRequest.builder()
+                .queueUrl(source.queueUrl())
+                .messageBody(message.body())
+                .messageAttributes(attributes)
+                .messageGroupId(system.get(MessageSystemAttributeName.MESSAGE_GROUP_ID.toString()))
+                .overrideConfiguration(limits(LONGEST_REQUEST));
+        if (isFifo()) {
+            copy.messageDeduplicationId(system.get(MessageSystemAttributeName.MESSAGE_DEDUPLICATION_ID.toString()));
+        }
+        String trace = system.get(MessageSystemAttributeName.AWS_TRACE_HEADER.toString());
+        if (trace != null) {
+            copy.messageSystemAttributes(Map.of(
+                    MessageSystemAttributeNameForSends.AWS_TRACE_HEADER,
+                    MessageSystemAttributeValue.builder()
+                            .dataType("String")
+                            .stringValue(trace)
+                            .build()));
+        }
+        return copy.build();
+    }
+
+    private MessageKeys.@Nullable Key key(Message message) {
+        try {
+            return source.keys().of(message);
+        } catch (RuntimeException unusable) {
+            log.debug("A message of {} has no usable key", name(), unusable);
+            return null;
+        }
+    }
+
+    /** Makes messages visible again. If that fails, they are visible after the search's time. */
+    private void show(List<Message> messages) {
+        for (int from = 0; from < messages.size(); from += MOST) {
+            List<Message> some = messages.subList(from, Math.min(from + MOST, messages.size()));
+            try {
+                request(() -> client().changeMessageVisibilityBatch(change -> change.queueUrl(url())
+                        .overrideConfiguration(limits(LONGEST_REQUEST))
+                        .entries(some.stream()
+                                .map(message -> ChangeMessageVisibilityBatchRequestEntry.builder()
+                                        .id(String.valueOf(some.indexOf(message)))
+                                        .receiptHandle(message.receiptHandle())
+                                        .visibilityTimeout(0)
+                                        .build())
+                                .toList())));
+            } catch (RuntimeException failure) {
+                log.debug("Messages of {} are visible again after {} s", name(), SEARCH_SECONDS, failure);
+            }
+        }
+    }
+
+    private ReceiveMessageResponse receive(int invisibleSeconds) {
+        return request(() -> client().receiveMessage(receive -> receive.queueUrl(url())
+                .maxNumberOfMessages(MOST)
+                .visibilityTimeout(invisibleSeconds)
+                .waitTimeSeconds(WAIT_SECONDS)
+                .messageAttributeNames("All")
+                .messageSystemAttributeNames(MessageSystemAttributeName.ALL)
+                .overrideConfiguration(limits(LONGEST_REQUEST.plusSeconds(WAIT_SECONDS)))));
+    }
+
+    /** Returns SQS's time. A client of the application's own may not pass on the response that has it. */
+    private Instant at(ReceiveMessageResponse response) {
+        try {
+            return Optional.ofNullable(response.sdkHttpResponse())
+                    .flatMap(http -> http.firstMatchingHeader(DATE))
+                    .map(date -> Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(date)))
+                    .orElseGet(clock::instant);
+        } catch (DateTimeParseException other) {
+            return clock.instant();
+        }
+    }
+
+    private String url() {
+        String known = url;
+        if (known == null) {
+            known = request(() -> client().getQueueUrl(look -> look.queueName(name())
+                            .queueOwnerAWSAccountId(arn.accountId().orElse(null))
+                            .overrideConfiguration(limits(LONGEST_REQUEST))))
+                    .queueUrl();
+            url = known;
+        }
+        return known;
+    }
+
+    private SqsAsyncClient client() {
+        return source.client();
+    }
+
+    private static AwsRequestOverrideConfiguration limits(Duration longest) {
+        return AwsRequestOverrideConfiguration.builder().apiCallTimeout(longest).build();
+    }
+
+    private static <T> T request(Supplier<CompletableFuture<T>> sent) {
+        return sent.get().join();
+    }
+
+    private static String name(RuntimeException failure) {
+        return Causes.unwrap(failure).getClass().getSimpleName();
+    }
+}

@@ -1,0 +1,407 @@
+package io.exactlyonce.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.tuple;
+
+import io.exactlyonce.queue.DeadLetterQueue.Redriven;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import software.amazon.awssdk.core.SdkBytes;
+import software.amazon.awssdk.core.exception.SdkClientException;
+import software.amazon.awssdk.services.sqs.SqsAsyncClient;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
+import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchResponse;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageRequest;
+import software.amazon.awssdk.services.sqs.model.DeleteMessageResponse;
+import software.amazon.awssdk.services.sqs.model.GetQueueAttributesRequest;
+import software.amazon.awssdk.services.sqs.model.GetQueueAttributesResponse;
+import software.amazon.awssdk.services.sqs.model.GetQueueUrlRequest;
+import software.amazon.awssdk.services.sqs.model.GetQueueUrlResponse;
+import software.amazon.awssdk.services.sqs.model.Message;
+import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeNameForSends;
+import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
+import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
+import software.amazon.awssdk.services.sqs.model.SendMessageRequest;
+import software.amazon.awssdk.services.sqs.model.SendMessageResponse;
+
+/** Traps: a message that is deleted before it is sent, or that SQS drops as a duplicate; attributes and groups that get lost. */
+class DeadLetterQueueTests {
+
+    private static final Instant NOON = Instant.parse("2026-11-28T12:00:00Z");
+    private static final String ARN = "arn:aws:sqs:eu-central-1:123456789012:";
+    private static final String URL = "https://sqs.eu-central-1.amazonaws.com/123456789012/";
+    private static final SdkBytes BYTES = SdkBytes.fromByteArray(new byte[] {0, (byte) 0xFF, 10});
+
+    private static final class Killed extends Error {}
+
+    /** A queue and its dead-letter queue. */
+    private static final class TwoQueues implements SqsAsyncClient {
+        private final Map<String, Message> dead = new LinkedHashMap<>();
+        private final Set<String> invisible = new HashSet<>();
+        private final List<SendMessageRequest> sent = new ArrayList<>();
+        private int requests;
+        private int killedAt = Integer.MAX_VALUE;
+        private boolean isLateDeath;
+        private String refused = "";
+
+        /** A killed process sends nothing more; SQS may have done what it was asked for, or not. */
+        private <T> CompletableFuture<T> answer(String action, Supplier<T> answer) {
+            requests++;
+            if (requests == killedAt && isLateDeath) {
+                answer.get();
+            }
+            if (requests >= killedAt) {
+                throw new Killed();
+            }
+            return action.equals(refused)
+                    ? CompletableFuture.failedFuture(SdkClientException.create("refused"))
+                    : CompletableFuture.completedFuture(answer.get());
+        }
+
+        @Override
+        public CompletableFuture<GetQueueUrlResponse> getQueueUrl(GetQueueUrlRequest request) {
+            return answer(
+                    "url",
+                    () -> GetQueueUrlResponse.builder()
+                            .queueUrl(URL + request.queueName())
+                            .build());
+        }
+
+        @Override
+        public CompletableFuture<GetQueueAttributesResponse> getQueueAttributes(GetQueueAttributesRequest request) {
+            return answer(
+                    "attributes",
+                    () -> GetQueueAttributesResponse.builder()
+                            .attributes(Map.of(
+                                    QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES, String.valueOf(dead.size())))
+                            .build());
+        }
+
+        @Override
+        public CompletableFuture<ReceiveMessageResponse> receiveMessage(ReceiveMessageRequest request) {
+            return answer("receive", () -> {
+                List<Message> found = dead.values().stream()
+                        .filter(message -> !invisible.contains(message.messageId()))
+                        .limit(request.maxNumberOfMessages())
+                        .toList();
+                if (request.visibilityTimeout() > 0) {
+                    found.forEach(message -> invisible.add(message.messageId()));
+                }
+                return ReceiveMessageResponse.builder().messages(found).build();
+            });
+        }
+
+        @Override
+        public CompletableFuture<SendMessageResponse> sendMessage(SendMessageRequest request) {
+            return answer("send", () -> {
+                sent.add(request);
+                return SendMessageResponse.builder()
+                        .messageId("new-" + sent.size())
+                        .build();
+            });
+        }
+
+        @Override
+        public CompletableFuture<DeleteMessageResponse> deleteMessage(DeleteMessageRequest request) {
+            return answer("delete", () -> {
+                dead.remove(request.receiptHandle());
+                return DeleteMessageResponse.builder().build();
+            });
+        }
+
+        @Override
+        public CompletableFuture<ChangeMessageVisibilityBatchResponse> changeMessageVisibilityBatch(
+                ChangeMessageVisibilityBatchRequest request) {
+            return answer("show", () -> {
+                request.entries().forEach(entry -> invisible.remove(entry.receiptHandle()));
+                return ChangeMessageVisibilityBatchResponse.builder().build();
+            });
+        }
+
+        /** Returns the bodies of all messages, wherever they are. */
+        private Set<String> bodies() {
+            Set<String> bodies = new HashSet<>();
+            dead.values().forEach(message -> bodies.add(message.body()));
+            sent.forEach(message -> bodies.add(message.messageBody()));
+            return bodies;
+        }
+
+        @Override
+        public String serviceName() {
+            return "sqs";
+        }
+
+        @Override
+        public void close() {}
+    }
+
+    private final TwoQueues sqs = new TwoQueues();
+    private final SqsQueue orders = queue("orders");
+    private final DeadLetterQueue dead = deadLettersOf(orders);
+
+    private SqsQueue queue(String name) {
+        SqsQueue queue = new SqsQueue(sqs, URL + name, VisibilityWindow.ofSeconds(30));
+        queue.watch(
+                new QueueAttributes(Map.of(
+                        QueueAttributeName.QUEUE_ARN,
+                        ARN + name,
+                        QueueAttributeName.REDRIVE_POLICY,
+                        "{\"deadLetterTargetArn\":\"%sdead-%s\",\"maxReceiveCount\":5}".formatted(ARN, name))),
+                read -> {});
+        queue.keysBy(message -> new MessageKeys.Key("orders", message.body(), null));
+        return queue;
+    }
+
+    private static DeadLetterQueue deadLettersOf(SqsQueue queue) {
+        return Objects.requireNonNull(DeadLetterQueue.of(queue, InstantSource.fixed(NOON)));
+    }
+
+    private void put(String id, Map<MessageSystemAttributeName, String> attributes) {
+        Map<MessageSystemAttributeName, String> all = new HashMap<>(attributes);
+        all.putIfAbsent(
+                MessageSystemAttributeName.SENT_TIMESTAMP,
+                String.valueOf(NOON.minus(Duration.ofHours(1)).toEpochMilli()));
+        all.putIfAbsent(MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN, ARN + "orders");
+        sqs.dead.put(
+                id,
+                Message.builder()
+                        .messageId(id)
+                        .receiptHandle(id)
+                        .body("body of " + id)
+                        .attributes(all)
+                        .messageAttributes(Map.of(
+                                "bytes",
+                                MessageAttributeValue.builder()
+                                        .dataType("Binary.png")
+                                        .binaryValue(BYTES)
+                                        .build(),
+                                "count",
+                                MessageAttributeValue.builder()
+                                        .dataType("Number.int")
+                                        .stringValue("3")
+                                        .build()))
+                        .build());
+    }
+
+    private void put(String... ids) {
+        Stream.of(ids).forEach(id -> put(id, Map.of()));
+    }
+
+    private static List<Redriven> redrive(DeadLetterQueue from, String... ids) {
+        Set<String> missing = new HashSet<>(Set.of(ids));
+        Set<String> wanted = Set.of(ids);
+        return from.redrive(
+                message -> {
+                    missing.remove(message.messageId());
+                    return wanted.contains(message.messageId());
+                },
+                missing::isEmpty);
+    }
+
+    @Test
+    void lookTakesNothing() {
+        put("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11");
+
+        DeadLetterQueue.Look look = dead.look();
+
+        assertThat(look.messages()).hasSize(10);
+        assertThat(look.approximateCount()).isEqualTo(11);
+        assertThat(look.at()).isEqualTo(NOON);
+        assertThat(sqs.invisible).isEmpty();
+        assertThat(sqs.dead).hasSize(11);
+    }
+
+    @Test
+    void chosenMessagesAreSentAsTheyAreAndOthersStayVisible() {
+        put("1", "2", "3");
+        put("4", Map.of(MessageSystemAttributeName.AWS_TRACE_HEADER, "Root=1-5759e988"));
+
+        List<Redriven> redriven = redrive(dead, "2", "4");
+
+        assertThat(redriven)
+                .extracting(Redriven::isSent, Redriven::newMessageId, Redriven::problem)
+                .containsExactly(tuple(true, "new-1", null), tuple(true, "new-2", null));
+        assertThat(sqs.dead).containsOnlyKeys("1", "3");
+        assertThat(sqs.invisible).doesNotContain("1", "3");
+        SendMessageRequest sent = sqs.sent.get(1);
+        assertThat(sent.queueUrl()).isEqualTo(URL + "orders");
+        assertThat(sent.messageBody()).isEqualTo("body of 4");
+        assertThat(sent.messageAttributes()).hasSize(2);
+        assertThat(sent.messageAttributes().get("bytes").dataType()).isEqualTo("Binary.png");
+        assertThat(sent.messageAttributes().get("bytes").binaryValue()).isEqualTo(BYTES);
+        assertThat(sent.messageAttributes().get("count").stringValue()).isEqualTo("3");
+        assertThat(sent.messageSystemAttributes()
+                        .get(MessageSystemAttributeNameForSends.AWS_TRACE_HEADER)
+                        .stringValue())
+                .isEqualTo("Root=1-5759e988");
+        assertThat(sqs.sent.get(0).messageSystemAttributes()).isEmpty();
+        assertThat(sent.messageGroupId()).isNull();
+        assertThat(sent.messageDeduplicationId()).isNull();
+    }
+
+    /** Killed at each request, which SQS has carried out or not; then somebody redrives again. */
+    @Test
+    void crashAtAnyTimeLosesNoMessage() {
+        int all = 0;
+        for (boolean isLate : new boolean[] {false, true}) {
+            for (int at = 1; at <= 12; at++) {
+                DeadLetterQueueTests run = new DeadLetterQueueTests();
+                run.put("1", "2", "3");
+                run.sqs.killedAt = at;
+                run.sqs.isLateDeath = isLate;
+                Throwable death = catchThrowable(() -> redrive(run.dead, "1", "3"));
+                assertThat(run.sqs.bodies())
+                        .as("killed at request %d", at)
+                        .containsExactlyInAnyOrder("body of 1", "body of 2", "body of 3");
+                all += death == null ? 0 : 1;
+
+                run.sqs.killedAt = Integer.MAX_VALUE;
+                run.sqs.invisible.clear();
+                redrive(deadLettersOf(run.orders), "1", "3");
+                assertThat(run.sqs.dead).as("killed at request %d", at).containsOnlyKeys("2");
+                assertThat(run.sqs.sent)
+                        .extracting(SendMessageRequest::messageBody)
+                        .contains("body of 1", "body of 3")
+                        .hasSizeLessThanOrEqualTo(3);
+            }
+        }
+        assertThat(all)
+                .as("of url, receive, two sends, two deletes and a change of visibility")
+                .isEqualTo(14);
+    }
+
+    @Test
+    void messageThatSqsDoesNotAcceptStays() {
+        put("1");
+        sqs.refused = "send";
+
+        assertThat(redrive(dead, "1")).singleElement().satisfies(left -> {
+            assertThat(left.isSent()).isFalse();
+            assertThat(left.isRefused()).isTrue();
+            assertThat(left.problem()).contains("SdkClientException", "stays in the dead-letter queue");
+        });
+        assertThat(sqs.dead).containsOnlyKeys("1");
+        assertThat(sqs.invisible).isEmpty();
+    }
+
+    @Test
+    void messageThatIsNotDeletedIsSaidToBeThereTwice() {
+        put("1");
+        sqs.refused = "delete";
+
+        assertThat(redrive(dead, "1")).singleElement().satisfies(both -> {
+            assertThat(both.isSent()).isTrue();
+            assertThat(both.problem()).contains("still in the dead-letter queue", "its key suppresses the second one");
+        });
+        assertThat(sqs.sent).hasSize(1);
+        assertThat(sqs.dead).containsOnlyKeys("1");
+    }
+
+    @Test
+    void fifoMessageKeepsGroupAndDeduplicationId() {
+        DeadLetterQueue fifo = deadLettersOf(queue("orders.fifo"));
+        put(
+                "1",
+                Map.of(
+                        MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN, ARN + "orders.fifo",
+                        MessageSystemAttributeName.MESSAGE_GROUP_ID, "customer-1",
+                        MessageSystemAttributeName.MESSAGE_DEDUPLICATION_ID, "d-1"));
+
+        redrive(fifo, "1");
+
+        assertThat(sqs.sent).singleElement().satisfies(sent -> {
+            assertThat(sent.messageGroupId()).isEqualTo("customer-1");
+            assertThat(sent.messageDeduplicationId()).isEqualTo("d-1");
+        });
+    }
+
+    /** SQS would accept it, and drop it: its deletion would lose it. */
+    @Test
+    void fifoMessageThatSqsWouldTakeForADuplicateStays() {
+        DeadLetterQueue fifo = deadLettersOf(queue("orders.fifo"));
+        put(
+                "1",
+                Map.of(
+                        MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN,
+                        ARN + "orders.fifo",
+                        MessageSystemAttributeName.SENT_TIMESTAMP,
+                        String.valueOf(NOON.minus(Duration.ofMinutes(5)).toEpochMilli())));
+        put("unknown", Map.of(MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN, ARN + "orders.fifo"));
+
+        assertThat(redrive(fifo, "1")).singleElement().satisfies(left -> {
+            assertThat(left.isSent()).isFalse();
+            assertThat(left.isRefused()).isFalse();
+            assertThat(left.problem()).contains("repeat this after 2026-11-28T12:01:00Z");
+        });
+        assertThat(sqs.sent).isEmpty();
+        assertThat(sqs.dead).containsKey("1");
+        assertThat(sqs.invisible).isEmpty();
+    }
+
+    @Test
+    void messageOfAnotherQueueStays() {
+        put("1", Map.of(MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN, ARN + "refunds"));
+
+        assertThat(redrive(dead, "1"))
+                .singleElement()
+                .satisfies(left -> assertThat(left.problem()).contains("it came from the queue 'refunds'"));
+        assertThat(sqs.sent).isEmpty();
+    }
+
+    /** With another id it would be another key, and neither suppressed nor released. */
+    @Test
+    void messageWhoseIdIsItsKeyTakesTheKeyAlong() {
+        orders.keysBy(message -> new MessageKeys.Key("orders", message.messageId(), "ExactlyOnce-Key"));
+        put("1");
+
+        redrive(dead, "1");
+
+        assertThat(sqs.sent.get(0).messageAttributes().get("ExactlyOnce-Key").stringValue())
+                .isEqualTo("1");
+    }
+
+    @Test
+    void messageWithoutAUsableKeyIsRedrivenAsWell() {
+        orders.keysBy(message -> {
+            throw new IllegalStateException("unreadable");
+        });
+        put("1");
+
+        assertThat(redrive(dead, "1"))
+                .singleElement()
+                .satisfies(done -> assertThat(done.isSent()).isTrue());
+    }
+
+    @Test
+    void searchEndsWithTheQueue() {
+        put("1", "2");
+
+        assertThat(redrive(dead, "3")).isEmpty();
+        assertThat(sqs.invisible).isEmpty();
+        assertThat(sqs.dead).hasSize(2);
+    }
+
+    @Test
+    void queueWithoutARedrivePolicyHasNone() {
+        assertThat(DeadLetterQueue.of(
+                        new SqsQueue(sqs, URL + "orders", VisibilityWindow.ofSeconds(30)), InstantSource.system()))
+                .isNull();
+    }
+}
