@@ -3,6 +3,7 @@ package io.exactlyonce.autoconfigure;
 import io.exactlyonce.actuate.ClaimHealthIndicator;
 import io.exactlyonce.actuate.ExactlyOnceEndpoint;
 import io.exactlyonce.actuate.ListenerStates;
+import io.exactlyonce.actuate.ShownKeys;
 import io.exactlyonce.claim.ClaimBackend;
 import io.exactlyonce.metrics.ClaimDatabaseMetrics;
 import io.exactlyonce.metrics.DeliveryMetrics;
@@ -13,11 +14,14 @@ import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.renewal.Renewer;
 import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -35,8 +39,19 @@ public final class ExactlyOnceActuatorAutoConfiguration {
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass(ConditionalOnAvailableEndpoint.class)
     @ConditionalOnAvailableEndpoint(endpoint = ExactlyOnceEndpoint.class)
+    @EnableConfigurationProperties(ExactlyOnceEndpointProperties.class)
     @Import(ExactlyOnceEndpoint.class)
-    static class Endpoint {}
+    static class Endpoint {
+
+        @Bean
+        ShownKeys exactlyOnceShownKeys(
+                ExactlyOnceEndpointProperties properties, ObjectProvider<SanitizingFunction> functions) {
+            return new ShownKeys(
+                    properties.showValues(),
+                    properties.roles(),
+                    functions.orderedStream().toList());
+        }
+    }
 
     /** Health of claims, in each health group that names it. */
     @Configuration(proxyBeanMethods = false)

@@ -35,6 +35,15 @@ final class ExactlyOnceManagementConfiguration {
 
     private static final EndpointId ENDPOINT = EndpointId.of("exactlyonce");
 
+    /** Returns whether a request is one to the endpoint, or to a part of it. */
+    private static boolean isOf(@Nullable String endpoint, String asked) {
+        if (endpoint == null || !asked.contains(endpoint)) {
+            return false;
+        }
+        String part = asked.substring(asked.lastIndexOf(endpoint) + endpoint.length());
+        return part.isEmpty() || part.startsWith("/");
+    }
+
     /** Adds the servlet filter of applications with Spring MVC. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
@@ -56,7 +65,7 @@ final class ExactlyOnceManagementConfiguration {
             String path = endpoints.getPath(ENDPOINT);
             return (exchange, chain) -> {
                 var response = exchange.getResponse();
-                if (path != null && exchange.getRequest().getPath().value().endsWith(path)) {
+                if (isOf(path, exchange.getRequest().getPath().value())) {
                     response.beforeCommit(() -> {
                         if (response.getStatusCode() == HttpStatus.SERVICE_UNAVAILABLE) {
                             response.getHeaders()
@@ -84,7 +93,7 @@ final class ExactlyOnceManagementConfiguration {
                 throws ServletException, IOException {
             // Both parts are decoded, and without parameters.
             String asked = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
-            if (path == null || !asked.endsWith(path)) {
+            if (!isOf(path, asked)) {
                 chain.doFilter(request, response);
             } else if (request.getContentLengthLong() > RequestLimits.LONGEST_BODY) {
                 response.setStatus(HttpStatus.CONTENT_TOO_LARGE.value());

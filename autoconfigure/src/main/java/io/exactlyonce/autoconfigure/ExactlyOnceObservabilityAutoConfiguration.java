@@ -1,6 +1,7 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.actuate.ListenerStates;
+import io.exactlyonce.actuate.ParkedMessages;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.audit.QueueObserver;
 import io.exactlyonce.claim.ClaimBackend;
@@ -40,7 +41,7 @@ import org.springframework.core.env.Environment;
 @ConditionalOnClass(WindowWatch.class)
 @ConditionalOnBean(ListenerEngine.class)
 @EnableConfigurationProperties({AuditProperties.class, ObservationProperties.class})
-@Import({ListenerStates.class, Prevented.class})
+@Import({ListenerStates.class, Prevented.class, ParkedMessages.class})
 public final class ExactlyOnceObservabilityAutoConfiguration {
 
     private static final String MESSAGES_OBSERVED = "spring.cloud.aws.sqs.observation-enabled";

@@ -138,6 +138,11 @@ public final class Attempt {
         return Objects.requireNonNull(spec);
     }
 
+    /** Returns whether its message has a usable key. */
+    public boolean hasKey() {
+        return spec != null;
+    }
+
     /** Returns the key to claim. Only if its message has a usable one. */
     public ClaimKey key() {
         return spec().key();

@@ -25,6 +25,8 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Base64;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -41,7 +43,16 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.security.authentication.ProviderManager;
+import org.springframework.security.authentication.dao.DaoAuthenticationProvider;
+import org.springframework.security.core.userdetails.User;
+import org.springframework.security.provisioning.InMemoryUserDetailsManager;
+import org.springframework.security.web.DefaultSecurityFilterChain;
 import org.springframework.security.web.FilterChainProxy;
+import org.springframework.security.web.authentication.www.BasicAuthenticationFilter;
+import org.springframework.security.web.servletapi.SecurityContextHolderAwareRequestFilter;
+import org.springframework.security.web.util.matcher.AnyRequestMatcher;
+import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /** {@code /actuator/exactlyonce}, as an operator sees it. */
@@ -84,24 +95,46 @@ class ExactlyOnceEndpointIT {
 
     private static TestApplication start(
             String queue, String access, String endpoints, String databaseUrl, Class<?>... more) {
+        return start(queue, access, endpoints, databaseUrl, Map.of(), more);
+    }
+
+    private static TestApplication start(
+            String queue,
+            String access,
+            String endpoints,
+            String databaseUrl,
+            Map<String, String> others,
+            Class<?>... more) {
+        Map<String, String> properties = new HashMap<>(others);
+        properties.putAll(Map.of(
+                "test.queue", queue,
+                "management.endpoints.web.exposure.include", endpoints,
+                "management.endpoint.exactlyonce.access", access,
+                "management.endpoint.health.show-details", "always",
+                "management.endpoint.health.group.claims.include", "exactlyOnce"));
         return TestApplication.start(
                 WebApplicationType.SERVLET,
                 databaseUrl,
-                Map.of(
-                        "test.queue", queue,
-                        "management.endpoints.web.exposure.include", endpoints,
-                        "management.endpoint.exactlyonce.access", access,
-                        "management.endpoint.health.show-details", "always",
-                        "management.endpoint.health.group.claims.include", "exactlyOnce"),
+                properties,
                 Stream.concat(Stream.of(Listener.class), Stream.of(more))
                         .distinct()
                         .toArray(Class<?>[]::new));
     }
 
     private static String ask(TestApplication application, String path, String... body) throws Exception {
+        return askAs("", application, path, body);
+    }
+
+    private static String askAs(String user, TestApplication application, String path, String... body)
+            throws Exception {
         String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
         HttpRequest.Builder request =
                 HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/actuator" + path));
+        if (!user.isEmpty()) {
+            request.header(
+                    "Authorization",
+                    "Basic " + Base64.getEncoder().encodeToString((user + ":p").getBytes(StandardCharsets.UTF_8)));
+        }
         if (body.length > 0) {
             request.header("Content-Type", "application/json").POST(BodyPublishers.ofString(body[0]));
         }
@@ -263,7 +296,7 @@ class ExactlyOnceEndpointIT {
                     .query(UUID.class)
                     .single();
             assertThat(ask(application, "/exactlyonce", decision("orders", "o1", seen, "release")))
-                    .isEqualTo("200 {\"decided\":true}");
+                    .startsWith("200 {\"decided\":true,\"message\":{\"place\":\"DEAD_LETTER_QUEUE\",\"queue\":\"" + queue);
             await().untilAsserted(
                             () -> assertThat(ask(application, "/exactlyonce")).contains("max-receive-count"));
             String redrive = "{\"listener\":\"orders\",\"action\":\"redrive\"}";
@@ -278,6 +311,154 @@ class ExactlyOnceEndpointIT {
                     .contains("A caller without a name asked to redrive the dead letters of listener 'orders'");
         } finally {
             IS_HOPELESS.set(false);
+        }
+    }
+
+    /** After an incident: many keys are decided at once, and some of their messages redriven, without SQS's task for whole queues. */
+    @Test
+    void parkedKeysAreDecidedAtOnceAndTheirDeadLettersRedrivenByHash(CapturedOutput output) throws Exception {
+        String deadLetters = SQS.createQueue(30);
+        String queue = SQS.createQueue(30, deadLetters, 2);
+        try (TestApplication application = start(queue, "unrestricted")) {
+            IS_HOPELESS.set(true);
+            List<String> orders = List.of("o1", "o2", "o3");
+            orders.forEach(order -> SQS.send(queue, order));
+            await().until(() -> application.claims("PARKED") == 3 && SQS.size(deadLetters) == 3);
+            String parked = "/exactlyonce/parked";
+
+            JsonNode list = json(ask(application, parked + "?scope=orders&limit=2"));
+            assertThat(list.path("parked").size()).isEqualTo(2);
+            assertThat(list.path("parked").get(0).path("errorClass").asString())
+                    .isEqualTo("java.lang.IllegalArgumentException");
+            assertThat(json(ask(
+                                    application,
+                                    parked + "?scope=orders&limit=2&after="
+                                            + list.path("next").asString()))
+                            .path("parked")
+                            .size())
+                    .isEqualTo(1);
+            JsonNode letters = json(ask(application, "/exactlyonce/dead-letters?listener=orders"))
+                    .path("queues")
+                    .get(0);
+            assertThat(letters.path("queue").asString()).isEqualTo(deadLetters);
+            assertThat(letters.path("messages").size()).isEqualTo(3);
+            letters.path("messages").forEach(message -> {
+                assertThat(message.path("key").asString()).isEqualTo("******");
+                assertThat(message.path("isRedrivable").asBoolean()).isTrue();
+                assertThat(message.path("claim").path("status").asString()).isEqualTo("PARKED");
+                assertThat(message.path("claim").path("error").asString()).contains("no such article");
+            });
+            assertThat(SQS.visible(deadLetters)).as("nothing was taken").isEqualTo(3);
+
+            JsonNode dryRun =
+                    json(ask(application, parked, "{\"decision\":\"release\",\"scope\":\"orders\",\"dryRun\":true}"));
+            assertThat(dryRun.path("count").asInt()).isEqualTo(3);
+            assertThat(application.claims("PARKED")).isEqualTo(3);
+            JsonNode decisions = json(ask(
+                    application,
+                    parked,
+                    "{\"decision\":\"release\",\"scope\":\"orders\",\"reason\":\"article is back\",\"parkedUntil\":\"%s\"}"
+                            .formatted(dryRun.path("parkedUntil").asString())));
+            assertThat(decisions.path("decided").size()).isEqualTo(3);
+            assertThat(decisions.path("notDecided").isEmpty()).isTrue();
+            decisions
+                    .path("decided")
+                    .forEach(decided -> assertThat(
+                                    decided.path("message").path("place").asString())
+                            .isEqualTo("DEAD_LETTER_QUEUE"));
+            IS_HOPELESS.set(false);
+            String redrive =
+                    "{\"listener\":\"orders\",\"reason\":\"article is back\",\"keyHashes\":\"%s,%s,%s\"}"
+                            .formatted(
+                                    new ClaimKey("orders", "o1").keyHash(),
+                                    new ClaimKey("orders", "o3").keyHash(),
+                                    new ClaimKey("orders", "o4").keyHash());
+            JsonNode redriven = json(ask(application, "/exactlyonce/dead-letters", redrive));
+            assertThat(redriven.path("redriven").size()).isEqualTo(2);
+            assertThat(redriven.path("notRedriven").size()).isEqualTo(1);
+
+            await().until(() ->
+                    application.claims("COMPLETED") == 2 && SQS.visible(deadLetters) == 1 && SQS.size(queue) == 0);
+            assertThat(application.claims("RELEASED")).isEqualTo(1);
+            assertThat(output)
+                    .contains(
+                            "asked to release at most 1000 claims, scope orders, error null",
+                            "because \"article is back\": 3 decided, 0 not parked any more",
+                            "asked to redrive 3 chosen dead letters of listener 'orders', because \"article is back\": 2"
+                                    + " redriven, 1 not");
+            // Each key is received once more after it was parked.
+            assertThat(output.getOut()
+                            .lines()
+                            .filter(line -> line.contains(" WARN ") && line.contains("until an operator")))
+                    .hasSize(3);
+        } finally {
+            IS_HOPELESS.set(false);
+        }
+    }
+
+    private static JsonNode json(String answer) {
+        assertThat(answer).startsWith("200 ");
+        return JSON.readTree(answer.substring("200 ".length()));
+    }
+
+    /** Spring Security, as Boot would set it up: an operator and a viewer, by their passwords. */
+    @Configuration(proxyBeanMethods = false)
+    static class Secured {
+        @Bean
+        FilterRegistrationBean<FilterChainProxy> security() throws Exception {
+            InMemoryUserDetailsManager users = new InMemoryUserDetailsManager(
+                    User.withUsername("operator")
+                            .password("{noop}p")
+                            .roles("OPERATOR")
+                            .build(),
+                    User.withUsername("viewer")
+                            .password("{noop}p")
+                            .roles("VIEWER")
+                            .build());
+            SecurityContextHolderAwareRequestFilter roles = new SecurityContextHolderAwareRequestFilter();
+            roles.afterPropertiesSet();
+            return new FilterRegistrationBean<>(new FilterChainProxy(new DefaultSecurityFilterChain(
+                    AnyRequestMatcher.INSTANCE,
+                    new BasicAuthenticationFilter(new ProviderManager(new DaoAuthenticationProvider(users))),
+                    roles)));
+        }
+    }
+
+    @Test
+    void keysAreShownToTheRolesOfSpringSecurityThatThePropertyNames(CapturedOutput output) throws Exception {
+        Map<String, String> properties = Map.of(
+                "management.endpoint.exactlyonce.show-values", "when_authorized",
+                "management.endpoint.exactlyonce.roles", "OPERATOR");
+        try (TestApplication application = start(
+                SQS.createQueue(30),
+                "unrestricted",
+                "exactlyonce",
+                EmbeddedDatabase.shared().createDatabase(),
+                properties,
+                Secured.class)) {
+            application.bean(ClaimBackend.class).requireReady();
+            ClaimId seen = park(application.bean(ClaimStore.class), new ClaimKey("orders", "card-4711"));
+
+            assertThat(askAs("operator", application, "/exactlyonce/parked"))
+                    .startsWith("200")
+                    .contains("\"key\":\"card-4711\"");
+            for (String other : List.of("viewer", "")) {
+                assertThat(askAs(other, application, "/exactlyonce/parked"))
+                        .startsWith("200")
+                        .contains("\"key\":\"******\"")
+                        .doesNotContain("card-4711");
+            }
+            assertThat(askAs(
+                            "operator",
+                            application,
+                            "/exactlyonce/parked",
+                            "{\"decision\":\"complete\",\"reason\":\"charged\",\"claims\":\"%s\"}"
+                                    .formatted(seen.value())))
+                    .startsWith("200")
+                    .contains("\"notDecided\":[]");
+            assertThat(output)
+                    .contains("'operator' asked to complete 1 named claims, because \"charged\": 1 decided")
+                    .doesNotContain("card-4711");
         }
     }
 

@@ -13,8 +13,12 @@ import io.exactlyonce.observed.ObservedCounts;
 import io.exactlyonce.queue.Subscription;
 import io.exactlyonce.window.WindowWatch;
 import java.security.Principal;
+import java.time.InstantSource;
 import java.util.List;
-import java.util.UUID;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -24,13 +28,14 @@ import org.springframework.boot.actuate.endpoint.Access;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
+import org.springframework.boot.actuate.endpoint.annotation.Selector;
 import org.springframework.boot.actuate.endpoint.annotation.WriteOperation;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.actuate.endpoint.web.annotation.WebEndpoint;
 
 /**
- * {@code /actuator/exactlyonce}: listeners with their visibility timeouts, advice and audit; one key's claim;
- * operators' decisions. Decisions and redrives are off unless
+ * {@code /actuator/exactlyonce}: listeners with their visibility timeouts, advice and audit; one key's claim; the parked
+ * keys of the fleet and the dead letters of a listener; operators' decisions. Decisions and redrives are off unless
  * {@code management.endpoint.exactlyonce.access=unrestricted}.
  */
 @WebEndpoint(id = "exactlyonce", defaultAccess = Access.READ_ONLY)
@@ -38,7 +43,10 @@ public final class ExactlyOnceEndpoint {
 
     private static final Logger log = LoggerFactory.getLogger(ExactlyOnceEndpoint.class);
 
-    private static final int BAD_GATEWAY = 502;
+    private static final int BAD_GATEWAY = DeadLetters.BAD_GATEWAY;
+
+    private static final String PARKED = "parked";
+    private static final String DEAD_LETTERS = "dead-letters";
 
     /** Characters of a caller's name that a line of the log shows. */
     private static final int LONGEST_NAME = 200;
@@ -50,13 +58,19 @@ public final class ExactlyOnceEndpoint {
     private final ObjectFactory<ObservedCounts> observed;
     private final DeadLetterRedrive redrives = new DeadLetterRedrive();
     private final OneAtATime redriving = new OneAtATime("redrive");
+    private final OneAtATime looking = new OneAtATime("look at dead letters");
     private final KeyDecisions keys;
+    private final ParkedRequests parked;
+    private final DeadLetters deadLetters;
+    private final ShownKeys shown;
 
     /**
      * Creates the endpoint.
      *
      * @param observed counts of listeners in observe mode; resolved at the first read
      * @param claims {@code null} for a store without inspection
+     * @param messages where messages of parked keys were seen
+     * @param shown decides who sees keys
      */
     public ExactlyOnceEndpoint(
             ListenerStates listeners,
@@ -64,13 +78,20 @@ public final class ExactlyOnceEndpoint {
             WindowWatch windows,
             QueueAudit audit,
             ObjectFactory<ObservedCounts> observed,
-            @Nullable ParkedClaims claims) {
+            @Nullable ParkedClaims claims,
+            ParkedMessages messages,
+            ShownKeys shown) {
         this.listeners = listeners;
         this.prevented = prevented;
         this.windows = windows;
         this.audit = audit;
         this.observed = observed;
-        this.keys = new KeyDecisions(claims);
+        this.shown = shown;
+        OneAtATime lookUps = new OneAtATime("look-up");
+        OneAtATime decisions = new OneAtATime("decision");
+        this.keys = new KeyDecisions(claims, lookUps, decisions, messages);
+        this.parked = new ParkedRequests(claims, lookUps, decisions, messages);
+        this.deadLetters = new DeadLetters(claims, InstantSource.system());
     }
 
     /**
@@ -99,8 +120,48 @@ public final class ExactlyOnceEndpoint {
         if (scope == null && key == null && keyHash == null) {
             return new WebEndpointResponse<>(listeners());
         }
+        return answer(() -> keys.show(NamedKey.of(scope, key, keyHash)));
+    }
+
+    /**
+     * Returns the parked keys of the whole fleet, the oldest first; or some dead letters of a listener.
+     *
+     * @param part {@code parked} or {@code dead-letters}
+     * @param scope of the keys
+     * @param error the class of the exception for which they were parked
+     * @param limit most keys
+     * @param after {@code next} of the previous page
+     * @param listener whose dead letters are shown
+     */
+    @ReadOperation
+    public WebEndpointResponse<OperationResponseBody> readPart(
+            SecurityContext security,
+            @Selector String part,
+            @Nullable Object scope,
+            @Nullable Object error,
+            @Nullable Object limit,
+            @Nullable Object after,
+            @Nullable Object listener) {
+        UnaryOperator<String> keysShown = key -> shown.shown(security, key);
+        return answer(() -> switch (part) {
+            case PARKED -> parked.list(keysShown, scope, error, limit, after);
+            case DEAD_LETTERS ->
+                withListener(
+                        Parameters.text("listener", listener),
+                        named -> looking.answer(
+                                () -> deadLetters.show(named.get(0).listener(), named, keysShown)));
+            default -> noPart();
+        });
+    }
+
+    private static WebEndpointResponse<OperationResponseBody> noPart() {
+        return Refused.of(STATUS_NOT_FOUND, "this endpoint has '%s' and '%s'".formatted(PARKED, DEAD_LETTERS));
+    }
+
+    private static WebEndpointResponse<OperationResponseBody> answer(
+            Supplier<WebEndpointResponse<OperationResponseBody>> request) {
         try {
-            return keys.show(NamedKey.of(scope, key, keyHash));
+            return request.get();
         } catch (IllegalArgumentException unclear) {
             return Refused.of(BAD_REQUEST, String.valueOf(unclear.getMessage()));
         }
@@ -135,6 +196,7 @@ public final class ExactlyOnceEndpoint {
      * @param keyHash in place of the key: its hash, as logs show it
      * @param claimId the claim that the caller saw parked: another one is not decided
      * @param decision {@code release}: the key may run again; {@code complete}: its effect has happened
+     * @param reason why, for the log
      * @param listener whose dead letters are redriven
      * @param action {@code redrive}
      */
@@ -146,31 +208,77 @@ public final class ExactlyOnceEndpoint {
             @Nullable Object keyHash,
             @Nullable Object claimId,
             @Nullable Object decision,
+            @Nullable Object reason,
             @Nullable Object listener,
             @Nullable Object action) {
-        try {
+        return answer(() -> {
             if ((decision == null) == (action == null)) {
                 throw new IllegalArgumentException(
                         "a request needs either a decision with scope and key, or an action with listener");
             }
             return decision == null
-                    ? redrive(security, NamedKey.text("listener", listener), NamedKey.text("action", action))
+                    ? redrive(security, Parameters.text("listener", listener), Parameters.text("action", action))
                     : keys.decide(
                             asking(security),
                             NamedKey.of(scope, key, keyHash),
-                            claimId == null ? null : id(NamedKey.text("claimId", claimId)),
-                            NamedKey.text("decision", decision));
-        } catch (IllegalArgumentException unclear) {
-            return Refused.of(BAD_REQUEST, String.valueOf(unclear.getMessage()));
-        }
+                            claimId == null ? null : Parameters.claimId("claimId", claimId),
+                            Parameters.text("decision", decision),
+                            reason == null ? null : Parameters.reason(reason));
+        });
     }
 
-    private static UUID id(String claimId) {
-        try {
-            return UUID.fromString(claimId);
-        } catch (IllegalArgumentException text) {
-            throw new IllegalArgumentException("claimId must be the id that the claim is shown with", text);
-        }
+    /**
+     * Decides on many parked keys, or redrives chosen dead letters of a listener.
+     *
+     * @param part {@code parked} or {@code dead-letters}
+     * @param decision {@code release}: the keys may run again; {@code complete}: their effects have happened
+     * @param reason why, for the log
+     * @param claims the claims that the caller saw parked
+     * @param scope in place of claims: the scope of the keys
+     * @param error in place of claims: the class of the exception for which they were parked
+     * @param parkedUntil the time of the last claim that the caller saw, with scope or error
+     * @param limit most keys, with scope or error
+     * @param dryRun whether to decide nothing, and return what would be decided
+     * @param listener whose dead letters are redriven
+     * @param messages ids of the messages to redrive
+     * @param keyHashes in place of messages: hashes of their keys
+     */
+    @WriteOperation
+    public WebEndpointResponse<OperationResponseBody> writePart(
+            SecurityContext security,
+            @Selector String part,
+            @Nullable Object decision,
+            @Nullable Object reason,
+            @Nullable Object claims,
+            @Nullable Object scope,
+            @Nullable Object error,
+            @Nullable Object parkedUntil,
+            @Nullable Object limit,
+            @Nullable Object dryRun,
+            @Nullable Object listener,
+            @Nullable Object messages,
+            @Nullable Object keyHashes) {
+        return answer(() -> switch (part) {
+            case PARKED ->
+                parked.decide(
+                        key -> shown.shown(security, key),
+                        asking(security),
+                        ParkedRequests.Request.of(decision, reason, claims, scope, error, parkedUntil, limit, dryRun));
+            case DEAD_LETTERS -> {
+                if ((messages == null) == (keyHashes == null)) {
+                    throw new IllegalArgumentException("one of messages and keyHashes is needed beside listener");
+                }
+                Set<String> chosen = keyHashes == null
+                        ? Parameters.texts("messages", messages, DeadLetters.MOST)
+                        : Parameters.texts("keyHashes", keyHashes, DeadLetters.MOST);
+                String why = Parameters.reason(reason);
+                yield withListener(
+                        Parameters.text("listener", listener),
+                        named -> redriving.answer(() -> deadLetters.redrive(
+                                asking(security), named.get(0).listener(), named, chosen, keyHashes != null, why)));
+            }
+            default -> noPart();
+        });
     }
 
     /** Starts to move the messages of a listener's dead-letter queues back to its queues. */
@@ -179,6 +287,11 @@ public final class ExactlyOnceEndpoint {
         if (!"redrive".equals(action)) {
             throw new IllegalArgumentException("action must be 'redrive'");
         }
+        return withListener(listener, named -> redriving.answer(() -> redrive(asking(security), listener, named)));
+    }
+
+    private WebEndpointResponse<OperationResponseBody> withListener(
+            String listener, Function<List<Subscription>, WebEndpointResponse<OperationResponseBody>> request) {
         List<Subscription> named = listeners.all().stream()
                 .filter(subscription -> subscription.listener().equals(listener))
                 .toList();
@@ -193,7 +306,7 @@ public final class ExactlyOnceEndpoint {
                     "no listener of this name claims keys on this instance; running: "
                             + (running.isEmpty() ? "none" : running));
         }
-        return redriving.answer(() -> redrive(asking(security), listener, named));
+        return request.apply(named);
     }
 
     /** A request to SQS takes one of the connections with which visibility timeouts are renewed. */

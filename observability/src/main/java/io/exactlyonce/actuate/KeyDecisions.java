@@ -4,12 +4,14 @@ import static org.springframework.boot.actuate.endpoint.web.WebEndpointResponse.
 
 import io.exactlyonce.ClaimDetails;
 import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.boundary.OneLine;
 import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ParkedClaims;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
@@ -29,19 +31,48 @@ final class KeyDecisions {
     static final int BAD_REQUEST = 400;
     static final int CONFLICT = 409;
     static final int NOT_IMPLEMENTED = 501;
+    static final String SHOWS_NONE = "this claim store shows no claims";
 
     private static final Logger log = LoggerFactory.getLogger(KeyDecisions.class);
 
-    private static final String RELEASE = "release";
+    static final String RELEASE = "release";
+    private static final int LONGEST_REASON = 600;
     private static final Set<String> DECISIONS = Set.of(RELEASE, "complete");
 
     private final @Nullable ParkedClaims claims;
-    private final OneAtATime lookUps = new OneAtATime("look-up");
-    private final OneAtATime decisions = new OneAtATime("decision");
+    private final OneAtATime lookUps;
+    private final OneAtATime decisions;
+    private final ParkedMessages messages;
 
-    /** @param claims {@code null} for a store without inspection */
-    KeyDecisions(@Nullable ParkedClaims claims) {
+    /**
+     * @param claims {@code null} for a store without inspection
+     * @param lookUps admits one look-up at a time
+     * @param decisions admits one decision at a time
+     * @param messages where messages were seen
+     */
+    KeyDecisions(@Nullable ParkedClaims claims, OneAtATime lookUps, OneAtATime decisions, ParkedMessages messages) {
         this.claims = claims;
+        this.lookUps = lookUps;
+        this.decisions = decisions;
+        this.messages = messages;
+    }
+
+    /** Returns a decision in its one spelling. */
+    static String decision(String asked) {
+        String decision = asked.toLowerCase(Locale.ROOT);
+        if (!DECISIONS.contains(decision)) {
+            throw new IllegalArgumentException("decision must be 'release' or 'complete'");
+        }
+        return decision;
+    }
+
+    /** Returns those of the claims that were parked until this decision. */
+    static Set<ClaimId> decide(ParkedClaims store, String decision, List<ClaimId> claims) {
+        return RELEASE.equals(decision)
+                ? store.releaseAll(claims)
+                : store.completeAll(claims.stream()
+                        .map(claim -> new ClaimResolution.Completed(claim, null))
+                        .toList());
     }
 
     /**
@@ -57,11 +88,18 @@ final class KeyDecisions {
      * @param decided whether this request decided
      * @param reason why it did not; {@code null} if it did
      * @param claim the claim as it is instead; {@code null} if it was decided, or is not known
+     * @param message where the message of a released key was seen; {@code null} if that is not known
      */
     record Decision(
             boolean decided,
             @Nullable String reason,
-            @Nullable ShownClaim claim) implements OperationResponseBody {}
+            @Nullable ShownClaim claim,
+            ParkedMessages.@Nullable Seen message) implements OperationResponseBody {
+
+        Decision(boolean decided, @Nullable String reason, @Nullable ShownClaim claim) {
+            this(decided, reason, claim, null);
+        }
+    }
 
     /** Returns the claim of a key. */
     WebEndpointResponse<OperationResponseBody> show(NamedKey named) {
@@ -73,7 +111,7 @@ final class KeyDecisions {
         try {
             Optional<ClaimDetails> found = details(store, named);
             return found.isPresent()
-                    ? new WebEndpointResponse<>(new Details(ShownClaim.of(found.get())))
+                    ? new WebEndpointResponse<>(new Details(ShownClaim.of(found.get(), named)))
                     : Refused.of(STATUS_NOT_FOUND, noClaim(store, named));
         } catch (RuntimeException failure) {
             return Refused.forNow(noAnswer(store, named, failure));
@@ -86,19 +124,22 @@ final class KeyDecisions {
      * @param asking who asks, fit for a log
      * @param seen the claim that the caller saw parked, or {@code null} if the request names none
      * @param decision {@code release}: it may run again; {@code complete}: its effect has happened
+     * @param why the operator's reason; {@code null} if the request has none
      */
     WebEndpointResponse<OperationResponseBody> decide(
-            String asking, NamedKey named, @Nullable UUID seen, String decision) {
-        String asked = decision.toLowerCase(Locale.ROOT);
-        if (!DECISIONS.contains(asked)) {
-            return Refused.of(BAD_REQUEST, "decision must be 'release' or 'complete'");
-        }
+            String asking, NamedKey named, @Nullable UUID seen, String decision, @Nullable String why) {
+        String asked = decision(decision);
         ParkedClaims store = claims;
-        return store == null ? unshown() : decisions.answer(() -> decide(store, asking, named, seen, asked));
+        return store == null ? unshown() : decisions.answer(() -> decide(store, asking, named, seen, asked, why));
     }
 
-    private static WebEndpointResponse<OperationResponseBody> decide(
-            ParkedClaims store, String asking, NamedKey named, @Nullable UUID seen, String asked) {
+    private WebEndpointResponse<OperationResponseBody> decide(
+            ParkedClaims store,
+            String asking,
+            NamedKey named,
+            @Nullable UUID seen,
+            String asked,
+            @Nullable String why) {
         ClaimKey key = named.key();
         try {
             if (seen == null) {
@@ -115,19 +156,20 @@ final class KeyDecisions {
         } catch (RuntimeException failure) {
             return Refused.forNow(noAnswer(store, named, failure));
         }
-        return decide(store, asking, named, new ClaimId(key, seen), asked);
+        return decide(store, asking, named, new ClaimId(key, seen), asked, why);
     }
 
     /** The store writes on the condition that this claim is parked, so another one is left alone. */
-    private static WebEndpointResponse<OperationResponseBody> decide(
-            ParkedClaims store, String asking, NamedKey named, ClaimId seen, String asked) {
+    private WebEndpointResponse<OperationResponseBody> decide(
+            ParkedClaims store, String asking, NamedKey named, ClaimId seen, String asked, @Nullable String why) {
         String outcome = "done";
         try {
             boolean decided = RELEASE.equals(asked)
                     ? store.release(seen)
                     : store.complete(new ClaimResolution.Completed(seen, null));
             if (decided) {
-                return new WebEndpointResponse<>(new Decision(true, null, null));
+                return new WebEndpointResponse<>(
+                        new Decision(true, null, null, RELEASE.equals(asked) ? messages.of(seen.key()) : null));
             }
             outcome = "this claim is not parked any more";
             return refused(store, named, "does not have this claim parked");
@@ -139,7 +181,14 @@ final class KeyDecisions {
             return Refused.forNow(
                     noAnswer(store, named, failure) + "; repeat the decision, because only the first one counts");
         } finally {
-            log.warn("{} asked to {} the parked claim {} of {}: {}", asking, asked, seen.value(), named, outcome);
+            log.warn(
+                    "{} asked to {} the parked claim {} of {}{}: {}",
+                    asking,
+                    asked,
+                    seen.value(),
+                    named,
+                    why == null ? "" : ", because \"%s\"".formatted(OneLine.of(why, LONGEST_REASON)),
+                    outcome);
         }
     }
 
@@ -161,7 +210,7 @@ final class KeyDecisions {
     }
 
     private static WebEndpointResponse<OperationResponseBody> unshown() {
-        return Refused.of(NOT_IMPLEMENTED, "this claim store shows no claims");
+        return Refused.of(NOT_IMPLEMENTED, SHOWS_NONE);
     }
 
     private static String noClaim(ParkedClaims store, NamedKey named) {

@@ -26,15 +26,15 @@ record NamedKey(
      * @throws IllegalArgumentException if its parameters name none, with the reason
      */
     static NamedKey of(@Nullable Object scope, @Nullable Object key, @Nullable Object keyHash) {
-        String its = text("scope", scope);
+        String its = Parameters.text("scope", scope);
         if ((key == null) == (keyHash == null)) {
             throw new IllegalArgumentException(
                     "one of key and keyHash is needed beside scope; keyHash is the one that logs show");
         }
         if (key != null) {
-            return new NamedKey(its, key(its, text("key", key)), null);
+            return new NamedKey(its, key(its, Parameters.text("key", key)), null);
         }
-        String digits = text("keyHash", keyHash);
+        String digits = Parameters.text("keyHash", keyHash);
         if (!HASH.matcher(digits).matches()) {
             throw new IllegalArgumentException(
                     "keyHash must be the 16 hexadecimal digits that logs show after the scope");
@@ -50,12 +50,9 @@ record NamedKey(
         }
     }
 
-    /** Rejects a parameter that is given twice, which arrives as a list. */
-    static String text(String name, @Nullable Object value) {
-        if (value instanceof String text) {
-            return text;
-        }
-        throw new IllegalArgumentException(value == null ? name + " is missing" : name + " must be one text");
+    /** Returns the hash of the key. */
+    String hash() {
+        return key == null ? String.valueOf(keyHash) : key.keyHash();
     }
 
     /** Contains only the hash of the key, which may be personal data. The scope is a caller's text. */

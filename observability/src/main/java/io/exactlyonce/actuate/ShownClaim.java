@@ -1,7 +1,10 @@
 package io.exactlyonce.actuate;
 
 import io.exactlyonce.ClaimDetails;
+import io.exactlyonce.boundary.OneLine;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +25,10 @@ import org.jspecify.annotations.Nullable;
  * @param parkedAt when the key was parked, if it is
  * @param expiresAt when the store may forget the key
  * @param error why the last attempt failed, or was parked
+ * @param scope the scope by which the caller named the key; this and what follows are {@code null} if the request is about another thing
+ * @param keyHash the hash that logs show
+ * @param downstreamKey the key that downstream systems know; {@code null} also if the caller named the hash
+ * @param history what has happened to the key, as far as the store keeps that
  */
 record ShownClaim(
         ClaimDetails.Status status,
@@ -37,9 +44,75 @@ record ShownClaim(
         @Nullable Instant completedAt,
         @Nullable Instant parkedAt,
         @Nullable Instant expiresAt,
-        @Nullable String error) {
+        @Nullable String error,
+        @Nullable String scope,
+        @Nullable String keyHash,
+        @Nullable String downstreamKey,
+        @Nullable List<Step> history) {
+
+    private static final int LONGEST_OWNER = 200;
+
+    /**
+     * A step of a key's life.
+     *
+     * @param at when; {@code null} if the store does not keep that
+     * @param event a sentence
+     */
+    record Step(@Nullable Instant at, String event) {}
 
     static ShownClaim of(ClaimDetails claim) {
+        return of(claim, null, null, null, null);
+    }
+
+    /** Returns the claim of a key that a caller asked for, with its history. */
+    static ShownClaim of(ClaimDetails claim, NamedKey named) {
+        return of(
+                claim,
+                named.scope(),
+                named.hash(),
+                named.key() == null ? null : named.key().downstreamKey(),
+                history(claim));
+    }
+
+    private static List<Step> history(ClaimDetails claim) {
+        List<Step> steps = new ArrayList<>();
+        boolean isFirst = claim.attempt() == 1;
+        if (!isFirst) {
+            steps.add(new Step(claim.firstClaimedAt(), "Attempt 1 claimed the key."));
+        }
+        steps.add(new Step(
+                isFirst && claim.claimedAt() == null ? claim.firstClaimedAt() : claim.claimedAt(),
+                "Attempt %d claimed the key. Its owner was %s."
+                        .formatted(claim.attempt(), OneLine.of(claim.owner(), LONGEST_OWNER))));
+        if (claim.isInDoubt()) {
+            steps.add(new Step(null, "The key is in doubt: an attempt may have had effects that are not recorded."));
+        }
+        steps.add(
+                switch (claim.status()) {
+                    case HELD ->
+                        claim.isLeaseOver()
+                                ? new Step(
+                                        claim.leaseUntil(), "The lease expired. The next delivery takes the key over.")
+                                : new Step(null, "Attempt %d holds the key.".formatted(claim.attempt()));
+                    case COMPLETED ->
+                        new Step(claim.completedAt(), "The effect was recorded. Later messages are duplicates.");
+                    case RELEASED ->
+                        new Step(
+                                null,
+                                claim.error() == null
+                                        ? "The key was released. The next delivery claims it."
+                                        : "Attempt %d was released: %s".formatted(claim.attempt(), claim.error()));
+                    case PARKED -> new Step(claim.parkedAt(), "The key was parked: %s".formatted(claim.error()));
+                });
+        return steps;
+    }
+
+    private static ShownClaim of(
+            ClaimDetails claim,
+            @Nullable String scope,
+            @Nullable String keyHash,
+            @Nullable String downstreamKey,
+            @Nullable List<Step> history) {
         return new ShownClaim(
                 claim.status(),
                 claim.claimId(),
@@ -54,6 +127,10 @@ record ShownClaim(
                 claim.completedAt(),
                 claim.parkedAt(),
                 claim.expiresAt(),
-                claim.error());
+                claim.error(),
+                scope,
+                keyHash,
+                downstreamKey,
+                history);
     }
 }

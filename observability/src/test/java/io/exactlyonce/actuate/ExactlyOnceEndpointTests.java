@@ -44,6 +44,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.actuate.endpoint.OperationResponseBody;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
 import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
@@ -69,8 +70,8 @@ class ExactlyOnceEndpointTests {
             List.of(),
             new FakeTimer());
     private final ObservedCounts counts = new ObservedCounts(clock);
-    private final ExactlyOnceEndpoint endpoint =
-            new ExactlyOnceEndpoint(listeners, prevented, windows, audit, () -> counts, null);
+    private final ParkedMessages messages = new ParkedMessages();
+    private final ExactlyOnceEndpoint endpoint = on(null);
     private final ScriptedGate gate = new ScriptedGate("claims");
     private final Subscription orders = new Subscription(
             "fulfilment",
@@ -203,15 +204,23 @@ class ExactlyOnceEndpointTests {
             @Nullable Object hash,
             @Nullable Object claimId,
             @Nullable Object decision) {
-        return Answer.of(endpoint.write(OPERATOR, scope, key, hash, claimId, decision, null, null));
+        return Answer.of(endpoint.write(OPERATOR, scope, key, hash, claimId, decision, null, null, null));
     }
 
     private Answer redrive(SecurityContext security, @Nullable String listener, @Nullable String action) {
-        return Answer.of(endpoint.write(security, null, null, null, null, null, listener, action));
+        return Answer.of(endpoint.write(security, null, null, null, null, null, null, listener, action));
     }
 
-    private ExactlyOnceEndpoint on(ParkedClaims claims) {
-        return new ExactlyOnceEndpoint(listeners, prevented, windows, audit, () -> counts, claims);
+    private ExactlyOnceEndpoint on(@Nullable ParkedClaims claims) {
+        return new ExactlyOnceEndpoint(
+                listeners,
+                prevented,
+                windows,
+                audit,
+                () -> counts,
+                claims,
+                messages,
+                new ShownKeys(Show.NEVER, List.of(), List.of()));
     }
 
     @Test
@@ -245,7 +254,8 @@ class ExactlyOnceEndpointTests {
         assertThat(decide(claims, "orders", "o1", "relaese").reason())
                 .isEqualTo("decision must be 'release' or 'complete'");
         assertThat(decide(claims, "orders", "o1", null, null, null).reason()).contains("either a decision");
-        assertThat(Answer.of(claims.write(OPERATOR, "orders", "o1", null, null, "release", "fulfilment", "redrive"))
+        assertThat(Answer.of(claims.write(
+                                OPERATOR, "orders", "o1", null, null, "release", null, "fulfilment", "redrive"))
                         .reason())
                 .contains("either a decision");
         assertThat(Answer.of(claims.read("orders", null, null)).reason()).contains("one of key and keyHash");

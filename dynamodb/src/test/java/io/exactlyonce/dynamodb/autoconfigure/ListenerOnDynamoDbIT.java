@@ -10,11 +10,14 @@ import io.exactlyonce.ClaimMode;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.ParkedKeys;
+import io.exactlyonce.actuate.ExactlyOnceEndpoint;
 import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome.AlreadyCompleted;
 import io.exactlyonce.claim.ClaimRequest;
+import io.exactlyonce.claim.ClaimResolution;
 import io.exactlyonce.claim.ClaimStore;
+import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.dynamodb.DynamoDbClaims;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
 import io.exactlyonce.dynamodb.testing.LocalDynamoDb;
@@ -32,6 +35,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.boot.health.contributor.HealthIndicator;
@@ -203,6 +207,7 @@ class ListenerOnDynamoDbIT {
                         "--spring.cloud.aws.credentials.secret-key=x",
                         "--spring.cloud.aws.sqs.listener.poll-timeout=1s",
                         "--spring.cloud.aws.sqs.listener.max-delay-between-polls=500ms",
+                        "--management.endpoints.web.exposure.include=exactlyonce",
                         "--spring.main.banner-mode=off");
     }
 
@@ -257,6 +262,48 @@ class ListenerOnDynamoDbIT {
         assertThat(operations.once("requests", "R-1").call(String.class, claim -> "second"))
                 .isEqualTo("first");
         assertThat(context.getBean(ParkedKeys.class).list(10)).isEmpty();
+    }
+
+    /** As with claims in PostgreSQL. */
+    @Test
+    void operatorListsAndDecidesParkedKeysOfTheWholeFleet() {
+        ClaimStore store = context.getBean(ClaimStore.class);
+        ClaimRequest request =
+                new ClaimRequest(new ClaimKey("parcels", "P-1"), UUID.randomUUID(), "worker", Duration.ofMinutes(1));
+        store.claim(List.of(request));
+        store.resolve(List.of(new ClaimResolution.Parked(request.id(), "shop.Refused: no", true)));
+        ExactlyOnceEndpoint endpoint = context.getBean(ExactlyOnceEndpoint.class);
+
+        await().atMost(SOON)
+                .untilAsserted(() -> assertThat(endpoint.readPart(
+                                        SecurityContext.NONE, "parked", "parcels", "shop.Refused", null, null, null)
+                                .getBody())
+                        .asString()
+                        .contains(request.claimId().toString(), "key=******"));
+        assertThat(context.getBean(ParkedClaims.class).count())
+                .extracting(ParkedClaims.Count::scope)
+                .contains("parcels");
+        String seen = request.claimId().toString();
+        for (String outcome : List.of("notDecided=[]", "decided=[]")) {
+            assertThat(endpoint.writePart(
+                                    SecurityContext.NONE,
+                                    "parked",
+                                    "release",
+                                    "mended",
+                                    seen,
+                                    null,
+                                    null,
+                                    null,
+                                    null,
+                                    null,
+                                    null,
+                                    null,
+                                    null)
+                            .getBody())
+                    .asString()
+                    .contains(outcome);
+        }
+        assertThat(context.getBean(ParkedKeys.class).find("parcels", "P-1")).isEmpty();
     }
 
     @Test

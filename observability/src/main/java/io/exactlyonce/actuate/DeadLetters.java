@@ -1,0 +1,306 @@
+package io.exactlyonce.actuate;
+
+import static io.exactlyonce.actuate.KeyDecisions.CONFLICT;
+
+import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.boundary.OneLine;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.queue.DeadLetterQueue;
+import io.exactlyonce.queue.DeadLetterQueue.Redriven;
+import io.exactlyonce.queue.SqsQueue;
+import io.exactlyonce.queue.Subscription;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+import software.amazon.awssdk.services.sqs.model.Message;
+import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
+
+/** Shows the dead letters of a listener without taking them, and redrives chosen ones. */
+final class DeadLetters {
+
+    static final int BAD_GATEWAY = 502;
+
+    /** Messages that one request may name. */
+    static final int MOST = 10;
+
+    private static final Logger log = LoggerFactory.getLogger(DeadLetters.class);
+
+    private static final int LONGEST_TEXT = 600;
+
+    private static final String NO_QUEUE = "no queue of this listener has a dead-letter queue that this instance knows";
+
+    private final @Nullable ParkedClaims claims;
+    private final InstantSource clock;
+
+    /** @param claims {@code null} for a store without inspection */
+    DeadLetters(@Nullable ParkedClaims claims, InstantSource clock) {
+        this.claims = claims;
+        this.clock = clock;
+    }
+
+    /** Dead letters of a listener, by queue. */
+    record Shown(String listener, List<ShownQueue> queues) implements OperationResponseBody {}
+
+    /**
+     * Up to ten messages of a dead-letter queue.
+     *
+     * @param source the listener's queue
+     * @param approximateCount messages of the whole queue; {@code null} if it is not known
+     * @param reason why the queue could not be read; {@code null} if it was
+     */
+    record ShownQueue(
+            String queue,
+            String source,
+            @Nullable Long approximateCount,
+            List<ShownMessage> messages,
+            @Nullable String reason) {}
+
+    /**
+     * A dead letter. Scope, hashes and key are {@code null} if the message has no usable key.
+     *
+     * @param key the key, if the caller may see it
+     * @param receiveCount as SQS counts for the dead-letter queue, with looks like this one
+     * @param group of a FIFO queue, or of a fair one
+     * @param isRedrivable whether it can be sent back now
+     * @param reason why it cannot, or why it has no key
+     * @param claim the key's claim: why the message is here, as far as the store knows
+     */
+    record ShownMessage(
+            String messageId,
+            @Nullable String scope,
+            @Nullable String keyHash,
+            @Nullable String key,
+            @Nullable String downstreamKey,
+            @Nullable Integer receiveCount,
+            @Nullable Instant sentAt,
+            @Nullable Instant firstReceivedAt,
+            @Nullable String group,
+            boolean isRedrivable,
+            @Nullable String reason,
+            @Nullable ShownClaim claim) {}
+
+    /** The outcome of a request to redrive chosen messages. */
+    record Redrives(List<Back> redriven, List<Left> notRedriven) implements OperationResponseBody {}
+
+    /**
+     * A message that is in its queue again.
+     *
+     * @param queue the listener's queue
+     * @param reason why the message is also in the dead-letter queue still; {@code null} if it is not
+     */
+    record Back(
+            String messageId,
+            @Nullable String keyHash,
+            String queue,
+            @Nullable String newMessageId,
+            @Nullable String reason) {}
+
+    /** A message that was not redriven; it has an id, a hash or both. */
+    record Left(@Nullable String messageId, @Nullable String keyHash, String reason) {}
+
+    /** A listener's queue, and its dead-letter queue. */
+    private record Source(Subscription subscription, SqsQueue queue, DeadLetterQueue dead) {
+
+        /** Returns the key of a message, or the reason why it has none. */
+        Object key(Message message) {
+            try {
+                var key = queue.keys().of(message);
+                return new ClaimKey(key.scope(), key.key());
+            } catch (RuntimeException unusable) {
+                log.debug("A dead letter of {} has no usable key", subscription, unusable);
+                return "it cannot be read, or has no usable key (%s)"
+                        .formatted(unusable.getClass().getSimpleName());
+            }
+        }
+    }
+
+    private List<Source> sources(List<Subscription> subscriptions) {
+        List<Source> sources = new ArrayList<>();
+        for (Subscription subscription : subscriptions) {
+            if (subscription.visibility() instanceof SqsQueue queue) {
+                DeadLetterQueue dead = DeadLetterQueue.of(queue, clock);
+                if (dead != null) {
+                    sources.add(new Source(subscription, queue, dead));
+                }
+            }
+        }
+        return sources;
+    }
+
+    /**
+     * Shows up to ten messages of each dead-letter queue.
+     *
+     * @param shown keys as the caller may see them
+     */
+    WebEndpointResponse<OperationResponseBody> show(
+            String listener, List<Subscription> subscriptions, UnaryOperator<String> shown) {
+        List<Source> sources = sources(subscriptions);
+        if (sources.isEmpty()) {
+            return Refused.of(CONFLICT, NO_QUEUE);
+        }
+        List<ShownQueue> queues =
+                sources.stream().map(source -> show(source, shown)).toList();
+        return new WebEndpointResponse<>(
+                new Shown(listener, queues),
+                queues.stream().allMatch(queue -> queue.reason() != null)
+                        ? BAD_GATEWAY
+                        : WebEndpointResponse.STATUS_OK);
+    }
+
+    private ShownQueue show(Source source, UnaryOperator<String> shown) {
+        String name = source.dead().name();
+        String queue = source.subscription().queue();
+        try {
+            DeadLetterQueue.Look look = source.dead().look();
+            return new ShownQueue(
+                    name,
+                    queue,
+                    look.approximateCount(),
+                    look.messages().stream()
+                            .map(message -> show(source, message, look.at(), shown))
+                            .toList(),
+                    null);
+        } catch (RuntimeException failure) {
+            log.debug("Dead letters of {} could not be read", source.subscription(), failure);
+            return new ShownQueue(
+                    name,
+                    queue,
+                    null,
+                    List.of(),
+                    "SQS did not return messages (%s); allow sqs:ReceiveMessage, sqs:GetQueueUrl and sqs:GetQueueAttributes on the dead-letter queue"
+                            .formatted(Causes.unwrap(failure).getClass().getSimpleName()));
+        }
+    }
+
+    private ShownMessage show(Source source, Message message, Instant now, UnaryOperator<String> shown) {
+        Object read = source.key(message);
+        ClaimKey key = read instanceof ClaimKey usable ? usable : null;
+        String obstacle = source.dead().obstacle(message, now);
+        Map<String, String> attributes = message.attributesAsStrings();
+        return new ShownMessage(
+                message.messageId(),
+                key == null ? null : key.scope(),
+                key == null ? null : key.keyHash(),
+                key == null ? null : shown.apply(key.key()),
+                key == null ? null : key.downstreamKey(),
+                number(attributes.get(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT.toString())),
+                DeadLetterQueue.time(message, MessageSystemAttributeName.SENT_TIMESTAMP),
+                DeadLetterQueue.time(message, MessageSystemAttributeName.APPROXIMATE_FIRST_RECEIVE_TIMESTAMP),
+                attributes.get(MessageSystemAttributeName.MESSAGE_GROUP_ID.toString()),
+                obstacle == null,
+                obstacle != null ? obstacle : key == null ? String.valueOf(read) : null,
+                key == null ? null : claim(key));
+    }
+
+    private static @Nullable Integer number(@Nullable String text) {
+        return text != null && text.matches("\\d{1,9}") ? Integer.valueOf(text) : null;
+    }
+
+    private @Nullable ShownClaim claim(ClaimKey key) {
+        try {
+            return claims == null
+                    ? null
+                    : claims.details(key).map(ShownClaim::of).orElse(null);
+        } catch (RuntimeException failure) {
+            log.debug("The claim of the dead letter of {} could not be read", key, failure);
+            return null;
+        }
+    }
+
+    /**
+     * Redrives chosen messages.
+     *
+     * @param asking who asks, fit for a log
+     * @param ids of messages, or hashes of keys
+     * @param areHashes which of the two
+     */
+    WebEndpointResponse<OperationResponseBody> redrive(
+            String asking,
+            String listener,
+            List<Subscription> subscriptions,
+            Set<String> ids,
+            boolean areHashes,
+            String reason) {
+        List<Source> sources = sources(subscriptions);
+        if (sources.isEmpty()) {
+            return Refused.of(CONFLICT, NO_QUEUE);
+        }
+        List<Back> back = new ArrayList<>();
+        List<Left> left = new ArrayList<>();
+        Set<String> missing = new LinkedHashSet<>(ids);
+        boolean isRefused = false;
+        try {
+            for (Source source : sources) {
+                isRefused |= redrive(source, missing, areHashes, back, left);
+            }
+            for (String id : missing) {
+                String why =
+                        "it was not found among the messages that SQS returned; somebody else may have it at the moment";
+                left.add(areHashes ? new Left(null, id, why) : new Left(id, null, why));
+            }
+        } finally {
+            log.warn(
+                    "{} asked to redrive {} chosen dead letters of listener '{}', because \"{}\": {} redriven, {} not",
+                    asking,
+                    ids.size(),
+                    listener,
+                    OneLine.of(reason, LONGEST_TEXT),
+                    back.size(),
+                    left.size());
+        }
+        return new WebEndpointResponse<>(
+                new Redrives(back, left), isRefused ? BAD_GATEWAY : WebEndpointResponse.STATUS_OK);
+    }
+
+    /** Returns whether SQS refused something. All messages of a key are redriven while they are found together. */
+    private static boolean redrive(
+            Source source, Set<String> missing, boolean areHashes, List<Back> back, List<Left> left) {
+        if (missing.isEmpty()) {
+            return false;
+        }
+        Set<String> wanted = Set.copyOf(missing);
+        List<Redriven> redriven;
+        try {
+            redriven = source.dead()
+                    .redrive(
+                            message -> {
+                                String id = areHashes ? hash(source, message) : message.messageId();
+                                if (id == null || !wanted.contains(id)) {
+                                    return false;
+                                }
+                                missing.remove(id);
+                                return true;
+                            },
+                            missing::isEmpty);
+        } catch (RuntimeException failure) {
+            log.warn("Dead letters of {} could not be redriven: {}", source.subscription(), failure.toString());
+            return true;
+        }
+        for (Redriven each : redriven) {
+            String id = each.message().messageId();
+            String hash = hash(source, each.message());
+            String problem = each.problem();
+            if (each.isSent()) {
+                back.add(new Back(id, hash, source.subscription().queue(), each.newMessageId(), problem));
+            } else {
+                left.add(new Left(id, hash, String.valueOf(problem)));
+            }
+        }
+        return redriven.stream().anyMatch(Redriven::isRefused);
+    }
+
+    private static @Nullable String hash(Source source, Message message) {
+        return source.key(message) instanceof ClaimKey key ? key.keyHash() : null;
+    }
+}

@@ -1,0 +1,107 @@
+package io.exactlyonce.actuate;
+
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads parameters of requests, which arrive as a query has them, or as a body's JSON. Each method throws
+ * {@link IllegalArgumentException} with a reason for the caller if the value is of another kind.
+ */
+final class Parameters {
+
+    private static final int LONGEST_REASON = 500;
+
+    /** Stores keep no later time. */
+    private static final Instant LATEST = Instant.parse("9999-12-31T00:00:00Z");
+
+    private Parameters() {}
+
+    /** Rejects a parameter that is missing, or given twice, which arrives as a list. */
+    static String text(String name, @Nullable Object value) {
+        if (value instanceof String text) {
+            return text;
+        }
+        throw new IllegalArgumentException(value == null ? name + " is missing" : name + " must be one text");
+    }
+
+    static @Nullable String optionalText(String name, @Nullable Object value) {
+        return value == null ? null : text(name, value);
+    }
+
+    /** Returns a whole number from 1 on. */
+    static int number(String name, @Nullable Object value, int standard, int most) {
+        if (value == null) {
+            return standard;
+        }
+        try {
+            int number = Integer.parseInt(value.toString());
+            if (number >= 1 && number <= most) {
+                return number;
+            }
+        } catch (NumberFormatException other) {
+            // Has the same reason.
+        }
+        throw new IllegalArgumentException("%s must be a number from 1 to %d".formatted(name, most));
+    }
+
+    static boolean flag(String name, @Nullable Object value) {
+        String text = value == null ? "false" : value.toString();
+        if (!text.equals("true") && !text.equals("false")) {
+            throw new IllegalArgumentException(name + " must be true or false");
+        }
+        return text.equals("true");
+    }
+
+    static @Nullable Instant time(String name, @Nullable Object value) {
+        String text = value == null ? null : text(name, value);
+        try {
+            Instant time = text == null ? null : Instant.parse(text);
+            if (time == null || (time.isAfter(Instant.EPOCH) && time.isBefore(LATEST))) {
+                return time;
+            }
+        } catch (DateTimeParseException other) {
+            // Has the same reason.
+        }
+        throw new IllegalArgumentException(
+                name + " must be a time such as 2026-11-28T12:00:00.123456Z, as an answer has it");
+    }
+
+    static UUID claimId(String name, @Nullable Object value) {
+        try {
+            return UUID.fromString(text(name, value));
+        } catch (IllegalArgumentException other) {
+            throw new IllegalArgumentException(
+                    value instanceof String
+                            ? name + " must be the id that the claim is shown with"
+                            : String.valueOf(other.getMessage()),
+                    other);
+        }
+    }
+
+    /** Returns the texts that commas separate, each once: Spring Boot reads no lists in a body. */
+    static Set<String> texts(String name, @Nullable Object value, int most) {
+        Set<String> texts = new LinkedHashSet<>();
+        for (String each : text(name, value).split(",", -1)) {
+            texts.add(each.strip());
+        }
+        if (texts.contains("") || texts.size() > most) {
+            throw new IllegalArgumentException(
+                    "%s must be one text of 1 to %d entries, with commas in between".formatted(name, most));
+        }
+        return texts;
+    }
+
+    /** Returns why somebody asks for a change, for the log. */
+    static String reason(@Nullable Object value) {
+        String reason = text("reason", value);
+        if (reason.isBlank() || reason.length() > LONGEST_REASON) {
+            throw new IllegalArgumentException(
+                    "reason must have 1 to %d characters: the log shows it".formatted(LONGEST_REASON));
+        }
+        return reason;
+    }
+}

@@ -1,0 +1,137 @@
+package io.exactlyonce.actuate;
+
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimOutcome;
+import io.exactlyonce.delivery.Delivery;
+import io.exactlyonce.delivery.DeliveryEvent;
+import io.exactlyonce.delivery.DeliveryState;
+import io.exactlyonce.delivery.Disposition;
+import io.exactlyonce.queue.Subscription;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.temporal.ChronoUnit;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Remembers where this instance saw the messages of parked keys last, a thousand at most. While no key is parked, a delivery costs a
+ * look at a field.
+ */
+public final class ParkedMessages implements DeliveryEvent.SelectiveObserver {
+
+    private static final int MOST = 1_000;
+
+    /** The place of a message. The names are an API. */
+    enum Place {
+        /** This instance has the message. */
+        IN_FLIGHT,
+        /** The message is in its queue, perhaps invisible. */
+        IN_QUEUE,
+        /** The message has no receive left, so SQS moves it instead of delivering it. */
+        DEAD_LETTER_QUEUE
+    }
+
+    /**
+     * A message of a key that was parked.
+     *
+     * @param queue where the message was received
+     * @param visibleAt when its queue delivers or moves it; {@code null} while it is in flight
+     * @param text a sentence for the operator
+     */
+    record Seen(Place place, String queue, @Nullable Instant visibleAt, String text) {}
+
+    private final InstantSource clock;
+
+    /** Guarded by itself. */
+    private final Map<ClaimKey, Seen> messages = new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<ClaimKey, Seen> eldest) {
+            return size() > MOST;
+        }
+    };
+
+    private volatile boolean isEmpty = true;
+
+    public ParkedMessages() {
+        this(InstantSource.system());
+    }
+
+    ParkedMessages(InstantSource clock) {
+        this.clock = clock;
+    }
+
+    /** Returns where the message of a key was seen last; {@code null} if this instance has not seen one. */
+    @Nullable Seen of(ClaimKey key) {
+        synchronized (messages) {
+            return messages.get(key);
+        }
+    }
+
+    @Override
+    public void parked(DeliveryEvent.Parked event) {
+        inFlight(event.subscription(), event.key());
+    }
+
+    @Override
+    public void claimed(DeliveryEvent.Claimed event) {
+        if (event.outcome().kind() == ClaimOutcome.Kind.PARKED) {
+            inFlight(event.subscription(), event.key());
+        } else if (!isEmpty) {
+            synchronized (messages) {
+                messages.remove(event.key());
+                isEmpty = messages.isEmpty();
+            }
+        }
+    }
+
+    private void inFlight(Subscription subscription, ClaimKey key) {
+        put(
+                key,
+                new Seen(
+                        Place.IN_FLIGHT,
+                        subscription.queue(),
+                        null,
+                        "This instance has the message of queue '%s'.".formatted(subscription.queue())));
+    }
+
+    private void put(ClaimKey key, Seen seen) {
+        synchronized (messages) {
+            messages.remove(key);
+            messages.put(key, seen);
+            isEmpty = false;
+        }
+    }
+
+    @Override
+    public void settled(DeliveryEvent.Settled event) {
+        Delivery delivery = event.delivery();
+        if (isEmpty
+                || event.state() != DeliveryState.RETURNED
+                || !delivery.attempt().hasKey()
+                || !(delivery.disposition() instanceof Disposition.Return returned)) {
+            return;
+        }
+        ClaimKey key = delivery.attempt().key();
+        if (of(key) != null) {
+            put(key, returned(delivery, clock.instant().plus(returned.delay()).truncatedTo(ChronoUnit.MILLIS)));
+        }
+    }
+
+    private static Seen returned(Delivery delivery, Instant visibleAt) {
+        Integer most = delivery.settings().maxReceiveCount();
+        String queue = delivery.subscription().queue();
+        return most != null && delivery.receiveCount() >= most
+                ? new Seen(
+                        Place.DEAD_LETTER_QUEUE,
+                        queue,
+                        visibleAt,
+                        "The message of queue '%s' has no receive left: SQS moves it to the dead-letter queue. Redrive it."
+                                .formatted(queue))
+                : new Seen(
+                        Place.IN_QUEUE,
+                        queue,
+                        visibleAt,
+                        "The message is in queue '%s', which delivers it from %s on.".formatted(queue, visibleAt));
+    }
+}

@@ -1,0 +1,398 @@
+package io.exactlyonce.actuate;
+
+import static io.exactlyonce.actuate.KeyDecisions.NOT_IMPLEMENTED;
+
+import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.ParkedKeys;
+import io.exactlyonce.boundary.OneLine;
+import io.exactlyonce.claim.ClaimId;
+import io.exactlyonce.claim.ClaimKey;
+import io.exactlyonce.claim.ClaimStoreBusyException;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.ParkedClaims.Filter;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.springframework.boot.actuate.endpoint.OperationResponseBody;
+import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
+
+/** Lists the parked keys of the whole fleet, and decides on many of them at a time. */
+final class ParkedRequests {
+
+    private static final Logger log = LoggerFactory.getLogger(ParkedRequests.class);
+
+    private static final int USUAL_PAGE = 100;
+
+    private static final int LONGEST_FILTER = 600;
+
+    /** Claims of one microsecond among which a page begins. */
+    private static final int MOST_READ = ParkedClaims.PAGE * ParkedClaims.PAGES;
+
+    private static final Pattern CURSOR = Pattern.compile("(\\d{1,18})_([0-9a-f-]{36})");
+
+    private final @Nullable ParkedClaims claims;
+    private final OneAtATime lookUps;
+    private final OneAtATime decisions;
+    private final ParkedMessages messages;
+
+    /**
+     * @param claims {@code null} for a store without inspection
+     * @param lookUps admits one look-up at a time
+     * @param decisions admits one decision at a time
+     * @param messages where messages were seen
+     */
+    ParkedRequests(@Nullable ParkedClaims claims, OneAtATime lookUps, OneAtATime decisions, ParkedMessages messages) {
+        this.claims = claims;
+        this.lookUps = lookUps;
+        this.decisions = decisions;
+        this.messages = messages;
+    }
+
+    /**
+     * Parked keys, the oldest first.
+     *
+     * @param next where the next page begins; {@code null} on the last one
+     */
+    record Page(List<ShownParked> parked, @Nullable String next) implements OperationResponseBody {}
+
+    /**
+     * The claims that a request would decide.
+     *
+     * @param count their number
+     * @param isMore whether further ones match
+     * @param parkedUntil when the last of them was parked; {@code null} if there are none
+     * @param notDecided claims that the request names and that are not parked; {@code null} if there are none
+     */
+    record DryRun(
+            boolean dryRun,
+            int count,
+            boolean isMore,
+            @Nullable Instant parkedUntil,
+            List<ShownParked> claims,
+            @Nullable List<NotDecided> notDecided)
+            implements OperationResponseBody {}
+
+    /**
+     * The outcome of a request for many decisions.
+     *
+     * @param isMore whether further claims match
+     */
+    record Decisions(String decision, List<Decided> decided, List<NotDecided> notDecided, boolean isMore)
+            implements OperationResponseBody {}
+
+    /** @param message where its message was seen; {@code null} if that is not known, or the key is completed */
+    record Decided(String scope, String keyHash, UUID claimId, ParkedMessages.@Nullable Seen message) {}
+
+    /**
+     * A claim that was not decided.
+     *
+     * @param scope {@code null} if the claim was not found parked
+     * @param keyHash {@code null} if the claim was not found parked
+     */
+    record NotDecided(
+            UUID claimId, @Nullable String scope, @Nullable String keyHash, String reason) {
+
+        private static NotDecided unknown(UUID claimId) {
+            return new NotDecided(claimId, null, null, "no such claim is parked; somebody else may have decided first");
+        }
+
+        private static NotDecided lost(ParkedClaim claim) {
+            return new NotDecided(claim.claimId(), claim.scope(), hash(claim), "somebody else decided first");
+        }
+    }
+
+    /**
+     * A request for decisions.
+     *
+     * @param decision {@code release} or {@code complete}
+     * @param reason why, for the log; {@code null} for a dry run without one
+     * @param named the claims as they were seen; {@code null} if the filter chooses
+     * @param filter chooses claims
+     * @param limit most claims to choose
+     */
+    record Request(
+            String decision,
+            @Nullable String reason,
+            @Nullable Set<UUID> named,
+            Filter filter,
+            int limit,
+            boolean isDryRun) {
+
+        static Request of(
+                @Nullable Object decision,
+                @Nullable Object reason,
+                @Nullable Object claims,
+                @Nullable Object scope,
+                @Nullable Object error,
+                @Nullable Object parkedUntil,
+                @Nullable Object limit,
+                @Nullable Object dryRun) {
+            String asked = KeyDecisions.decision(Parameters.text("decision", decision));
+            boolean isDryRun = Parameters.flag("dryRun", dryRun);
+            Filter filter = new Filter(
+                    Parameters.optionalText("scope", scope),
+                    Parameters.optionalText("error", error),
+                    null,
+                    Parameters.time("parkedUntil", parkedUntil));
+            boolean hasFilter = filter.scope() != null || filter.errorClass() != null;
+            if ((claims == null) != hasFilter || (claims != null && parkedUntil != null)) {
+                throw new IllegalArgumentException(
+                        "a request needs either claims, or scope or error, with the parkedUntil of its dry run");
+            }
+            if (hasFilter && !isDryRun && filter.until() == null) {
+                throw new IllegalArgumentException(
+                        "parkedUntil must be the one of a dry run, so that nothing is decided that was parked later");
+            }
+            return new Request(
+                    asked,
+                    isDryRun && reason == null ? null : Parameters.reason(reason),
+                    claims == null
+                            ? null
+                            : Parameters.texts("claims", claims, ParkedKeys.MOST).stream()
+                                    .map(id -> Parameters.claimId("each of claims", id))
+                                    .collect(Collectors.toSet()),
+                    filter,
+                    Parameters.number("limit", limit, ParkedKeys.MOST, ParkedKeys.MOST),
+                    isDryRun);
+        }
+
+        @Override
+        public String toString() {
+            return named != null
+                    ? "%d named claims".formatted(named.size())
+                    : OneLine.of(
+                            "at most %d claims, scope %s, error %s, parked until %s"
+                                    .formatted(limit, filter.scope(), filter.errorClass(), filter.until()),
+                            LONGEST_FILTER);
+        }
+    }
+
+    /**
+     * The claims that a request is about.
+     *
+     * @param isMore whether further ones match
+     * @param missing named ones that are not parked
+     */
+    private record Selection(List<ParkedClaim> claims, boolean isMore, List<UUID> missing) {
+
+        static Selection of(ParkedClaims store, Request request) {
+            Set<UUID> named = request.named();
+            if (named != null) {
+                List<ParkedClaim> found = store.findAll(named);
+                Set<UUID> ids = found.stream().map(ParkedClaim::claimId).collect(Collectors.toSet());
+                return new Selection(
+                        found,
+                        false,
+                        named.stream().filter(id -> !ids.contains(id)).toList());
+            }
+            List<ParkedClaim> found = store.listMatching(request.filter(), request.limit() + 1);
+            boolean isMore = found.size() > request.limit();
+            return new Selection(isMore ? found.subList(0, request.limit()) : found, isMore, List.of());
+        }
+    }
+
+    /**
+     * Returns a page of parked keys.
+     *
+     * @param shown keys as the caller may see them
+     */
+    WebEndpointResponse<OperationResponseBody> list(
+            UnaryOperator<String> shown,
+            @Nullable Object scope,
+            @Nullable Object error,
+            @Nullable Object limit,
+            @Nullable Object after) {
+        int most = Parameters.number("limit", limit, USUAL_PAGE, ParkedKeys.MOST);
+        Matcher cursor = CURSOR.matcher(after == null ? "0_" + new UUID(0, 0) : Parameters.text("after", after));
+        if (!cursor.matches()) {
+            throw new IllegalArgumentException("after must be the 'next' of another page");
+        }
+        Filter filter = new Filter(
+                Parameters.optionalText("scope", scope),
+                Parameters.optionalText("error", error),
+                after == null ? null : Instant.EPOCH.plus(Long.parseLong(cursor.group(1)), ChronoUnit.MICROS),
+                null);
+        UUID last = Parameters.claimId("after", cursor.group(2));
+        ParkedClaims store = claims;
+        return store == null
+                ? Refused.of(NOT_IMPLEMENTED, KeyDecisions.SHOWS_NONE)
+                : lookUps.answer(() -> {
+                    try {
+                        return new WebEndpointResponse<>(page(store, filter, last, most, shown));
+                    } catch (RuntimeException failure) {
+                        return noAnswer(failure, "");
+                    }
+                });
+    }
+
+    /**
+     * A cursor has the time and the id of the page's last claim, but not its key, which the caller may not see. So a page begins with
+     * all claims of that time, without those up to the last one; if somebody has decided on that one, they are listed again.
+     */
+    private static Page page(ParkedClaims store, Filter filter, UUID last, int most, UnaryOperator<String> shown) {
+        List<ParkedClaim> found = afterLast(store, filter, last, most + 1);
+        boolean isMore = found.size() > most;
+        List<ParkedClaim> page = isMore ? found.subList(0, most) : found;
+        return new Page(shown(page, shown), isMore ? cursor(page.get(page.size() - 1)) : null);
+    }
+
+    /** Reads more if claims of the last one's time fill a page. */
+    private static List<ParkedClaim> afterLast(ParkedClaims store, Filter filter, UUID last, int wanted) {
+        for (int size = wanted; ; ) {
+            List<ParkedClaim> found = store.listMatching(filter, size);
+            boolean isWhole = found.size() < size || size >= MOST_READ;
+            int after = indexOf(found, last) + 1;
+            if (isWhole || (after > 0 && found.size() - after >= wanted)) {
+                return found.subList(after, found.size());
+            }
+            if (after > 0) {
+                size = after + wanted;
+            } else if (found.get(size - 1).parkedAt().equals(filter.from())) {
+                size *= 2;
+            } else {
+                return found;
+            }
+        }
+    }
+
+    private static int indexOf(List<ParkedClaim> found, UUID claim) {
+        for (int at = 0; at < found.size(); at++) {
+            if (found.get(at).claimId().equals(claim)) {
+                return at;
+            }
+        }
+        return -1;
+    }
+
+    private static String cursor(ParkedClaim last) {
+        return ChronoUnit.MICROS.between(Instant.EPOCH, last.parkedAt()) + "_" + last.claimId();
+    }
+
+    private static List<ShownParked> shown(List<ParkedClaim> claims, UnaryOperator<String> shown) {
+        return claims.stream()
+                .map(claim -> ShownParked.of(claim, shown.apply(claim.key())))
+                .toList();
+    }
+
+    /**
+     * Decides on many parked keys, or returns what that would be.
+     *
+     * @param shown keys as the caller may see them
+     * @param asking who asks, fit for a log
+     */
+    WebEndpointResponse<OperationResponseBody> decide(UnaryOperator<String> shown, String asking, Request request) {
+        ParkedClaims store = claims;
+        if (store == null) {
+            return Refused.of(NOT_IMPLEMENTED, KeyDecisions.SHOWS_NONE);
+        }
+        return request.isDryRun()
+                ? lookUps.answer(() -> dryRun(store, shown, request))
+                : decisions.answer(() -> decide(store, asking, request));
+    }
+
+    private static WebEndpointResponse<OperationResponseBody> dryRun(
+            ParkedClaims store, UnaryOperator<String> shown, Request request) {
+        try {
+            Selection selection = Selection.of(store, request);
+            List<NotDecided> missing =
+                    selection.missing().stream().map(NotDecided::unknown).toList();
+            return new WebEndpointResponse<>(new DryRun(
+                    true,
+                    selection.claims().size(),
+                    selection.isMore(),
+                    selection.claims().stream()
+                            .map(ParkedClaim::parkedAt)
+                            .max(Instant::compareTo)
+                            .orElse(null),
+                    shown(selection.claims(), shown),
+                    missing.isEmpty() ? null : missing));
+        } catch (RuntimeException failure) {
+            return noAnswer(failure, "");
+        }
+    }
+
+    private WebEndpointResponse<OperationResponseBody> decide(ParkedClaims store, String asking, Request request) {
+        Selection selection;
+        try {
+            selection = Selection.of(store, request);
+        } catch (RuntimeException failure) {
+            return noAnswer(failure, "");
+        }
+        String outcome = "done";
+        try {
+            Set<ClaimId> decided = KeyDecisions.decide(
+                    store,
+                    request.decision(),
+                    selection.claims().stream().map(ParkedRequests::idOf).toList());
+            Decisions answer = answer(request.decision(), selection, decided);
+            outcome = "%d decided, %d not parked any more"
+                    .formatted(answer.decided().size(), answer.notDecided().size());
+            answer.decided()
+                    .forEach(each -> log.info(
+                            "{} decided to {} the parked claim {} of {}/{}",
+                            asking,
+                            request.decision(),
+                            each.claimId(),
+                            OneLine.of(each.scope(), LONGEST_FILTER),
+                            each.keyHash()));
+            return new WebEndpointResponse<>(answer);
+        } catch (ClaimStoreBusyException busy) {
+            outcome = "not done, because the store was busy";
+            return noAnswer(busy, "");
+        } catch (RuntimeException failure) {
+            outcome = "it failed, but decisions may have been stored (%s)".formatted(failure);
+            return noAnswer(failure, "; repeat the request, because only the first decision on a claim counts");
+        } finally {
+            log.warn(
+                    "{} asked to {} {}, because \"{}\": {}",
+                    asking,
+                    request.decision(),
+                    request,
+                    OneLine.of(String.valueOf(request.reason()), LONGEST_FILTER),
+                    outcome);
+        }
+    }
+
+    private Decisions answer(String decision, Selection selection, Set<ClaimId> decided) {
+        List<Decided> done = new ArrayList<>();
+        List<NotDecided> lost = new ArrayList<>();
+        for (ParkedClaim claim : selection.claims()) {
+            ClaimId id = idOf(claim);
+            if (decided.contains(id)) {
+                done.add(new Decided(
+                        claim.scope(),
+                        hash(claim),
+                        claim.claimId(),
+                        KeyDecisions.RELEASE.equals(decision) ? messages.of(id.key()) : null));
+            } else {
+                lost.add(NotDecided.lost(claim));
+            }
+        }
+        selection.missing().forEach(missing -> lost.add(NotDecided.unknown(missing)));
+        return new Decisions(decision, done, lost, selection.isMore());
+    }
+
+    private static ClaimId idOf(ParkedClaim claim) {
+        return new ClaimId(new ClaimKey(claim.scope(), claim.key()), claim.claimId());
+    }
+
+    private static String hash(ParkedClaim claim) {
+        return new ClaimKey(claim.scope(), claim.key()).keyHash();
+    }
+
+    private static WebEndpointResponse<OperationResponseBody> noAnswer(RuntimeException failure, String remedy) {
+        log.debug("Parked claims could not be listed or decided for an operator", failure);
+        return Refused.forNow("the claim store did not answer (%s)%s"
+                .formatted(failure.getClass().getSimpleName(), remedy));
+    }
+}

@@ -1,0 +1,36 @@
+package io.exactlyonce.actuate;
+
+import java.util.Collection;
+import java.util.Set;
+import org.springframework.boot.actuate.endpoint.SanitizableData;
+import org.springframework.boot.actuate.endpoint.Sanitizer;
+import org.springframework.boot.actuate.endpoint.SanitizingFunction;
+import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.Show;
+
+/** Decides who sees keys, which may be personal data: as Spring Boot decides on the values of its endpoints {@code env} and {@code configprops}. */
+public final class ShownKeys {
+
+    /** The name by which an application's {@link SanitizingFunction} recognizes a key. */
+    public static final String NAME = "exactlyonce.key";
+
+    private final Show show;
+    private final Set<String> roles;
+    private final Sanitizer sanitizer;
+
+    /**
+     * @param show when keys are shown
+     * @param roles of the callers who see them when authorized; any authenticated one if empty
+     * @param functions hide shown values, too
+     */
+    public ShownKeys(Show show, Collection<String> roles, Iterable<SanitizingFunction> functions) {
+        this.show = show;
+        this.roles = Set.copyOf(roles);
+        this.sanitizer = new Sanitizer(functions);
+    }
+
+    /** Returns a key as a caller may see it. */
+    String shown(SecurityContext caller, String key) {
+        return String.valueOf(sanitizer.sanitize(new SanitizableData(null, NAME, key), show.isShown(caller, roles)));
+    }
+}
