@@ -5,15 +5,20 @@ import io.exactlyonce.actuate.ExactlyOnceEndpoint;
 import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.actuate.ShownKeys;
 import io.exactlyonce.claim.ClaimBackend;
+import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.metrics.ClaimDatabaseMetrics;
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.ObservedMetrics;
+import io.exactlyonce.metrics.ParkedMetrics;
 import io.exactlyonce.metrics.QueueMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.primary.ClaimPool;
 import io.exactlyonce.renewal.Renewer;
+import io.exactlyonce.time.EngineScheduler;
 import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.time.Duration;
+import java.time.InstantSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
@@ -78,6 +83,24 @@ public final class ExactlyOnceActuatorAutoConfiguration {
         @Lazy
         ObservedMetrics exactlyOnceObservedMetrics(MeterRegistry registry) {
             return new ObservedMetrics(registry);
+        }
+    }
+
+    /** Meters of parked keys, where the claim store shows them. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(MeterRegistry.class)
+    @ConditionalOnBean({MeterRegistry.class, ParkedClaims.class})
+    static class ParkedMeters {
+
+        private static final Duration INTERVAL = Duration.ofSeconds(30);
+
+        /** Runs once the store is known to be ready, and not on the thread of a scrape. */
+        @Bean
+        PeriodicTaskLifecycle exactlyOnceParkedMetrics(
+                MeterRegistry registry, ParkedClaims claims, EngineScheduler scheduler) {
+            ParkedMetrics metrics = new ParkedMetrics(registry, claims, InstantSource.system());
+            return new PeriodicTaskLifecycle(
+                    () -> scheduler.every(INTERVAL, "exactly-once-parked-1", metrics::refresh));
         }
     }
 

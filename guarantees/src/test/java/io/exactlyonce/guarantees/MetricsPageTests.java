@@ -1,14 +1,18 @@
 package io.exactlyonce.guarantees;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.mockito.Mockito.mock;
+import static org.mockito.Mockito.when;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.exactlyonce.GeneratedPage;
 import io.exactlyonce.audit.QueueObserver.Levels;
+import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.dynamodb.autoconfigure.DynamoDbMeters;
 import io.exactlyonce.metrics.ClaimDatabaseMetrics;
 import io.exactlyonce.metrics.DeliveryMetrics;
 import io.exactlyonce.metrics.ObservedMetrics;
+import io.exactlyonce.metrics.ParkedMetrics;
 import io.exactlyonce.metrics.QueueMetrics;
 import io.exactlyonce.metrics.RetentionMetrics;
 import io.exactlyonce.primary.ClaimPool;
@@ -26,6 +30,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.ResourceBundle;
 import java.util.regex.Matcher;
@@ -56,7 +62,10 @@ class MetricsPageTests {
         DeliveryMetrics deliveries = new DeliveryMetrics(registry, new WindowWatch(true, List.of(), () -> 0));
         deliveries.subscribed(orders);
         new QueueMetrics(registry).observed(orders, new Levels(0L, 0L, 0L, 0L));
-        new RetentionMetrics(registry).surveyed(null, 0);
+        new RetentionMetrics(registry).surveyed(null);
+        ParkedClaims parked = mock();
+        when(parked.count()).thenReturn(List.of(new ParkedClaims.Count("orders", 1, Instant.EPOCH)));
+        new ParkedMetrics(registry, parked, InstantSource.system()).refresh();
         new ClaimDatabaseMetrics(registry, ClaimPool.around(new HikariDataSource(), 1))
                 .observed(List.of(new ReplicaLag("replica@10.0.0.6", Duration.ZERO, 0)));
         new ObservedMetrics(registry).observing(new ListenerQueue("fulfilment", "orders"));

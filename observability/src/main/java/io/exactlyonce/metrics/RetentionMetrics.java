@@ -15,7 +15,6 @@ public final class RetentionMetrics implements RetentionObserver {
     private final Timer sweeps;
     private final Counter failures;
     private volatile double oldestSeconds = Double.NaN;
-    private volatile double parked = Double.NaN;
 
     /** @param registry where the meters are registered */
     public RetentionMetrics(MeterRegistry registry) {
@@ -24,7 +23,6 @@ public final class RetentionMetrics implements RetentionObserver {
         sweeps = meters.timer("exactly.once.sweep");
         failures = meters.counter("exactly.once.sweep.failures");
         meters.gauge("exactly.once.claims.oldest", "seconds", () -> oldestSeconds);
-        meters.gauge("exactly.once.claims.parked", null, () -> parked);
     }
 
     @Override
@@ -43,8 +41,7 @@ public final class RetentionMetrics implements RetentionObserver {
     }
 
     @Override
-    public void surveyed(@Nullable Duration oldest, long parkedClaims) {
+    public void surveyed(@Nullable Duration oldest) {
         oldestSeconds = oldest == null ? 0 : oldest.toNanos() / (double) TimeUnit.SECONDS.toNanos(1);
-        parked = parkedClaims;
     }
 }

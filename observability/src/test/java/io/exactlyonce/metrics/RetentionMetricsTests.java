@@ -19,8 +19,7 @@ class RetentionMetricsTests {
                         "exactly_once_claims_deleted_total 0.0",
                         "exactly_once_sweep_failures_total 0.0",
                         "exactly_once_sweep_seconds_count 0",
-                        "exactly_once_claims_oldest_seconds NaN",
-                        "exactly_once_claims_parked NaN");
+                        "exactly_once_claims_oldest_seconds NaN");
     }
 
     @Test
@@ -29,7 +28,7 @@ class RetentionMetricsTests {
         metrics.deleted(20);
         metrics.swept(Duration.ofMillis(1500));
         metrics.sweepFailed();
-        metrics.surveyed(Duration.ofHours(1), 3);
+        metrics.surveyed(Duration.ofHours(1));
 
         assertThat(registry.scrape().lines())
                 .contains(
@@ -37,9 +36,8 @@ class RetentionMetricsTests {
                         "exactly_once_sweep_failures_total 1.0",
                         "exactly_once_sweep_seconds_count 1",
                         "exactly_once_sweep_seconds_sum 1.5",
-                        "exactly_once_claims_oldest_seconds 3600.0",
-                        "exactly_once_claims_parked 3.0");
-        metrics.surveyed(null, 0);
+                        "exactly_once_claims_oldest_seconds 3600.0");
+        metrics.surveyed(null);
         assertThat(registry.scrape().lines())
                 .as("of an empty table")
                 .contains("exactly_once_claims_oldest_seconds 0.0");

@@ -10,7 +10,6 @@ public final class RecordedSweeps implements RetentionObserver {
 
     public final List<Integer> batches = new ArrayList<>();
     public final List<Duration> sweeps = new ArrayList<>();
-    public final List<Long> parked = new ArrayList<>();
     public final List<@Nullable Duration> oldest = new ArrayList<>();
     public int failures;
 
@@ -34,8 +33,7 @@ public final class RecordedSweeps implements RetentionObserver {
     }
 
     @Override
-    public void surveyed(@Nullable Duration oldest, long parked) {
+    public void surveyed(@Nullable Duration oldest) {
         this.oldest.add(oldest);
-        this.parked.add(parked);
     }
 }

@@ -79,12 +79,11 @@ public final class Retention {
             )
             SELECT (SELECT mine FROM turn) AS mine, pg_catalog.count(*) AS rows, pg_catalog.max(expires_at) AS last FROM deleted""".formatted(ClaimTable.PLACE, ClaimTable.AT_PLACE);
 
-    /** Looks at the table as a whole, by its indexes alone. The oldest is the one that expires first. The two differ while rows of an earlier retention are there. */
+    /** Looks at the index alone. The oldest claim is the one that expires first. The two differ while rows of an earlier retention are there. */
     private static final String SURVEY = """
             SELECT (SELECT extract(epoch FROM greatest(pg_catalog.now() {-} claimed_at, interval '0')) {*} 1000000
                     FROM {table} WHERE parked_at IS NULL
-                    ORDER BY expires_at LIMIT 1)::bigint AS oldest_micros,
-                   (SELECT pg_catalog.count(*) FROM {table} WHERE parked_at IS NOT NULL) AS parked""";
+                    ORDER BY expires_at LIMIT 1)::bigint AS oldest_micros""";
 
     /**
      * The deletions of one transaction.
@@ -94,10 +93,8 @@ public final class Retention {
      */
     private record Batch(boolean mine, int rows, @Nullable OffsetDateTime last) {}
 
-    /**
-     * Time since the oldest claim that will expire, or {@code null} if there is none, and the number of parked claims.
-     */
-    private record Survey(@Nullable Long oldestMicros, long parked) {
+    /** Time since the oldest claim that will expire, or {@code null} if there is none. */
+    private record Survey(@Nullable Long oldestMicros) {
 
         @Nullable Duration oldest() {
             return oldestMicros == null ? null : Duration.of(oldestMicros, ChronoUnit.MICROS);
@@ -154,7 +151,7 @@ public final class Retention {
             Survey found = statements
                     .query(survey.get(), DataClassRowMapper.newInstance(Survey.class))
                     .get(0);
-            Boundary.notifySafely(observers, observer -> observer.surveyed(found.oldest(), found.parked()));
+            Boundary.notifySafely(observers, observer -> observer.surveyed(found.oldest()));
             if (failing) {
                 failing = false;
                 log.info("Expired claims are deleted again");

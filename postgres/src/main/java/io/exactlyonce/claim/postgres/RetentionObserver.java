@@ -19,7 +19,6 @@ public interface RetentionObserver {
      * Called after each sweep, also if another instance deleted.
      *
      * @param oldest time since the oldest claim that will expire, or {@code null} if there is none
-     * @param parked claims that wait for an operator
      */
-    default void surveyed(@Nullable Duration oldest, long parked) {}
+    default void surveyed(@Nullable Duration oldest) {}
 }

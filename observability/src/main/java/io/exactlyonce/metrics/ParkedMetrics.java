@@ -1,0 +1,102 @@
+package io.exactlyonce.metrics;
+
+import io.exactlyonce.boundary.OneLine;
+import io.exactlyonce.claim.ClaimStoreBusyException;
+import io.exactlyonce.claim.ClaimStoreUnavailableException;
+import io.exactlyonce.claim.ParkedClaims;
+import io.exactlyonce.claim.ParkedClaims.Count;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.MultiGauge.Row;
+import io.micrometer.core.instrument.Tags;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Gauges of the parked keys of each scope, as the store has them: the same on every instance, and after a restart. The scopes with
+ * the most keys have gauges of their own, and the others share one. If the store does not answer, the gauges keep their values.
+ */
+public final class ParkedMetrics {
+
+    /** Scopes with gauges of their own. */
+    static final int MOST_SCOPES = 20;
+
+    /** The label of all other scopes. */
+    static final String OTHERS = "(others)";
+
+    private static final Logger log = LoggerFactory.getLogger(ParkedMetrics.class);
+
+    private static final int LONGEST_LABEL = 100;
+
+    private static final double NANOS_PER_SECOND = TimeUnit.SECONDS.toNanos(1);
+
+    private final ParkedClaims claims;
+    private final InstantSource clock;
+    private final MultiGauge parked;
+    private final MultiGauge age;
+
+    /**
+     * Makes the gauges, which have no values yet.
+     *
+     * @param registry where the meters are registered
+     * @param claims counts parked claims
+     * @param clock about the store's
+     */
+    public ParkedMetrics(MeterRegistry registry, ParkedClaims claims, InstantSource clock) {
+        this.claims = claims;
+        this.clock = clock;
+        Meters meters = new Meters(registry);
+        parked = meters.gauges("exactly.once.claims.parked", null);
+        age = meters.gauges("exactly.once.claims.parked.age", "seconds");
+    }
+
+    /** Counts again: one look-up of operators, which costs no claim. */
+    public void refresh() {
+        try {
+            show(claims.count().stream()
+                    .sorted(Comparator.comparing(Count::parked).reversed().thenComparing(Count::scope))
+                    .toList());
+        } catch (ClaimStoreBusyException | ClaimStoreUnavailableException later) {
+            log.debug("Parked claims were not counted", later);
+        }
+    }
+
+    private void show(List<Count> counts) {
+        List<Count> shown = new ArrayList<>();
+        counts.stream()
+                .limit(MOST_SCOPES)
+                .map(count -> new Count(OneLine.of(count.scope(), LONGEST_LABEL), count.parked(), count.oldest()))
+                .forEach(shown::add);
+        List<Count> others = counts.subList(shown.size(), counts.size());
+        others.stream()
+                .map(Count::oldest)
+                .min(Instant::compareTo)
+                .ifPresent(oldest -> shown.add(new Count(
+                        OTHERS, others.stream().mapToLong(Count::parked).sum(), oldest)));
+        parked.register(
+                shown.stream()
+                        .<Row<?>>map(count -> Row.of(tags(count), count::parked))
+                        .toList(),
+                true);
+        age.register(
+                shown.stream()
+                        .<Row<?>>map(count -> Row.of(tags(count), () -> seconds(count)))
+                        .toList(),
+                true);
+    }
+
+    private static Tags tags(Count count) {
+        return Tags.of("scope", count.scope());
+    }
+
+    private double seconds(Count count) {
+        return Math.max(0, Duration.between(count.oldest(), clock.instant()).toNanos() / NANOS_PER_SECOND);
+    }
+}
