@@ -42,6 +42,7 @@ record Target(String key, String what, double bound, boolean atMost) {
             atMost("f_cpu_core_percent", "CPU of one core with 10,000 in flight, %", 8),
             atMost("f_heap_bytes_per_delivery", "heap per delivery, bytes beyond a plain listener's", 2_048),
             atLeast("g_50m_vs_empty", "50 million rows / empty", 0.7),
+            atMost("g_parked_list_ms", "a list of 100 parked keys out of 10 million claims, ms", 50),
             atMost("h_startup_ms", "added to start-up, ms", 250),
             atLeast("j_external_vs_plain_c100", "as in the cloud: `EXTERNAL` / plain, concurrency 100", 0.85),
             atLeast("j_external_vs_plain_c10", "as in the cloud: `EXTERNAL` / plain, concurrency 10", 1.05),

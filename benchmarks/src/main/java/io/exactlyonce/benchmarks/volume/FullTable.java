@@ -6,6 +6,7 @@ import io.exactlyonce.benchmarks.Reading;
 import io.exactlyonce.benchmarks.Turn;
 import io.exactlyonce.benchmarks.claims.ClaimThreads;
 import io.exactlyonce.benchmarks.process.Postgres;
+import io.exactlyonce.benchmarks.report.Findings;
 import io.exactlyonce.claim.postgres.ClaimSchema;
 import io.exactlyonce.claim.postgres.Retention;
 import io.exactlyonce.primary.ClaimPool;
@@ -102,6 +103,13 @@ final class FullTable implements Contestant, AutoCloseable {
             retention.interrupt();
             retention.join();
         }
+    }
+
+    /** Measures what operators do among the rows. */
+    void operate(Findings findings) throws SQLException {
+        postgres.execute(database, ParkedKeysInTable.PARK);
+        postgres.execute(database, "ANALYZE exactly_once_claim");
+        new ParkedKeysInTable(BenchmarkDatabase.table(pool)).measure(findings);
     }
 
     private void deleteExpired() {

@@ -7,7 +7,7 @@ import io.exactlyonce.benchmarks.process.Postgres;
 import io.exactlyonce.benchmarks.report.Findings;
 import java.util.List;
 
-/** (g): claims in tables of different sizes, retention running. */
+/** (g): claims in tables of different sizes, retention running; then the parked keys of the largest. */
 public final class VolumeScenario implements Scenario {
 
     private static final long MILLION = 1_000_000;
@@ -27,6 +27,7 @@ public final class VolumeScenario implements Scenario {
                     "Claim and complete, 64 threads, while expired claims are deleted", measured.table("keys/s"));
             findings.figure("g_%dm_vs_empty".formatted(most / MILLION), measured.ratio(full, empty));
             findings.figure("g_tenth_vs_empty", measured.ratio(tenth, empty));
+            full.operate(findings);
         }
     }
 }
