@@ -9,8 +9,6 @@ import io.exactlyonce.audit.AuditReport;
 import io.exactlyonce.audit.QueueAudit;
 import io.exactlyonce.servers.LocalPostgres;
 import java.time.Duration;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.annotation.Autowired;
@@ -46,11 +44,9 @@ class QueueCommandsTests {
     /** A listener on the queue of the template's stack. */
     static class Payments {
 
-        final Queue<String> paid = new ConcurrentLinkedQueue<>();
-
         @ExactlyOnceListener(id = "payments", queueNames = "payments", key = "#order.orderId")
         void pay(Order order) {
-            paid.add(order.orderId());
+            System.out.println("Paying " + order.orderId());
         }
     }
 
@@ -81,10 +77,10 @@ class QueueCommandsTests {
     }
 
     @Test
-    void order_onTheQueueOfTheTemplate_isHandled(@Autowired Payments payments) {
+    void order_onTheQueueOfTheTemplate_isHandled(CapturedOutput output) {
         template.send("payments", new Order("B-1"));
 
-        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> assertThat(payments.paid).containsExactly("B-1"));
+        await().atMost(Duration.ofSeconds(30)).until(() -> output.getOut().contains("Paying B-1"));
     }
 
     @Test
