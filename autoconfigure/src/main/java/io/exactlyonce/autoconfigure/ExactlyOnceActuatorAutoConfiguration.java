@@ -1,6 +1,7 @@
 package io.exactlyonce.autoconfigure;
 
 import io.exactlyonce.actuate.ClaimHealthIndicator;
+import io.exactlyonce.actuate.ExactlyOnceConsoleEndpoint;
 import io.exactlyonce.actuate.ExactlyOnceEndpoint;
 import io.exactlyonce.actuate.ListenerStates;
 import io.exactlyonce.actuate.ShownKeys;
@@ -19,10 +20,15 @@ import io.exactlyonce.window.WindowWatch;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Objects;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.EndpointAccessResolver;
+import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.SanitizingFunction;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -33,7 +39,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 
-/** The endpoint {@code exactlyonce}, the health of claims, and meters: each if the application has its libraries. */
+/** The endpoint {@code exactlyonce}, its page, the health of claims, and meters: each if the application has its libraries. */
 @AutoConfiguration(
         after = ExactlyOnceObservabilityAutoConfiguration.class,
         afterName = "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration")
@@ -55,6 +61,39 @@ public final class ExactlyOnceActuatorAutoConfiguration {
                     properties.showValues(),
                     properties.roles(),
                     functions.orderedStream().toList());
+        }
+    }
+
+    /** The page for operators, where it is exposed. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({ConditionalOnAvailableEndpoint.class, PathMappedEndpoints.class})
+    @ConditionalOnAvailableEndpoint(endpoint = ExactlyOnceConsoleEndpoint.class)
+    static class Console {
+
+        private static final EndpointId API = EndpointId.of("exactlyonce");
+        private static final EndpointId PAGE = EndpointId.of("exactlyonceconsole");
+
+        @Bean
+        ExactlyOnceConsoleEndpoint exactlyOnceConsoleEndpoint(
+                ObjectProvider<PathMappedEndpoints> endpoints, ObjectProvider<EndpointAccessResolver> access) {
+            return new ExactlyOnceConsoleEndpoint(
+                    () -> relative(rootPath(endpoints, PAGE), rootPath(endpoints, API)),
+                    () -> access.stream()
+                            .allMatch(resolver -> resolver.accessFor(API, Access.READ_ONLY) == Access.UNRESTRICTED));
+        }
+
+        /** Returns where an endpoint is mapped, and its own name if it is not exposed. */
+        private static String rootPath(ObjectProvider<PathMappedEndpoints> endpoints, EndpointId id) {
+            return endpoints.stream()
+                    .map(all -> all.getRootPath(id))
+                    .filter(Objects::nonNull)
+                    .findFirst()
+                    .orElse(id.toLowerCaseString());
+        }
+
+        /** A path-mapping may have several segments. */
+        private static String relative(String page, String api) {
+            return "../".repeat((int) page.chars().filter(c -> c == '/').count()) + api;
         }
     }
 

@@ -1,0 +1,89 @@
+package io.exactlyonce.autoconfigure;
+
+import io.exactlyonce.actuate.ExactlyOnceConsoleEndpoint;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.autoconfigure.web.ManagementContextConfiguration;
+import org.springframework.boot.actuate.endpoint.EndpointId;
+import org.springframework.boot.actuate.endpoint.web.PathMappedEndpoints;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.web.filter.OncePerRequestFilter;
+import org.springframework.web.server.WebFilter;
+import reactor.core.publisher.Mono;
+
+/** Headers of the console's page, on the management port: an endpoint's response has no headers of its own. */
+@ManagementContextConfiguration(proxyBeanMethods = false)
+@ConditionalOnClass(ExactlyOnceConsoleEndpoint.class)
+@ConditionalOnAvailableEndpoint(endpoint = ExactlyOnceConsoleEndpoint.class)
+final class ExactlyOnceConsoleManagementConfiguration {
+
+    static final EndpointId ENDPOINT = EndpointId.of("exactlyonceconsole");
+
+    private static final Map<String, String> HEADERS = Map.of(
+            "Content-Security-Policy", ExactlyOnceConsoleEndpoint.contentSecurityPolicy(),
+            "X-Content-Type-Options", "nosniff",
+            "X-Frame-Options", "DENY",
+            "Referrer-Policy", "no-referrer",
+            "Cache-Control", "no-store");
+
+    /** Adds the servlet filter of applications with Spring MVC or Jersey. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+    static class Servlet {
+
+        @Bean
+        HeadersFilter exactlyOnceConsoleHeadersFilter(PathMappedEndpoints endpoints) {
+            return new HeadersFilter(endpoints.getPath(ENDPOINT));
+        }
+    }
+
+    /** Adds the web filter of applications with WebFlux. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.REACTIVE)
+    static class Reactive {
+
+        @Bean
+        WebFilter exactlyOnceConsoleHeadersFilter(PathMappedEndpoints endpoints) {
+            String path = endpoints.getPath(ENDPOINT);
+            return (exchange, chain) -> {
+                if (path != null && exchange.getRequest().getPath().value().endsWith(path)) {
+                    exchange.getResponse().beforeCommit(() -> {
+                        HEADERS.forEach(exchange.getResponse().getHeaders()::set);
+                        return Mono.empty();
+                    });
+                }
+                return chain.filter(exchange);
+            };
+        }
+    }
+
+    /** Sets the headers of responses of one path. */
+    static final class HeadersFilter extends OncePerRequestFilter {
+
+        private final @Nullable String path;
+
+        HeadersFilter(@Nullable String path) {
+            this.path = path;
+        }
+
+        @Override
+        protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+                throws ServletException, IOException {
+            String asked = request.getServletPath() + Objects.requireNonNullElse(request.getPathInfo(), "");
+            if (path != null && asked.endsWith(path)) {
+                HEADERS.forEach(response::setHeader);
+            }
+            chain.doFilter(request, response);
+        }
+    }
+}

@@ -1,0 +1,78 @@
+package io.exactlyonce.actuate;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Base64;
+
+/**
+ * The console's HTML, with the policy under which a browser shows it: the page runs its own script and its own style,
+ * which the policy names by their hashes, and sends requests only to its own origin.
+ */
+final class ConsolePage {
+
+    private static final String RESOURCE = "console.html";
+
+    /** Directives that a browser ignores in an element {@code meta}. */
+    private static final String HEADER_ONLY = "; frame-ancestors 'none'";
+
+    private static final ConsolePage PAGE = read();
+
+    private final String html;
+    private final String policy;
+
+    private ConsolePage(String html) {
+        this.html = html;
+        this.policy =
+                "default-src 'none'; script-src '%s'; style-src '%s'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'"
+                        .formatted(hash(html, "script"), hash(html, "style"));
+    }
+
+    /**
+     * Returns the page.
+     *
+     * @param api relative URL of the endpoint {@code exactlyonce}
+     * @param mayWrite whether that endpoint takes decisions: without, the page has no buttons for them
+     */
+    static String html(String api, boolean mayWrite) {
+        return PAGE.html
+                .replace("{api}", escaped(api))
+                .replace("{write}", String.valueOf(mayWrite))
+                .replace("{policy}", PAGE.policy);
+    }
+
+    /** Returns the value of the header {@code Content-Security-Policy}. */
+    static String contentSecurityPolicy() {
+        return PAGE.policy + HEADER_ONLY;
+    }
+
+    private static ConsolePage read() {
+        try (InputStream resource = ConsolePage.class.getResourceAsStream(RESOURCE)) {
+            if (resource == null) {
+                throw new IllegalStateException("%s is missing beside %s; repair the jar of exactly-once-observability"
+                        .formatted(RESOURCE, ConsolePage.class.getName()));
+            }
+            return new ConsolePage(new String(resource.readAllBytes(), StandardCharsets.UTF_8));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    private static String hash(String html, String element) {
+        String start = "<" + element + ">";
+        String content = html.substring(html.indexOf(start) + start.length(), html.indexOf("</" + element + ">"));
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(content.getBytes(StandardCharsets.UTF_8));
+            return "sha256-" + Base64.getEncoder().encodeToString(digest);
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("Each JDK has SHA-256", impossible);
+        }
+    }
+
+    private static String escaped(String text) {
+        return text.replace("&", "&amp;").replace("\"", "&quot;").replace("<", "&lt;");
+    }
+}
