@@ -125,6 +125,7 @@ const LOG = {
   honoured: each => `${each.side}: ${short(each.about)} is asked for again, its idempotency key is honoured, no money is taken`,
   killed: each => `${each.side}: ${each.about} is killed with SIGKILL; another starts in its place`,
   'taken-over': each => `${each.side}: ${plural(each.about, 'key')} of a worker that vanished taken over`,
+  payout: each => `${each.side}: ${each.about} was paid by the worker that was killed; its key is parked, and waits for a decision`,
   'partner-slows': () => 'the partner becomes slower and slower',
   'partner-recovers': () => 'the partner is quick again',
   'replica-lags': each => each.about === '0' ? 'the replica catches up' : `the replica lags by ${each.about} s`,
@@ -216,6 +217,7 @@ const ANSWERS = {
     ? 'The replica lags by 10 s. Now redeliver everything.'
     : 'The replica catches up.',
   kill: () => 'Killed, one on each side. Left: its orders are charged again. Right: its keys are taken over, its idempotency keys honoured.',
+  payout: () => 'Paid, and killed before that could be recorded. In some seconds the console shows the parked key: complete it, since the money is gone.',
   redeliver: () => 'All orders of the last minute are sent once more. Left: those in progress are charged again. Right: suppressed, or they wait.',
   window: seconds => `SQS applies ${seconds} s to messages received from now on; the library reads it again within a minute.`,
 };
@@ -271,7 +273,7 @@ function restart(element, animation) {
 }
 
 function short(order) {
-  return `#${Number(order.replace('order-', ''))}`;
+  return order.startsWith('order-') ? `#${Number(order.replace('order-', ''))}` : order;
 }
 
 function plural(count, noun) {

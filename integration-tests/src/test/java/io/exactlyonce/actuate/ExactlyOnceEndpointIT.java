@@ -296,7 +296,8 @@ class ExactlyOnceEndpointIT {
                     .query(UUID.class)
                     .single();
             assertThat(ask(application, "/exactlyonce", decision("orders", "o1", seen, "release")))
-                    .startsWith("200 {\"decided\":true,\"message\":{\"place\":\"DEAD_LETTER_QUEUE\",\"queue\":\"" + queue);
+                    .startsWith(
+                            "200 {\"decided\":true,\"message\":{\"place\":\"DEAD_LETTER_QUEUE\",\"queue\":\"" + queue);
             await().untilAsserted(
                             () -> assertThat(ask(application, "/exactlyonce")).contains("max-receive-count"));
             String redrive = "{\"listener\":\"orders\",\"action\":\"redrive\"}";
@@ -367,12 +368,11 @@ class ExactlyOnceEndpointIT {
                                     decided.path("message").path("place").asString())
                             .isEqualTo("DEAD_LETTER_QUEUE"));
             IS_HOPELESS.set(false);
-            String redrive =
-                    "{\"listener\":\"orders\",\"reason\":\"article is back\",\"keyHashes\":\"%s,%s,%s\"}"
-                            .formatted(
-                                    new ClaimKey("orders", "o1").keyHash(),
-                                    new ClaimKey("orders", "o3").keyHash(),
-                                    new ClaimKey("orders", "o4").keyHash());
+            String redrive = "{\"listener\":\"orders\",\"reason\":\"article is back\",\"keyHashes\":\"%s,%s,%s\"}"
+                    .formatted(
+                            new ClaimKey("orders", "o1").keyHash(),
+                            new ClaimKey("orders", "o3").keyHash(),
+                            new ClaimKey("orders", "o4").keyHash());
             JsonNode redriven = json(ask(application, "/exactlyonce/dead-letters", redrive));
             assertThat(redriven.path("redriven").size()).isEqualTo(2);
             assertThat(redriven.path("notRedriven").size()).isEqualTo(1);

@@ -254,8 +254,7 @@ class ParkedRequestsTests {
         ParkedClaim claim = store.park("orders", "1", TIMEOUT, NOON);
         UUID unknown = UUID.randomUUID();
 
-        DryRun answer =
-                body(DryRun.class, decide(dryRun(claim.claimId() + ", " + unknown, null, null)));
+        DryRun answer = body(DryRun.class, decide(dryRun(claim.claimId() + ", " + unknown, null, null)));
 
         assertThat(answer.claims()).extracting(ShownParked::claimId).containsExactly(claim.claimId());
         assertThat(answer.notDecided())

@@ -89,6 +89,23 @@ final class Browser implements AutoCloseable {
         return !driver.findElements(By.cssSelector(selector)).isEmpty();
     }
 
+    /** Opens another page in the place of this one. */
+    void go(URI page) {
+        driver.get("about:blank");
+        driver.get(page.toString());
+    }
+
+    /** Types a text in the place of the one that a field has. */
+    void type(String field, String text) {
+        WebElement found = find(field);
+        found.clear();
+        found.sendKeys(text);
+    }
+
+    void choose(String option) {
+        find(option).click();
+    }
+
     /** Presses keys wherever the focus is. */
     void press(CharSequence... keys) {
         driver.switchTo().activeElement().sendKeys(keys);

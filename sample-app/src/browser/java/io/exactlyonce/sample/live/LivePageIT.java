@@ -7,10 +7,12 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.exactlyonce.sample.IncidentLab;
 import io.exactlyonce.sample.lab.Console;
+import io.exactlyonce.sample.lab.Kind;
 import io.exactlyonce.sample.lab.Workspace;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer.OrderAnnotation;
@@ -18,6 +20,8 @@ import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.openqa.selenium.Keys;
+import org.springframework.jdbc.core.simple.JdbcClient;
+import org.springframework.test.util.ReflectionTestUtils;
 
 /**
  * The page in a real browser, as the story goes on: each test begins where the one before it has ended. Screenshots go to
@@ -257,6 +261,234 @@ class LivePageIT {
                 .isNotEmpty()
                 .allMatch(name -> name.toString().startsWith(lab.url().toString()));
         assertThat(browser.complaints()).isEmpty();
+    }
+
+    /** An operator's night: a payout is in doubt, and is decided once it is known that the money is gone. */
+    @Test
+    @Order(14)
+    void payoutOfAKilledWorkerIsParkedFoundAndCompletedOnTheConsole() throws Exception {
+        browser.prefer("prefers-color-scheme", "light");
+        await().atMost(PATIENCE).until(() -> {
+            browser.run("document.querySelector('[data-action=payout]').click()");
+            await().until(() -> !browser.text("#answer").isEmpty());
+            return lab.paid("payout-0001") == 1;
+        });
+        assertThat(browser.find("#about-payout a").getDomAttribute("href")).isEqualTo("console");
+        browser.go(lab.url().resolve("/console"));
+
+        awaitParked("payouts");
+        assertThat(browser.text("#parked-rows")).contains("payout-0001", "in doubt");
+        awaitDeadLetters(true);
+        assertThat(browser.text("#letters")).contains("parked");
+        browser.run("document.activeElement.blur(); scrollTo(0, 0)");
+        browser.tabTo("#parked-rows input[type=checkbox]");
+        assertFocusIsVisible();
+        browser.press(Keys.SPACE);
+        browser.choose("#parked-decide [name=decision][value=complete]");
+        browser.tabTo("#parked-decide [name=reason]");
+        browser.press("the bank has the payout", Keys.ENTER);
+        await().atMost(PATIENCE).until(() -> browser.text("#parked-answer").contains("Dry run: 1 key would be completed"));
+        assertThat(statusOf("payout-0001")).isEqualTo("PARKED");
+        browser.screenshot(SCREENSHOTS.resolve("console-parked.png"));
+        browser.tabTo("#decide");
+        browser.press(Keys.ENTER);
+        await().atMost(PATIENCE).until(() -> browser.text("#parked-answer").contains("1 key completed"));
+        assertThat(statusOf("payout-0001")).isEqualTo("COMPLETED");
+    }
+
+    /** The message that comes back is a duplicate of a completed key: the effect stays one. */
+    @Test
+    @Order(15)
+    void deadLetterOfADecidedKeyIsRedrivenAndPaysNothingAgain() {
+        awaitDeadLetters(true);
+        assertThat(browser.text("#letters")).contains("completed");
+
+        browser.find("#letters tbody input").click();
+        browser.type("#letters-act [name=reason]", "decided");
+        browser.find("#letters-act button").click();
+
+        await().atMost(PATIENCE).until(() -> browser.text("#letters-answer").contains("1 message sent back"));
+        awaitDeadLetters(false);
+        assertThat(lab.paid("payout-0001")).isEqualTo(1);
+    }
+
+    @Test
+    @Order(16)
+    void claimIsFoundByItsKeyWithItsHistoryInWords() {
+        browser.type("#claim-find [name=scope]", "payouts");
+        browser.choose("#claim-find [name=by] [value=key]");
+        browser.type("#claim-find [name=value]", "payout-0001");
+        browser.press(Keys.ENTER);
+
+        await().atMost(PATIENCE).until(() -> browser.text("#claim-found").contains("Its effect is recorded"));
+        assertThat(browser.text("#claim-found .history")).contains("Attempt 1");
+        browser.type("#claim-find [name=value]", "payout-9999");
+        browser.press(Keys.ENTER);
+        await().atMost(PATIENCE).until(() -> browser.has("#claim-found .notice"));
+    }
+
+    /** Texts that anybody can send: each is shown as text, whole on request, and its key can be decided. */
+    @Test
+    @Order(17)
+    void hostileTextsAreTextAndHostileKeysAreDecided() throws Exception {
+        String script = "<script>window.hostile = 1</script><img src=x onerror='window.hostile = 2'>";
+        String reversed = "A-\u202e1-\u05d0\u05d1\u0007";
+        park("hostile", script + "k".repeat(400), script + "e".repeat(10_000));
+        park("hostile", reversed, reversed + ": \u2067" + "\u05d0".repeat(300));
+        park("hostile <b>" + "s".repeat(400), "x", "javascript:window.hostile = 3");
+        browser.view(WIDTH, HEIGHT, 1);
+        browser.go(lab.url().resolve("/console"));
+        // Names of listeners are the application's own: hostile ones come from a response that is changed on its way.
+        browser.run("""
+                const ask = window.fetch;
+                window.asked = [];
+                window.fetch = async (url, request) => {
+                    window.asked.push([String(url), request.headers]);
+                    const response = await ask(url, request);
+                    if (!new URL(url).pathname.endsWith('/exactlyonce') || new URL(url).search) return response;
+                    const body = await response.json();
+                    const it = body.listeners[0];
+                    it.listener = arguments[0] + 'n'.repeat(10000);
+                    it.queue = arguments[1];
+                    it.pausedBy = arguments[0];
+                    it.audit = [{rule: arguments[0], severity: arguments[0], found: arguments[1], bound: 'b'.repeat(10000), remedy: arguments[0]}];
+                    return new Response(JSON.stringify(body), {headers: {'Content-Type': 'application/json'}});
+                };
+                """, script, reversed);
+
+        awaitParked("hostile");
+        await().atMost(PATIENCE).until(() -> browser.has(".listener.paused"));
+
+        assertThat(browser.run("return window.hostile === undefined")).isEqualTo(true);
+        assertThat(browser.run("return document.querySelectorAll('main img, main script, main b').length"))
+                .isEqualTo(0L);
+        assertThat(browser.text("#parked-rows")).contains("<script>", "A-\\u202E1-", "\\u0007");
+        assertThat(browser.text(".listener.paused")).contains("<img src=x", "Show all");
+        browser.find(".listener.paused h3 button").click();
+        assertThat(browser.text(".listener.paused h3")).contains("n".repeat(10_000));
+        for (int width : new int[] {WIDTH, 390}) {
+            browser.view(width, HEIGHT, 1);
+            assertThat(browser.run("return document.documentElement.scrollWidth")).isEqualTo((long) width);
+        }
+        browser.view(WIDTH, HEIGHT, 1);
+        assertThat(browser.accessibilityViolations()).isEmpty();
+
+        browser.run("document.cookie = 'XSRF-TOKEN=a%2Fb; path=/'");
+        browser.choose("#parked-decide [name=which][value=matching]");
+        browser.type("#parked-decide [name=reason]", reversed.replaceAll("[^A-Z0-9-]", "") + " <b>");
+        browser.press(Keys.ENTER);
+        await().atMost(PATIENCE).until(() -> browser.has("#decide"));
+        browser.find("#decide").click();
+        await().atMost(PATIENCE).until(() -> browser.text("#parked-answer").contains("2 keys released"));
+        assertThat(browser.run("return window.asked.filter(([, headers]) => headers['X-XSRF-TOKEN'] === 'a/b').length"))
+                .as("the dry run and the decision, with the token of the cookie")
+                .isEqualTo(2L);
+        assertThat(browser.run("return window.hostile === undefined")).isEqualTo(true);
+        browser.run("document.cookie = 'XSRF-TOKEN=; path=/; max-age=0'");
+    }
+
+    @Test
+    @Order(18)
+    void consoleFitsOnAPhoneInTheDarkAndIsAccessible() throws Exception {
+        park("charges", "A-17", "java.net.SocketTimeoutException: Read timed out");
+        park("charges", "A-18", "java.net.SocketTimeoutException: Read timed out");
+        browser.go(lab.url().resolve("/console"));
+        awaitParked("charges");
+        await().atMost(PATIENCE).until(() -> browser.has(".listener"));
+        browser.run("scrollTo(0, 0)");
+        assertThat(browser.accessibilityViolations()).isEmpty();
+        browser.screenshot(SCREENSHOTS.resolve("console-light.png"));
+        browser.prefer("prefers-color-scheme", "dark");
+        assertThat(browser.accessibilityViolations()).isEmpty();
+        browser.screenshot(SCREENSHOTS.resolve("console-dark.png"));
+
+        browser.view(390, 844, 2);
+        assertThat(browser.run("return document.documentElement.scrollWidth")).isEqualTo(390L);
+        assertThat(browser.accessibilityViolations()).isEmpty();
+        browser.screenshot(SCREENSHOTS.resolve("console-phone.png"));
+        browser.view(WIDTH, HEIGHT, 1);
+        browser.prefer("prefers-color-scheme", "light");
+    }
+
+    /** After the page, each refresh is one request; a page that is paused sends none. */
+    @Test
+    @Order(19)
+    void consoleIsOneResponseAndEachRefreshOneRequest() {
+        browser.go(lab.url().resolve("/console"));
+        await().atMost(PATIENCE).until(() -> requests() >= 4);
+        browser.find("#pause").click();
+        long before = requests();
+
+        assertThat(browser.text("#pause")).isEqualTo("Resume");
+        assertThat((List<?>) browser.run("""
+                const times = performance.getEntriesByType('resource').map(each => each.startTime).slice(2);
+                return times.slice(1).map((time, i) => time - times[i]).filter(apart => apart < 3000);
+                """)).isEmpty();
+        assertThat((Long) browser.run("return performance.getEntriesByType('navigation')[0].transferSize"))
+                .isLessThan(61_000L);
+        assertThat((List<?>) browser.run("return performance.getEntriesByType('resource').map(each => each.name)"))
+                .allMatch(name -> name.toString().contains("/actuator/exactlyonce"));
+        browser.find("#pause").click();
+        await().atMost(PATIENCE).until(() -> requests() == before + 1);
+    }
+
+    /** The naive workers have the library, and its endpoint as it is by default. */
+    @Test
+    @Order(20)
+    void consoleWithoutAccessHasNoButtonThatDecides() throws Exception {
+        browser.go(lab.console(lab.naive()).orElseThrow());
+        await().atMost(PATIENCE).until(() -> browser.text("#updated").startsWith("Updated"));
+
+        assertThat(browser.text("#access")).isEqualTo("read only");
+        assertThat(browser.has(".act, #decide, input[type=checkbox], [name=reason]")).isFalse();
+        assertThat(browser.complaints()).noneMatch(entry -> entry.getMessage().contains("Content Security Policy"));
+    }
+
+    private static long requests() {
+        return (Long) browser.run("return performance.getEntriesByType('resource').length");
+    }
+
+    /** Presses until a key of a scope is shown. */
+    private static void awaitParked(String scope) {
+        browser.type("#parked-filter [name=scope]", scope);
+        await().atMost(PATIENCE).until(() -> {
+            browser.run("document.querySelector('#parked-filter button').click()");
+            await().until(() -> browser.find("#parked-filter button").isEnabled());
+            return browser.has("#parked-rows tr");
+        });
+    }
+
+    /** Looks until there are dead letters of payouts, or none. */
+    private static void awaitDeadLetters(boolean any) {
+        browser.run("document.querySelector('#letters-look [name=listener]').value = 'payouts'");
+        await().atMost(PATIENCE).until(() -> {
+            browser.run("document.querySelector('#letters-look button').click()");
+            await().until(() -> browser.find("#letters-look button").isEnabled());
+            return browser.has("#letters tbody input:enabled") == any;
+        });
+    }
+
+    private static DataSource claims() {
+        return ((LiveServers) ReflectionTestUtils.getField(lab, "servers")).databases().database(Kind.EXACTLY_ONCE);
+    }
+
+    private static void park(String scope, String key, String error) {
+        JdbcClient.create(claims())
+                .sql("""
+                        INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
+                            lease_until, error, first_claimed_at, claimed_at, parked_at, expires_at)
+                        VALUES (?, ?, 'PARKED', gen_random_uuid(), '1@test', 1, 1, true, now(), ?, now(), now(), now(), now() + interval '1 day')
+                        """)
+                .params(scope, key, error)
+                .update();
+    }
+
+    private static String statusOf(String key) {
+        return JdbcClient.create(claims())
+                .sql("SELECT status FROM exactly_once_claim WHERE key = ?")
+                .param(key)
+                .query(String.class)
+                .single();
     }
 
     /** Returns what a side's chart shows, in percent, the oldest first. */

@@ -17,6 +17,9 @@ import tools.jackson.databind.json.JsonMapper;
 public final class Queues implements AutoCloseable {
 
     private static final int BATCH = 10;
+    private static final String PAYOUTS = "payouts";
+    private static final String DEAD_PAYOUTS = "payouts-dlq";
+    private static final String MOST_RECEIVES = "5";
     private static final List<QueueAttributeName> COUNTS = List.of(
             QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES,
             QueueAttributeName.APPROXIMATE_NUMBER_OF_MESSAGES_NOT_VISIBLE,
@@ -67,6 +70,30 @@ public final class Queues implements AutoCloseable {
         for (int from = 0; from < orders.size(); from += BATCH) {
             sendBatch(kind, orders.subList(from, Math.min(orders.size(), from + BATCH)));
         }
+    }
+
+    /** Creates the queue of payouts, with a dead-letter queue, and returns what a worker needs to listen to it. */
+    public Map<String, String> createPayouts(Duration window) {
+        String deadLetters =
+                client.createQueue(request -> request.queueName(DEAD_PAYOUTS)).queueUrl();
+        String arn = client.getQueueAttributes(
+                        request -> request.queueUrl(deadLetters).attributeNames(QueueAttributeName.QUEUE_ARN))
+                .attributes()
+                .get(QueueAttributeName.QUEUE_ARN);
+        client.createQueue(request -> request.queueName(PAYOUTS)
+                .attributes(Map.of(
+                        QueueAttributeName.VISIBILITY_TIMEOUT,
+                        Long.toString(window.toSeconds()),
+                        QueueAttributeName.REDRIVE_POLICY,
+                        "{\"deadLetterTargetArn\":\"%s\",\"maxReceiveCount\":\"%s\"}".formatted(arn, MOST_RECEIVES))));
+        return Map.of("ORDERS_PAYOUTS", PAYOUTS);
+    }
+
+    /** Sends a payout, which only the exactly-once side listens to. */
+    public void sendPayout(Order payout) {
+        client.sendMessage(request -> request.queueUrl(
+                        client.getQueueUrl(queue -> queue.queueName(PAYOUTS)).queueUrl())
+                .messageBody(JsonMapper.shared().writeValueAsString(payout)));
     }
 
     /** Returns how many messages are in a side's two queues: waiting, in flight or delayed. */

@@ -57,6 +57,23 @@ class LiveController {
                 .build();
     }
 
+    @PostMapping(path = "/payout", consumes = APPLICATION_JSON_VALUE)
+    ResponseEntity<Void> killDuringPayout() throws InterruptedException {
+        return ResponseEntity.status(lab.killDuringPayout() ? HttpStatus.NO_CONTENT : HttpStatus.CONFLICT)
+                .build();
+    }
+
+    /** Leads to the console of a worker that runs. */
+    @GetMapping("/console")
+    ResponseEntity<Void> console() throws InterruptedException {
+        return lab.console()
+                .map(console -> ResponseEntity.status(HttpStatus.FOUND)
+                        .location(console)
+                        .<Void>build())
+                .orElseGet(() ->
+                        ResponseEntity.status(HttpStatus.SERVICE_UNAVAILABLE).build());
+    }
+
     @PostMapping(path = "/redeliver", consumes = APPLICATION_JSON_VALUE)
     @ResponseStatus(HttpStatus.NO_CONTENT)
     void redeliver() {

@@ -6,14 +6,18 @@ import io.exactlyonce.sample.lab.Deadline;
 import io.exactlyonce.sample.lab.JavaCommand;
 import io.exactlyonce.sample.lab.Kind;
 import io.exactlyonce.sample.lab.LabException;
+import io.exactlyonce.sample.lab.WorkerProcess;
 import io.exactlyonce.sample.lab.Workspace;
+import io.exactlyonce.sample.worker.Order;
 import java.io.IOException;
 import java.net.URI;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,6 +38,8 @@ public final class LiveLab implements AutoCloseable {
     private static final Duration BETWEEN_ORDERS = Duration.ofMillis(250);
     private static final Duration REPLICA_LAG = Duration.ofSeconds(10);
     private static final double WATCHED_SECONDS = 3;
+    private static final Duration PAYOUT = Duration.ofSeconds(10);
+    private static final long PAYOUT_CENTS = 4_999;
 
     private final Cleanup cleanup;
     private final LiveServers servers;
@@ -46,6 +52,7 @@ public final class LiveLab implements AutoCloseable {
     private volatile URI url = URI.create("");
     private volatile Duration window;
     private volatile long takeovers;
+    private final AtomicInteger payouts = new AtomicInteger();
     private volatile Chapter chapter = Chapter.STARTING;
     private volatile double flowsSince;
     private volatile double lookedAt = Double.NEGATIVE_INFINITY;
@@ -172,6 +179,10 @@ public final class LiveLab implements AutoCloseable {
         }
     }
 
+    LiveSide naive() {
+        return naive;
+    }
+
     /** Returns the page's address. */
     public URI url() {
         return url;
@@ -196,6 +207,43 @@ public final class LiveLab implements AutoCloseable {
         boolean naiveDied = naive.killBusiest();
         boolean oursDied = exactlyOnce.killBusiest();
         return naiveDied || oursDied;
+    }
+
+    /**
+     * Pays out, and kills the worker that does it before it could record that: the key is in doubt, and is parked.
+     *
+     * @return whether that came about in time
+     */
+    boolean killDuringPayout() throws InterruptedException {
+        if (exactlyOnce.ready().size() < 2) {
+            return false;
+        }
+        Order payout = new Order("payout-%04d".formatted(payouts.incrementAndGet()), PAYOUT_CENTS);
+        servers.queues().sendPayout(payout);
+        boolean isKilled = Deadline.in(PAYOUT).waitUntil(() -> exactlyOnce.killOwnerOf(payout.orderId()));
+        if (isKilled) {
+            journal.note(Kind.EXACTLY_ONCE.label(), "payout", payout.orderId());
+        }
+        return isKilled;
+    }
+
+    /** Returns how often a payout was paid. */
+    int paid(String payout) {
+        return exactlyOnce.chargesOf(payout);
+    }
+
+    /** Returns the address of the console of a worker, or nothing while none is ready. */
+    Optional<URI> console() throws InterruptedException {
+        return console(exactlyOnce);
+    }
+
+    /** Returns that of a side's worker: on the naive side, it is as it is by default. */
+    Optional<URI> console(LiveSide side) throws InterruptedException {
+        for (WorkerProcess worker : side.ready()) {
+            return Optional.of(URI.create("http://127.0.0.1:%d/actuator/exactlyonceconsole"
+                    .formatted(worker.awaitPort(Deadline.in(Duration.ZERO)))));
+        }
+        return Optional.empty();
     }
 
     void redeliver() {

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** One way to handle the orders, with a queue, a database, a provider and two workers of its own. */
 final class LiveSide implements AutoCloseable {
@@ -63,6 +64,11 @@ final class LiveSide implements AutoCloseable {
         return servers.queues().size(kind) == 0;
     }
 
+    /** Returns how often money was taken for an order. */
+    int chargesOf(String order) {
+        return till.chargesOf(order);
+    }
+
     /** Returns the workers that take orders. */
     List<WorkerProcess> ready() {
         return workers.living().stream().filter(WorkerProcess::isReady).toList();
@@ -84,11 +90,29 @@ final class LiveSide implements AutoCloseable {
                 .map(WorkerProcess::name)
                 .max((one, other) -> Long.compare(load.getOrDefault(one, 0L), load.getOrDefault(other, 0L)))
                 .orElseThrow();
+        kill(victim);
+        return true;
+    }
+
+    /**
+     * Kills the worker that has an order in its hands, and starts another in its place.
+     *
+     * @return whether one had it
+     */
+    boolean killOwnerOf(String order) {
+        Optional<String> owner = till.inHand().stream()
+                .filter(each -> each.order().equals(order))
+                .map(InHand::worker)
+                .findFirst();
+        owner.ifPresent(this::kill);
+        return owner.isPresent();
+    }
+
+    private void kill(String victim) {
         provider.workerIsKilled(victim);
         workers.replace(victim);
         till.dropped(victim);
         journal.note(kind.label(), "killed", victim);
-        return true;
     }
 
     SideView view() throws SQLException {

@@ -93,6 +93,16 @@ final class Till implements ProviderObserver {
         }
     }
 
+    /** Returns how often money was taken for an order. */
+    int chargesOf(String order) {
+        lock.lock();
+        try {
+            return chargesOfOrders.getOrDefault(order, Set.of()).size();
+        } finally {
+            lock.unlock();
+        }
+    }
+
     Takings takings() {
         lock.lock();
         try {

@@ -11,6 +11,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * @param shipments name of the queue to which each order's handler sends a shipment
  * @param worker name of this worker, which the provider's ledger shows
  * @param providerUrl address of the payment and mail services
+ * @param payouts name of the queue of payouts; {@code null} to listen to none
  * @param replicaUrl JDBC URL of a replica that the naive worker's {@code SELECT} is led to, as by a pool that splits reads
  *     from writes; {@code null} for the primary
  */
@@ -20,4 +21,5 @@ record OrdersProperties(
         String shipments,
         String worker,
         URI providerUrl,
+        @Nullable String payouts,
         @Nullable String replicaUrl) {}
