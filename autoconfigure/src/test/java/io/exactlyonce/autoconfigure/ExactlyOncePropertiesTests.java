@@ -119,6 +119,7 @@ class ExactlyOncePropertiesTests {
                 retention,
                 onMismatch,
                 new ExactlyOnceProperties.Delays(initialDelay, Duration.ofMinutes(10)),
+                null,
                 null);
     }
 
