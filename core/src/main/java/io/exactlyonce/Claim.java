@@ -14,7 +14,7 @@ package io.exactlyonce;
 public interface Claim {
 
     /**
-     * Returns the key's namespace: that of the listener, or of the call.
+     * Returns the key's namespace: the scope of the listener or of the call.
      *
      * @throws UnusableKeyException if nothing is claimed, and the message has no usable key
      */

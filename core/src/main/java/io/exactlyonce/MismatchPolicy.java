@@ -7,10 +7,10 @@ public enum MismatchPolicy {
      * annotation: the property itself names one of the others.
      */
     AS_CONFIGURED,
-    /** It is returned, and ends in the dead-letter queue: its sender used one key for two actions. */
+    /** The message is returned, and ends in the dead-letter queue: its sender used one key for two actions. */
     REFUSE,
-    /** It is acknowledged as a duplicate, with a warning. */
+    /** The message is acknowledged as a duplicate, with a warning. */
     WARN,
-    /** It is acknowledged as a duplicate. Contents are not compared. */
+    /** The message is acknowledged as a duplicate. Contents are not compared. */
     OFF
 }

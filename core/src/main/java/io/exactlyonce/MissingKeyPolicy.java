@@ -7,7 +7,7 @@ package io.exactlyonce;
  */
 public enum MissingKeyPolicy {
 
-    /** It is returned with backoff, and ends in the dead-letter queue: every message needs its own key. */
+    /** The message is returned with backoff, and ends in the dead-letter queue: every message needs its own key. */
     REFUSE,
 
     /**
@@ -17,6 +17,6 @@ public enum MissingKeyPolicy {
      */
     RUN_UNPROTECTED,
 
-    /** It is deleted, and the handler is not called. */
+    /** The message is deleted, and the handler is not called. */
     SKIP
 }

@@ -326,7 +326,7 @@ public record ExactlyOnceProperties(
                         "set it as well, or remove them to use the application's connection details");
             }
             if (url != null && !ClaimPool.Target.isPostgresql(url)) {
-                // It may hold a password: only the part before the host is quoted.
+                // The URL may have a password, so only the part before the host is quoted.
                 String shown = url.isBlank() ? "which is empty" : url.substring(0, url.indexOf("//") + 1) + "...";
                 throw new InvalidPropertyException(
                         URL,

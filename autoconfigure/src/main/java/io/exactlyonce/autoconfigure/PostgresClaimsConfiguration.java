@@ -161,7 +161,7 @@ class PostgresClaimsConfiguration {
                 pool, properties.synchronousCommit(), observers.orderedStream().toList());
     }
 
-    /** After Flyway and Liquibase, also where beans are lazy. */
+    /** Created after Flyway and Liquibase ran, even if beans are lazy. */
     @Bean
     @DependsOnDatabaseInitialization
     ClaimDatabase exactlyOnceClaimDatabase(ClaimPool pool, ClaimTable table, ReplicaMonitor replicas) {

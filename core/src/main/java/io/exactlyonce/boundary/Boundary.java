@@ -27,7 +27,7 @@ public final class Boundary {
 
     private static final Logger log = LoggerFactory.getLogger(Boundary.class);
 
-    /** How often a crash is cleaned up: by then the memory that its work has used is free, and others have let go of theirs. */
+    /** The most attempts to clean up after a crash. Between them, memory of this work and of others becomes free. */
     private static final int MOST_CLEANUPS = 50;
 
     private static final long BETWEEN_CLEANUPS_MILLIS = 20;
@@ -102,7 +102,8 @@ public final class Boundary {
     }
 
     /**
-     * Lets work go on that nothing waits for. Its failure is logged, and counts as a crash: what may fail is to be handled within.
+     * Leaves work that nothing waits for to itself. Its failure is logged, and counts as a crash: the work must handle expected failures
+     * itself.
      *
      * @param entry names the work in the log
      */
@@ -130,7 +131,7 @@ public final class Boundary {
         return Duration.ofNanos(System.nanoTime() - lastCrash);
     }
 
-    /** Logging needs memory. A crash that cannot be logged is counted, and {@link #tellUnlogged} logs the count later. */
+    /** Logs a crash. Logging needs memory: a crash that cannot be logged is counted, and {@link #tellUnlogged} logs the count later. */
     private static void tell(Object entry, Throwable crash) {
         try {
             log.error(

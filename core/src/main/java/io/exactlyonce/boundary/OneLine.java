@@ -3,9 +3,8 @@ package io.exactlyonce.boundary;
 import java.util.regex.Pattern;
 
 /**
- * Text of others as one line that a log, a terminal and a store can take: the name of a caller, or what an exception
- * says. It removes characters that begin a line, move a terminal's cursor, change the direction of text or cannot be
- * seen, and halves of surrogate pairs.
+ * Foreign text, such as a caller's name or an exception's message, as one line that is safe for a log, a terminal and a store. Removes
+ * characters that begin a line, move a terminal's cursor, change the direction of text or are invisible, and halves of surrogate pairs.
  */
 public final class OneLine {
 

@@ -6,8 +6,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A failure as a log can take it: each message is one line of bounded length. A server, or what answers in its place, writes the
- * messages of a client's exceptions, and could forge lines with them.
+ * A failure that is safe to log: each message is one line of bounded length. The messages of a client's exceptions come from a server, or
+ * from a party in its place, which could forge log lines.
  *
  * <p>Of a database's failure only the first line of each message is kept, and no message that quotes a batch: the details behind it
  * have values of the row that was refused, which is a key.
@@ -28,7 +28,7 @@ public final class PrintableException extends Exception {
         setStackTrace(failure.getStackTrace());
     }
 
-    /** Returns a failure itself, if all of its messages are lines already, as most are. */
+    /** Returns the failure itself if each of its messages is one line already, as is usual. */
     public static @Nullable Throwable of(@Nullable Throwable failure) {
         return failure == null
                         || (!quotesBatch(failure) && Causes.of(failure).allMatch(PrintableException::isPrintable))

@@ -19,10 +19,10 @@ public final class TypeAndPlace {
 
     private static final int MOST_STEPS = 10;
 
-    /** A name beyond these may be content that a sender has put into the place of a name. */
+    /** Matches names of fields. A sender may put content in the place of a name, so other names are left out. */
     private static final String NAME = "[\\w$-]{1,64}";
 
-    /** Spring's text; the name is the application's. */
+    /** Matches Spring's message, which has a name that the application chose. */
     private static final Pattern MISSING_HEADER =
             Pattern.compile("Missing header '([^']{1,100})' for method parameter");
 
@@ -44,7 +44,7 @@ public final class TypeAndPlace {
         if (failure instanceof MethodArgumentNotValidException invalid && invalid.getBindingResult() != null) {
             return type + " at " + fields(invalid.getBindingResult());
         }
-        // By the method's name for the header, not the sender's.
+        // The method's name for the header, not the sender's.
         Matcher missing = MISSING_HEADER.matcher(String.valueOf(failure.getMessage()));
         return failure instanceof MessageHandlingException && missing.lookingAt()
                 ? "the header '%s' is missing".formatted(missing.group(1))
@@ -61,7 +61,7 @@ public final class TypeAndPlace {
         return path.stream().limit(MOST_STEPS).map(TypeAndPlace::step).collect(Collectors.joining("", "$", ""));
     }
 
-    /** The keys of a map are also content. */
+    /** Leaves out the keys of maps, which are content. */
     private static String step(Reference reference) {
         String name = reference.getPropertyName();
         if (name == null) {
@@ -83,7 +83,10 @@ public final class TypeAndPlace {
                 .collect(Collectors.joining(", "));
     }
 
-    /** The key of a map may also have brackets: all between the first and the last one may be content. */
+    /**
+     * Leaves out everything between the first and the last bracket: it may be the key of a map, which is content and may have brackets
+     * itself.
+     */
     private static String field(FieldError error) {
         return "%s (%s)".formatted(error.getField().replaceAll("(?s)\\[.*]", "[*]"), error.getCode());
     }

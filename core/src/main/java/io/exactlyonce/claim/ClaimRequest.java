@@ -27,9 +27,9 @@ public record ClaimRequest(
 
     /** Policy for a key whose owner died or was stopped. */
     public enum InDoubt {
-        /** The request acquires it, and the outcome says that it is in doubt. */
+        /** The request acquires the key, and the outcome says that the key is in doubt. */
         TAKE_OVER,
-        /** It is parked: an operator decides. */
+        /** The key is parked, so that an operator decides. */
         PARK
     }
 

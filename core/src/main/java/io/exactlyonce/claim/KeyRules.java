@@ -118,7 +118,7 @@ public final class KeyRules {
                 || Enum.class.isAssignableFrom(type);
     }
 
-    /** Types whose text is meant to be read: that of an arbitrary object may name its address, another in each JVM. */
+    /** Types whose text is meant to be read. The text of any other object may have its address, which differs in each JVM. */
     private static String text(String source, Object value) {
         if (value instanceof Enum<?> constant) {
             return constant.name();
@@ -133,7 +133,7 @@ public final class KeyRules {
                 .formatted(source, value.getClass().getName()));
     }
 
-    /** Returns one text for all ways to write a number, such as 1.5 and 1.50, and for whole numbers that of a {@code long}. */
+    /** Returns one text for all ways to write a number, such as 1.5 and 1.50. Whole numbers have the text of a {@code long}. */
     private static String plain(BigDecimal number) {
         BigDecimal shortest = number.stripTrailingZeros();
         return Math.abs((long) shortest.scale()) <= ClaimKey.MAX_LENGTH

@@ -14,13 +14,13 @@ public record KeyState(Status status, @Nullable String fingerprint) {
     public static final KeyState PARKED = new KeyState(Status.PARKED, null);
 
     public enum Status {
-        /** The next claim acquires it: it was never claimed, its claim was released, or its claim's lease is over. */
+        /** The next claim acquires the key: it was never claimed, its claim was released, or the claim's lease is over. */
         FREE,
-        /** A claim holds it. */
+        /** A claim holds the key. */
         HELD,
-        /** Its effect has happened. */
+        /** The effect of the key happened. */
         COMPLETED,
-        /** It waits for an operator's decision. */
+        /** The key waits for an operator's decision. */
         PARKED
     }
 

@@ -149,7 +149,7 @@ public final class Cancellation implements AutoCloseable {
         return cancelled && failure instanceof CancellationException;
     }
 
-    /** On another thread: the one that stops this renews other deliveries. */
+    /** Cancels on another thread, because the thread that stops this delivery renews others. */
     private void cancelIfStopped() {
         CompletableFuture<?> goingOn;
         Executor threads;

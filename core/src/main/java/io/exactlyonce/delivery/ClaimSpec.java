@@ -22,13 +22,13 @@ public record ClaimSpec(
         @Nullable ClaimTransaction transaction,
         MismatchPolicy onMismatch) {
 
-    /** Of a listener without a policy of its own. */
+    /** Makes the spec of a listener without a policy of its own. */
     public ClaimSpec(
             ClaimKey key, @Nullable Content content, InDoubtSettings doubt, @Nullable ClaimTransaction transaction) {
         this(key, content, doubt, transaction, MismatchPolicy.AS_CONFIGURED);
     }
 
-    /** Of a handler whose effects are elsewhere. */
+    /** Makes the spec of a handler whose effects are outside the claims' database. */
     public ClaimSpec(ClaimKey key, @Nullable Content content, InDoubtSettings doubt) {
         this(key, content, doubt, null);
     }

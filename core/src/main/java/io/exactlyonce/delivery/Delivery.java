@@ -165,7 +165,7 @@ public final class Delivery {
 
     /** Starts processing, unless the listener stopped first; returns whether it has started. */
     boolean beginProcessing() {
-        // Before the step: a stopping listener must not treat this delivery as unprocessed.
+        // Set before the step, so that a stopping listener does not treat this delivery as unprocessed.
         processed = new CompletableFuture<>();
         boolean begun = transition(DeliveryState.RECEIVED, DeliveryState.CLAIMING);
         if (!begun) {

@@ -8,34 +8,34 @@ package io.exactlyonce.delivery;
  * lease is over, repeat the effect.
  */
 public enum DeliveryState {
-    /** Renewed; nothing else has been done. */
+    /** The delivery is renewed; nothing else was done. */
     RECEIVED,
-    /** Kept from its handler before that was called, since its listener stops. Its claim, if any, is released first. */
+    /** The listener stops, so the handler is not called. A claim of the delivery is released first. */
     HELD_BACK,
-    /** Its key is asked for; once more if its transaction was rolled back since other deliveries of its batch failed. */
+    /** The key is being claimed. A delivery comes back here if its transaction was rolled back because others of its batch failed. */
     CLAIMING,
-    /** Its key is held for it; there need be no thread for it yet. */
+    /** The delivery has the claim. A handler thread may not be assigned yet. */
     CLAIMED,
-    /** Its reconciler or handler has been called. */
+    /** The reconciler or the handler was called. */
     HANDLING,
-    /** Its effect has happened, or may have, and is not recorded. */
+    /** The effect happened, or may have happened, and is not recorded. */
     HANDLED,
-    /** It had no effect, or its key is in doubt; its claim is released. */
+    /** The attempt had no effect, or its key is in doubt; the claim is released. */
     FAILED,
-    /** Its effect is recorded, by this delivery or an earlier one: the message is to be deleted. */
+    /** The effect is recorded, by this delivery or an earlier one: the message is to be deleted. */
     RECORDED,
-    /** It waits, invisible, for the owner of its key. */
+    /** The delivery waits for the owner of its key, and its message is invisible. */
     WAITING,
-    /** The queue is asked to delete the message. */
+    /** A request to delete the message was sent. */
     DELETING,
-    /** The message has been made visible again. */
+    /** The message was made visible again. */
     RETURNED,
-    /** Neither deleted nor returned: its visibility timeout expires. */
+    /** The message is neither deleted nor returned: its visibility timeout expires. */
     ABANDONED,
-    /** The queue has answered the delete, or its listener has stopped before that. */
+    /** The queue answered the delete, or the listener stopped before. */
     GONE;
 
-    /** Without sets: a delivery takes some eight steps. */
+    /** Returns whether a delivery may change to the next state. Uses no sets, because each delivery takes about eight steps. */
     boolean mayBecome(DeliveryState next) {
         return switch (this) {
             case RECEIVED -> next == CLAIMING || next == HELD_BACK || next == RETURNED || next == ABANDONED;

@@ -188,7 +188,7 @@ public final class UnfinishedWork {
         return inFields(type, raw, seen, level);
     }
 
-    /** Fields of the application's exact types only: of any other the value may be another class. */
+    /** Searches the fields of final application classes only, because a field of another type may have a value of any class. */
     private static @Nullable Class<?> inFields(ResolvableType type, Class<?> raw, Set<ResolvableType> seen, int level) {
         if (!Modifier.isFinal(raw.getModifiers()) || raw.getClassLoader() == null) {
             return null;

@@ -16,7 +16,7 @@ final class CanonicalJson {
     /** Levels of arrays and objects: Jackson's default, so that a converter does not read deeper documents either. */
     static final int DEEPEST = 500;
 
-    /** Each nested object may move what is in it again. A byte is moved at most so often, on average. */
+    /** The limit on moves, per byte on average. Each nested object may move its content once more. */
     private static final int MOST_MOVES = 32;
 
     private static final int MOST_KEPT = 1 << 16;
@@ -37,14 +37,14 @@ final class CanonicalJson {
     /** Whether the outermost object's fields are in another order than that of their names. */
     private boolean isUnsorted;
 
-    /** Begins a document of so many characters in the place of the one before. */
+    /** Begins a new document of a number of characters, and drops the one before. */
     void begin(int length) {
         clear();
         text.reserve(length);
         movable = (long) MOST_MOVES * length;
     }
 
-    /** Frees what only a large document needed. */
+    /** Frees the memory that only a large document needed. */
     void clear() {
         text.clear();
         fields.clear();
@@ -94,7 +94,7 @@ final class CanonicalJson {
         return close('[', ']');
     }
 
-    /** The comma after the last value is replaced. */
+    /** Closes an array or an object. The bracket replaces the comma after the last value. */
     private boolean close(char opening, char closing) {
         if (!text.endsWith(opening)) {
             text.removeLast();

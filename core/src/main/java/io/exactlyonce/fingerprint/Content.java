@@ -11,7 +11,7 @@ import java.util.concurrent.BlockingQueue;
  */
 public record Content(String text, boolean isBody) {
 
-    /** Fingerprints that are made at the same time take one each; a burst beyond that makes its own. */
+    /** Unused instances. Each fingerprint in progress takes one, or makes one if there is none. */
     private static final BlockingQueue<Fingerprinter> IDLE = new ArrayBlockingQueue<>(16);
 
     /** Returns the body of a message or a request. */

@@ -80,7 +80,7 @@ final class Fingerprinter {
         return HexFormat.of().formatHex(digest.digest());
     }
 
-    /** Forgets the content, and frees what only a large one needed. */
+    /** Drops the content, and frees the memory that only a large one needed. */
     void clear() {
         digest.reset();
         reader.clear();

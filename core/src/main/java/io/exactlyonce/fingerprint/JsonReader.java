@@ -37,7 +37,7 @@ final class JsonReader {
     }
 
     /**
-     * Reads a document in the place of the one before.
+     * Reads a document, and drops the one before.
      *
      * @return whether the text is a JSON document within the limits
      */
@@ -62,7 +62,7 @@ final class JsonReader {
         return isJson && next() == END && at == length;
     }
 
-    /** Frees what only a large document needed. */
+    /** Frees the memory that only a large document needed. */
     void clear() {
         if (characters.length > MOST_KEPT) {
             characters = new char[SMALL];
@@ -73,7 +73,7 @@ final class JsonReader {
         capturedTo = 0;
     }
 
-    /** Reads what follows in the array or object that has begun last. */
+    /** Reads the next part of the innermost array or object. */
     private boolean readNext() {
         boolean isInObject = json.isInObject();
         char next = next();
@@ -230,7 +230,7 @@ final class JsonReader {
         return END;
     }
 
-    /** Returns the last string of the field that was to be kept; empty if there is none. */
+    /** Returns the last string of the captured field; empty if there is none. */
     String captured() {
         StringBuilder captured = new StringBuilder(capturedTo - capturedFrom);
         at = capturedFrom;

@@ -35,7 +35,7 @@ final class SnsEnvelope {
             .map(name -> bytes('"' + name + '"'))
             .toArray(byte[][]::new);
 
-    /** No text in UTF-8 has it. */
+    /** A byte that does not occur in UTF-8. */
     private static final byte SEPARATOR = (byte) 0xFF;
 
     private SnsEnvelope() {}

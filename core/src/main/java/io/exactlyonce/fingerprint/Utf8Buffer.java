@@ -17,7 +17,7 @@ final class Utf8Buffer {
     private byte[] bytes = new byte[SMALL];
     private int length;
 
-    /** Frees what only a long text needed. */
+    /** Frees the memory that only a long text needed. */
     void clear() {
         length = 0;
         if (bytes.length > MOST_KEPT) {

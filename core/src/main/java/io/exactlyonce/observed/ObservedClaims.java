@@ -34,12 +34,13 @@ import org.slf4j.LoggerFactory;
  * others are counted as not observed; a key is recorded as completed only if its handler succeeded while it had the
  * claim.
  *
- * <p>Not guaranteed: that everything is observed. Leases are not renewed: a handler that outlives its lease on another instance is reported by
+ * <p>Not guaranteed: that everything is observed. Leases are not renewed: a handler that outlives its lease on another instance is reported
+ * by
  * that instance when it ends.
  */
 public final class ObservedClaims implements AutoCloseable {
 
-    /** Handlers that run, and begins and ends that wait for the store. */
+    /** The limit on observations in progress: running handlers, and steps that wait for the store. */
     public static final int MOST_UNDER_WAY = 5_000;
 
     private static final int MOST_TOGETHER = 100;
@@ -58,12 +59,11 @@ public final class ObservedClaims implements AutoCloseable {
     private final Queue<Step> steps = new ConcurrentLinkedQueue<>();
 
     /**
-     * Runs that have begun and not ended, which only the thread uses. They show an overlap that leases do not show, because nothing
-     * renews leases here.
+     * Runs in progress, used by the thread only. They show overlaps that leases do not show, because nothing renews leases here.
      */
     private final Map<ClaimKey, List<ObservedRun>> running = new HashMap<>();
 
-    /** A handler has begun, or ended. */
+    /** The start or the end of a handler. */
     private record Step(ObservedRun run, boolean isEnd) {}
 
     /**
@@ -89,7 +89,7 @@ public final class ObservedClaims implements AutoCloseable {
         this.most = most;
     }
 
-    /** A listener is observed from its next start on, which does not wait for the store. */
+    /** Called when a listener is observed from its next start on. Does not wait for the store. */
     public void observing(ListenerQueue queue) {
         Boundary.notifySafely(counters, counter -> counter.observing(queue));
         thread.execute(() -> ask(() -> {
@@ -98,7 +98,7 @@ public final class ObservedClaims implements AutoCloseable {
         }));
     }
 
-    /** A handler is about to be called. */
+    /** Called before a handler is called. */
     public void begin(ObservedRun run) {
         run.isBegun = inFlight.addAndGet(run.room) <= most;
         if (run.isBegun) {
@@ -110,9 +110,9 @@ public final class ObservedClaims implements AutoCloseable {
     }
 
     /**
-     * A handler has ended. Each run ends once.
+     * Called when a handler ended, once for each run.
      *
-     * @param failure why it failed; {@code null} if it has not
+     * @param failure the handler's failure; {@code null} if it succeeded
      */
     public void ended(ObservedRun run, @Nullable Throwable failure) {
         if (run.isBegun) {
@@ -121,7 +121,7 @@ public final class ObservedClaims implements AutoCloseable {
         }
     }
 
-    /** A handler is about to be called of which nothing can be observed, or its outcome is not known. */
+    /** Called if a handler cannot be observed, or its outcome is unknown. */
     public void notObserved(ListenerQueue queue, NotObserved reason, @Nullable Throwable failure) {
         Boundary.notifySafely(counters, counter -> counter.notObserved(queue, reason, failure));
     }
@@ -140,7 +140,7 @@ public final class ObservedClaims implements AutoCloseable {
         thread.execute(() -> Boundary.guard("Observing", this::work));
     }
 
-    /** Takes steps up to the next begin of a key that is among them: its claim must follow the end of the run before it. */
+    /** Takes steps from the queue, up to the second start of one key: its claim must follow the end of the earlier run. */
     private void work() {
         Set<ClaimKey> keys = new HashSet<>();
         List<ObservedRun> begun = new ArrayList<>();
@@ -209,7 +209,7 @@ public final class ObservedClaims implements AutoCloseable {
         };
     }
 
-    /** A claim that is no longer held was taken over while its handler ran. */
+    /** Records the ends of runs. A claim that is no longer held was taken over while its handler ran. */
     private void end(List<ObservedRun> ended) {
         List<ObservedRun> open = ended.stream().filter(run -> run.claim != null).toList();
         ClaimAnswers ends = open.isEmpty()

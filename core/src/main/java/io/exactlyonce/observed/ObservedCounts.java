@@ -35,7 +35,7 @@ public final class ObservedCounts implements ObservationCounter {
 
     private static final int LONGEST_REASON = 1_000;
 
-    /** Those of the store, which {@link #unavailable} logs, and those that the listener asks for. */
+    /** Reasons that are not logged here: {@link #unavailable} logs the store's, and the listener requests the others. */
     private static final Set<NotObserved> NOT_LOGGED =
             EnumSet.of(NotObserved.STORE, NotObserved.OUTCOME, NotObserved.SKIPPED, NotObserved.UNPROTECTED);
 
@@ -43,7 +43,7 @@ public final class ObservedCounts implements ObservationCounter {
 
     private final NanoClock clock;
 
-    /** By listener and queue. */
+    /** The counts of each listener on one queue. */
     private final Map<ListenerQueue, Counts> listeners = new TreeMap<>();
 
     private final RepeatedLines lines = new RepeatedLines();
@@ -79,7 +79,7 @@ public final class ObservedCounts implements ObservationCounter {
     private static final class Counts {
         private final Map<Enum<?>, Long> kinds = new HashMap<>();
 
-        /** By hash, the latest last. */
+        /** Counts of keys by hash, the latest key last. */
         private final Map<String, KeyCount> keys = new LinkedHashMap<>();
 
         long of(Enum<?> kind) {

@@ -28,22 +28,22 @@ public final class ObservedRun {
     private final MismatchPolicy onMismatch;
     private @Nullable Content content;
 
-    /** True if the limit allowed it. */
+    /** True if the limit on observations admitted this run. */
     boolean isBegun;
 
     /** The failure of its handler; {@code null} if there is none. */
     @Nullable Throwable failure;
 
-    /** The claim to end: one that is held, or got no answer. */
+    /** The claim to resolve: it is held, or got no answer. */
     @Nullable ClaimId claim;
 
     /** The fingerprint of its content; {@code null} if it is not compared. */
     private @Nullable String fingerprint;
 
-    /** True if the store has answered that the claim is held. */
+    /** True if the store granted the claim. */
     boolean isHeld;
 
-    /** True if another run of this instance has acquired the key since, and was counted for it. */
+    /** True if another run of this instance acquired the key later, and was counted as a takeover. */
     boolean isTakenOverHere;
 
     /**
@@ -81,12 +81,12 @@ public final class ObservedRun {
         return request;
     }
 
-    /** Returns whether its content is known to be another one. */
+    /** Returns whether the contents of the two runs are known to differ. */
     boolean differsFrom(ObservedRun other) {
         return fingerprint != null && other.fingerprint != null && !fingerprint.equals(other.fingerprint);
     }
 
-    /** Returns how its claim ends. */
+    /** Returns the resolution of the run's claim. */
     ClaimResolution resolution() {
         ClaimId held = Objects.requireNonNull(claim);
         Throwable thrown = failure;

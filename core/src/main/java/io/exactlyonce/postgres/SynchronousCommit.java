@@ -10,7 +10,7 @@ public enum SynchronousCommit {
 
     /** Waits for the primary's disk, and the disks of synchronous replicas, if any. */
     ON,
-    /** As {@link #ON}, and until synchronous replicas show it to their readers. */
+    /** Waits as {@link #ON} does, and until synchronous replicas show the commit to their readers. */
     REMOTE_APPLY,
     /** Waits for the primary's disk, and the memory of synchronous replicas. */
     REMOTE_WRITE,

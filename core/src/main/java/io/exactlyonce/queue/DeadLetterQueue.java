@@ -56,7 +56,7 @@ public final class DeadLetterQueue {
     /** Receives in which chosen messages must be found: the oldest 500 or so. */
     private static final int MOST_RECEIVES = 50;
 
-    /** For so long others do not receive what is searched. A search that crashes leaves the messages as invisible. */
+    /** The time for which others do not receive the messages that are searched. A search that crashes leaves them invisible for as long. */
     private static final int SEARCH_SECONDS = 60;
 
     /** SQS asks all of its servers if a receive may wait, so that it finds messages of a queue that has few. */

@@ -2,7 +2,7 @@ package io.exactlyonce.queue;
 
 import java.time.Duration;
 
-/** Decides whether a listener may poll, by the outcomes of claims on its claim path. By default it always may. */
+/** Decides whether a listener may poll, by the outcomes of claims on its claim path. The default always permits polling. */
 @FunctionalInterface
 public interface PollGate {
 
@@ -18,12 +18,12 @@ public interface PollGate {
     /** A claim got no answer on this path. */
     default void unanswered(Throwable why) {}
 
-    /** Returns whether claims get no answer on this path. */
+    /** Returns whether claims on this path get no answer. */
     default boolean isPaused() {
         return false;
     }
 
-    /** Returns whether the listener may poll: claims are answered, or it is time to find out. */
+    /** Returns whether the listener may poll: claims are answered, or the next poll is due as a test. */
     default boolean permitsPolling() {
         return true;
     }
@@ -31,7 +31,7 @@ public interface PollGate {
     /**
      * Waits until the listener may poll.
      *
-     * @return whether it may
+     * @return whether the listener may poll
      */
     default boolean awaitPolling(Duration longest) throws InterruptedException {
         return true;

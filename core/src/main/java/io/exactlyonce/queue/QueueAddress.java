@@ -40,7 +40,7 @@ public record QueueAddress(
     private static final int HTTPS_PORT = 443;
     private static final int HTTP_PORT = 80;
 
-    /** Returns the name of a queue, of which listeners may give the URL or the ARN. */
+    /** Returns the name of a queue that a listener gives by name, URL or ARN. */
     public static String name(String queue) {
         int end = queue.length();
         while (end > 0 && queue.charAt(end - 1) == '/') {
@@ -87,7 +87,7 @@ public record QueueAddress(
                 Set.of(isAws ? AWS : server(uri)));
     }
 
-    /** Returns where a queue is whose attributes have been read. */
+    /** Returns the address of a queue whose attributes were read. */
     public static QueueAddress of(SqsQueue queue) {
         QueueAddress url = ofUrl(queue.queueUrl());
         Optional<Arn> arn = Optional.ofNullable(arn(queue.attributes().text(QueueAttributeName.QUEUE_ARN)));
@@ -104,7 +104,7 @@ public record QueueAddress(
                 servers);
     }
 
-    /** Returns an ARN of SQS; {@code null} for another text. The SDK's parser throws at some texts that begin like one. */
+    /** Returns an ARN of SQS; {@code null} for another text. The SDK's parser throws for some texts that begin like an ARN. */
     private static @Nullable Arn arn(String text) {
         try {
             return Arn.tryFromString(text)
@@ -115,7 +115,7 @@ public record QueueAddress(
         }
     }
 
-    /** Returns whether the other is another queue. False if that is unknown. */
+    /** Returns whether the two are certainly different queues. False if that is unknown. */
     public boolean differsFrom(QueueAddress other) {
         return !name.equals(other.name)
                 || isOther(account, other.account)

@@ -17,20 +17,20 @@ import tools.jackson.databind.json.JsonMapper;
 /** A queue's settings and message counts, as SQS returned them in one response. */
 public final class QueueAttributes {
 
-    /** A name that a log can take: SQS's are shorter. */
+    /** An ARN that may be logged: printable, and of bounded length. SQS's own are shorter. */
     private static final Pattern ARN = Pattern.compile("[!-~]{1,1000}");
 
-    /** Stands for a queue whose attributes have not been read. */
+    /** The attributes of a queue that was not read. */
     public static final QueueAttributes UNKNOWN = new QueueAttributes(Map.of());
 
     private final Map<String, String> values = new TreeMap<>();
     private final @Nullable Redrive redrive;
 
     /**
-     * Where SQS moves messages that were received too often.
+     * A redrive policy.
      *
      * @param target the dead-letter queue's ARN
-     * @param maxReceiveCount after how many receives
+     * @param maxReceiveCount number of receives after which SQS moves a message there
      */
     public record Redrive(String target, int maxReceiveCount) {
 
@@ -49,7 +49,7 @@ public final class QueueAttributes {
         this.redrive = redrive(text(QueueAttributeName.REDRIVE_POLICY));
     }
 
-    /** Asks SQS for all attributes of a queue. */
+    /** Requests all attributes of a queue. */
     public static CompletableFuture<QueueAttributes> read(
             SqsAsyncClient client, String queueUrl, Consumer<AwsRequestOverrideConfiguration.Builder> limits) {
         return client.getQueueAttributes(request -> request.queueUrl(queueUrl)

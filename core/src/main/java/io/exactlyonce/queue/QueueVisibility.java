@@ -11,11 +11,11 @@ public interface QueueVisibility {
 
     /** The result of one change. */
     enum Result {
-        /** The queue accepted it; another consumer may still have the message. */
+        /** The queue accepted the change; another consumer may still have the message. */
         CHANGED,
-        /** The queue will never accept it: the receipt handle has expired. */
+        /** The queue will never accept the change: the receipt handle has expired. */
         REFUSED,
-        /** It may work when it is tried again. */
+        /** The change may succeed if it is repeated. */
         FAILED
     }
 

@@ -28,7 +28,7 @@ public final class RepeatedLines {
         KEY_MISSING(Duration.ofMinutes(1)),
         /** The store rejects the key. */
         REJECTED_KEY(Duration.ofMinutes(1)),
-        /** The handler's arguments cannot be made of the message. */
+        /** The handler's arguments cannot be made from the message. */
         NO_ARGUMENT(Duration.ofMinutes(1)),
         /** The key is completed for other content. */
         MISMATCH(Duration.ofMinutes(1)),
@@ -60,7 +60,9 @@ public final class RepeatedLines {
     /** Subjects that were named, the latest last. */
     private final Set<Object> subjects = new LinkedHashSet<>();
 
-    /** Returns whether a subject, such as the hash of a key, is named for the first time, or was forgotten since: the last thousand count. */
+    /**
+     * Returns whether a subject, such as the hash of a key, is named for the first time, or was forgotten since: the last thousand count.
+     */
     public synchronized boolean isFirst(Object subject) {
         boolean isFirst = !subjects.remove(subject);
         subjects.add(subject);
@@ -71,17 +73,17 @@ public final class RepeatedLines {
     }
 
     /**
-     * Returns how a line ends that is to be logged: empty, or with the number of those that were not; {@code null} if this one is not to
-     * be logged either.
+     * Returns the end of a line that is to be logged: empty, or with the number of lines that were left out. Returns {@code null} if this
+     * line is left out, too.
      *
-     * @param isNew whether the line tells of something new, such as the first receive of a message
+     * @param isNew whether the line reports something new, such as the first receive of a message
      * @param now by a monotonic clock, in nanoseconds
      */
     public @Nullable String next(Kind kind, boolean isNew, long now) {
         return next(kind, kind.interval, isNew, now);
     }
 
-    /** Returns whether a line is to be logged that tells of nothing new: once in an interval. */
+    /** Returns whether a line without news is due: once in an interval. */
     public boolean isDue(Object kind, Duration interval, long now) {
         return next(kind, interval, false, now) != null;
     }

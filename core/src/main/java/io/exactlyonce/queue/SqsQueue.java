@@ -30,10 +30,10 @@ public final class SqsQueue implements QueueVisibility {
     /** SQS's limit on entries in a batch request. */
     private static final int BATCH_SIZE = 10;
 
-    /** Dependent stages fail with exceptions that a client throws instead of returning a future. */
+    /** Requests are stages after this one, so that an exception that a client throws fails the stage. */
     private static final CompletableFuture<Void> READY = CompletableFuture.completedFuture(null);
 
-    /** A delete that hangs keeps its message renewed, and its group waiting, for as long. */
+    /** The timeout of a delete. Until then, its message is renewed and its FIFO group waits. */
     private static final Duration LONGEST_DELETE = Duration.ofMinutes(1);
 
     private static final int LONGEST_REASON = 200;
@@ -58,8 +58,8 @@ public final class SqsQueue implements QueueVisibility {
      *
      * @param client the listener's own client
      * @param queueUrl the queue's URL
-     * @param window the messages' visibility timeout. A request may take a sixth of it, but half a second at least and
-     *     ten at most, the SDK's own retries included, so that one that hangs leaves time for another
+     * @param window the messages' visibility timeout. A request, including the SDK's retries, may take a sixth of it, within 0.5 s and 10
+     *     s, so that after a request that hangs there is time for another
      */
     public SqsQueue(SqsAsyncClient client, String queueUrl, VisibilityWindow window) {
         this.client = client;
@@ -79,17 +79,17 @@ public final class SqsQueue implements QueueVisibility {
     }
 
     /**
-     * Starts keeping the queue's attributes.
+     * Starts to keep the queue's attributes.
      *
-     * @param begun as they were read when the listener started
-     * @param reader is called with each later response before anything else uses it; a response that it throws at counts as unread
+     * @param begun the attributes that were read when the listener started
+     * @param reader called first with each later response; a response for which it throws counts as unread
      */
     public void watch(QueueAttributes begun, Consumer<QueueAttributes> reader) {
         this.attributes = begun;
         this.reader = reader;
     }
 
-    /** Says how the listener polls the queue. */
+    /** Sets how the listener polls the queue. */
     public void polledBy(Polling listener) {
         polling = listener;
     }
@@ -108,12 +108,12 @@ public final class SqsQueue implements QueueVisibility {
         return polling;
     }
 
-    /** Notes that the client gave up a poll before the poll had waited for messages, after about this time. */
+    /** Sets the time after which the client gave up a poll, before the poll's own wait was over. */
     public void clientPatience(Duration met) {
         clientPatience = met;
     }
 
-    /** Returns the client's shortest timeout that a poll has met, about; {@code null} if none has. */
+    /** Returns the client's shortest timeout that ended a poll, approximately; {@code null} if there was none. */
     public @Nullable Duration clientPatience() {
         return clientPatience;
     }
@@ -206,7 +206,7 @@ public final class SqsQueue implements QueueVisibility {
         return results;
     }
 
-    /** Entries are numbered: two receipts of one message must not make SQS reject the whole request. */
+    /** Numbers the entries, so that two receipts of one message do not make SQS reject the whole request. */
     private Map<String, Result> results(List<String> handles, List<BatchResultErrorEntry> failed) {
         Map<String, Result> results = all(handles, Result.CHANGED);
         for (BatchResultErrorEntry entry : failed) {
@@ -221,7 +221,7 @@ public final class SqsQueue implements QueueVisibility {
         return results;
     }
 
-    /** Returns which entry an answer is about; -1 for an entry that was not sent, which costs no other one its own answer. */
+    /** Returns the index of the entry that an answer names; -1 for an entry that was not sent, so that the other answers still count. */
     private int index(BatchResultErrorEntry entry, int sent) {
         for (int index = 0; index < sent; index++) {
             if (Integer.toString(index).equals(entry.id())) {

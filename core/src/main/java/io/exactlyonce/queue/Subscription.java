@@ -21,7 +21,7 @@ public final class Subscription {
     private volatile boolean stopping;
 
     /**
-     * The current numbers of the subscription, read by gauges.
+     * The current numbers of the subscription, which gauges read.
      *
      * @param inFlight deliveries that are neither deleted nor returned nor abandoned yet, including those that wait
      * @param waiting deliveries that wait for the owner of their key, or for the store

@@ -55,7 +55,7 @@ public final class Lease extends Renewable {
         end();
     }
 
-    /** A handler that ran into its timeout is left to the end of its lease, as its message is to that of its visibility timeout. */
+    /** Returns false after a handler's timeout: the lease then expires, as does the message's visibility timeout. */
     @Override
     boolean isKept() {
         return window == null ? renewer.schedule.enabled() : window.isKept();

@@ -31,7 +31,7 @@ abstract class Renewable {
 
     private static final long CEILING_NANOS = VisibilityWindow.CEILING.toNanos();
 
-    /** One twentieth of the length counts as nearly due, and as its last moment. */
+    /** The last part of the length, one in this number, counts as nearly due, and as the last moment. */
     private static final int NEARLY = 20;
 
     private static final Duration LONGEST_LAST_MOMENT = Duration.ofSeconds(1);

@@ -76,7 +76,7 @@ public final class Window extends Renewable {
     public synchronized void startTimeout(ClaimKey key, Runnable running) {
         Duration timeout = subscription.timeout();
         cancelTimeout();
-        // Its listener's stop may have been faster.
+        // The stop of the listener may have come first.
         if (timeout != null && renewer.windows.contains(this)) {
             HandlerDeadline begun = new HandlerDeadline(this, key, timeout, running);
             renewer.deadlines.add(begun);
@@ -165,7 +165,7 @@ public final class Window extends Renewable {
 
     @Override
     void answered(Result answer, long askedAt) {
-        // Before the state is open for the next attempt, which has a future of its own.
+        // Completed before the state permits the next attempt, which has its own future.
         CompletableFuture<Void> answered = underWay;
         super.answered(answer, askedAt);
         answered.complete(null);

@@ -22,7 +22,7 @@ import org.springframework.util.ClassUtils;
 
 /**
  * Results that are stored with their keys, up to a size: each of them is copied by every later update of its claim's row.
- * A result of work that is done never costs its completion.
+ * A result that cannot be stored never prevents the completion of the work.
  *
  * @param serializer writes and reads results of any size
  * @param maxBytes largest result, in bytes of UTF-8
@@ -32,8 +32,8 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
     private static final Logger log = LoggerFactory.getLogger(StoredResults.class);
 
     /**
-     * Half a surrogate pair, which a sender's JSON may contain, and NUL, which raw values may. Stores reject both; JSON
-     * can escape them in ASCII.
+     * Half of a surrogate pair, which a sender's JSON may contain, and NUL, which raw values may contain. Stores reject both, but JSON can
+     * escape them in ASCII.
      */
     private static final Pattern UNSTORABLE = Pattern.compile("[\\p{Cs}\\x00]");
 
@@ -42,7 +42,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
 
     private static final ParameterizedTypeReference<Void> NOTHING = ParameterizedTypeReference.forType(Void.class);
 
-    /** Types that a stored result is not read back as: the text of {@code 7L} becomes an {@code Integer}, a record a map. */
+    /** Types as which a stored result would be read back differently: {@code 7L} as an {@code Integer}, a record as a map. */
     private static final Set<Class<?>> OF_ANY_KIND = Set.of(Object.class, Number.class, Serializable.class);
 
     /**
@@ -134,7 +134,7 @@ public record StoredResults(ResultSerializer serializer, long maxBytes) {
         return unfit instanceof TooLarge ? String.valueOf(unfit.getMessage()) : TypeAndPlace.of(unfit);
     }
 
-    /** Its message is the library's own and quotes no content. */
+    /** A result that is too large. The message is the library's own and quotes no content. */
     private static final class TooLarge extends IllegalArgumentException {
 
         private static final long serialVersionUID = 1;

@@ -6,9 +6,9 @@ import java.util.concurrent.ThreadLocalRandom;
 @FunctionalInterface
 public interface Jitter {
 
-    /** By chance. */
+    /** Random numbers of {@link ThreadLocalRandom}. */
     Jitter RANDOM = () -> ThreadLocalRandom.current().nextDouble();
 
-    /** Returns a number from 0 inclusive to 1 exclusive, another one for each call. */
+    /** Returns a new random number, from 0 inclusive to 1 exclusive. */
     double next();
 }

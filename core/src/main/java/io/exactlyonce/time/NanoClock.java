@@ -1,6 +1,9 @@
 package io.exactlyonce.time;
 
-/** A monotonic clock, in nanoseconds from any moment: only differences mean something, and no time of day moves it. */
+/**
+ * A monotonic clock, in nanoseconds. Its origin is arbitrary, so only differences have a meaning. Changes of the time of day do not affect
+ * it.
+ */
 @FunctionalInterface
 public interface NanoClock {
 

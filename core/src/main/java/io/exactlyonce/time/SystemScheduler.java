@@ -11,12 +11,12 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The JVM's own time. Its threads keep no JVM alive. */
+/** The JVM's own time. Its threads are daemon threads. */
 public final class SystemScheduler implements EngineScheduler {
 
     private static final long IDLE_SECONDS = 1;
 
-    /** Makes one; all are alike. */
+    /** Makes a scheduler. All instances are equivalent. */
     public SystemScheduler() {}
 
     @Override
@@ -47,7 +47,7 @@ public final class SystemScheduler implements EngineScheduler {
         return thread(name, Integer.MAX_VALUE);
     }
 
-    /** Returns such a thread for which so many tasks may wait; it refuses more. */
+    /** Returns a thread that rejects tasks while this many wait. */
     public static Executor thread(String name, int mostWaiting) {
         var thread = new ThreadPoolExecutor(
                 1, 1, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(mostWaiting), daemon(name));

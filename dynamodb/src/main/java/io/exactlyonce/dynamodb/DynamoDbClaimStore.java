@@ -22,7 +22,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A claim store in one DynamoDB table, with conditional writes, many in one request. Only callers' own threads wait.
+ * A claim store in one DynamoDB table, with conditional writes, many in one request. No thread waits but the callers' own.
  *
  * <p>Guaranteed: what {@link ClaimStore} guarantees, in one Region, while a key's item exists. A write of a claim that
  * lost its key changes nothing, by conditions alone, without a clock.
@@ -70,7 +70,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
         return KeyWork.answers(works.values());
     }
 
-    /** Ends and claims share requests. */
+    /** Resolutions and claims share requests. */
     @Override
     public ClaimBatch.Result apply(ClaimBatch batch) {
         Map<ClaimKey, KeyWork> works = new LinkedHashMap<>();
@@ -84,7 +84,9 @@ public final class DynamoDbClaimStore implements ClaimStore {
         return new ClaimBatch.Result(KeyWork.answers(works.values()), outcomes);
     }
 
-    /** Before anything is written: with one end that cannot be, none is, so that all can be repeated without it. */
+    /**
+     * Checks all resolutions before anything is written. If one cannot be written, none is, so that the others can be repeated without it.
+     */
     private void end(Map<ClaimKey, KeyWork> works, List<? extends ClaimResolution> resolutions) {
         for (ClaimResolution resolution : resolutions) {
             if (resolution instanceof ClaimResolution.Completed completed) {
@@ -135,7 +137,7 @@ public final class DynamoDbClaimStore implements ClaimStore {
         try {
             return item.snapshot(table.clock, 0).state();
         } catch (RuntimeException unreadable) {
-            // Its claim tells why, and no other key of the look-up is affected.
+            // A claim of this key reports the reason. The other keys of the look-up are not affected.
             return KeyState.FREE;
         }
     }

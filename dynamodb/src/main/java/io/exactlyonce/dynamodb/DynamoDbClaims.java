@@ -14,7 +14,7 @@ import java.util.concurrent.CompletionException;
 import org.jspecify.annotations.Nullable;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
-/** One table of claims, and all that is made of it. */
+/** One table of claims, and the parts that use it: store, clock, reader, parked claims and completion. */
 public final class DynamoDbClaims {
 
     final ItemReader reader;
@@ -53,7 +53,7 @@ public final class DynamoDbClaims {
     }
 
     /**
-     * Asks whether the table answers.
+     * Checks that the table answers.
      *
      * @throws ClaimStoreUnavailableException if it does not
      */

@@ -22,14 +22,14 @@ public final class DynamoDbCompletion {
 
     private final ClaimStatements statements;
 
-    /** @param statements the completion's writes */
+    /** @param statements makes the completion's writes */
     DynamoDbCompletion(ClaimStatements statements) {
         this.statements = statements;
     }
 
     /**
-     * Returns the item that completes a claim, for one transaction; a retry needs a new one. If the claim no longer
-     * holds its key, the item cancels the transaction, with the reason {@code ConditionalCheckFailed} at its place.
+     * Returns the item that completes a claim, for one transaction; a retry needs a new one. If the claim no longer holds its key, the item
+     * cancels the transaction. The reason at the item's place is {@code ConditionalCheckFailed}.
      */
     public TransactWriteItem of(Claim claim) {
         return statements.completion(claim, null);

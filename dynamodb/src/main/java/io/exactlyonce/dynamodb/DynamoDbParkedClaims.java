@@ -72,7 +72,7 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
                     await(table.reader.read(page.stream().map(ClaimItem::pk).toList()));
             for (ClaimItem entry : page) {
                 ClaimItem item = current.get(entry.pk());
-                // It may have been decided on since, and even parked again, in a later place.
+                // The claim may have been decided on meanwhile, and even been parked again, at a later place.
                 if (item != null
                         && item.status() == KeyStatus.PARKED
                         && item.parkedOrder().equals(entry.parkedOrder())) {
@@ -136,7 +136,10 @@ public final class DynamoDbParkedClaims implements ParkedClaims {
         return decide(works.values());
     }
 
-    /** A request names an item once: of a key, an earlier claim and the present one may have been seen. */
+    /**
+     * Groups decisions by key, because a request may name an item once, and callers may have seen both an earlier and the present claim of
+     * a key.
+     */
     private void change(Map<ClaimKey, KeyWork> works, ClaimId claim, Statement decision) {
         works.computeIfAbsent(claim.key(), key -> new KeyWork(key, table)).change(claim, decision);
     }

@@ -49,7 +49,7 @@ final class KeyWork implements Rounds.Work {
 
     private static final Logger log = LoggerFactory.getLogger(KeyWork.class);
 
-    /** A key that changes hands during each of them is a fault elsewhere. */
+    /** The most rounds for a key. If the key changes in each of them, something else is at fault. */
     private static final int MOST_LOOKS = 20;
 
     private final String pk;
@@ -81,7 +81,10 @@ final class KeyWork implements Rounds.Work {
             @Nullable LeaseRenewal renewal,
             @Nullable KeyStatus status) {
 
-        /** A claim that the application's transaction has completed is not lost: its handler has not returned yet. */
+        /**
+         * Returns true for a renewal of a claim that the application's transaction completed: its handler has not returned yet, and the
+         * claim is not lost.
+         */
         boolean isNeedless(@Nullable ClaimItem found) {
             return found != null
                     && ((status != null && found.is(status, claim))
@@ -90,7 +93,7 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * A write, and its meaning once it has happened.
+     * A write, and its meaning if it succeeds.
      *
      * @param winner the request that gets the key, or {@code null} if the key is parked
      */
@@ -201,7 +204,7 @@ final class KeyWork implements Rounds.Work {
                         "The owner of a key changed %d times during the claim".formatted(MOST_LOOKS), null);
             }
         } else if (answer instanceof Again again && again.isLocked()) {
-            // A transaction of the application's may complete the key, or be another's.
+            // The application transaction that has the item may complete the key, or belong to something else.
             requests.forEach(request -> outcomes.add(new HeldElsewhere(Duration.ZERO)));
         } else {
             claimFailure = failure(answer);
@@ -209,8 +212,7 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns whether a lease's end was written by a time that the answer has contradicted. It is written again, and then has no end
-     * by the clock.
+     * Returns whether the lease was written with a time that the answer contradicts. It is then written again, without an end by the clock.
      */
     private boolean isDoubtful(Statement statement) {
         return statement.isTimed() && clock.isContradicted();
@@ -277,9 +279,9 @@ final class KeyWork implements Rounds.Work {
     }
 
     /**
-     * Returns the claims whose change has happened, and those for which that is not known; the others are lost.
+     * Returns the claims that were changed, and those without an answer; the others are lost.
      *
-     * @throws RuntimeException if it is not known for any claim
+     * @throws RuntimeException if no claim got an answer
      */
     static ClaimAnswers answers(Collection<KeyWork> works) {
         Set<ClaimId> granted = new HashSet<>();

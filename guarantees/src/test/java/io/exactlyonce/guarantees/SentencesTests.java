@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -14,7 +15,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Checks the rules of style in {@code CONTRIBUTING.md} that a script can check: in user pages, and in comments of published code. */
+/**
+ * Checks the rules of style in {@code CONTRIBUTING.md} that a script can check: in user pages, and in comments of
+ * published code.
+ */
 class SentencesTests {
 
     private static final int LONGEST = 140;
@@ -31,7 +35,13 @@ class SentencesTests {
     /** The page that has one date, because its figures come from one run. */
     private static final String MEASURED = "performance.md";
 
-    record Line(Path page, int number, String text) {
+    private static final Pattern FRAGMENT =
+            Pattern.compile("^(?:Its?|They|Those|Of|By|Before|Also|For|With|Not|As|Such)\\b");
+    private static final Pattern OLD_ORDER =
+            Pattern.compile("of the application's(?: own)?(?:[,.;:)]| which| that|$)|\\bof ours\\b|\\bbut for\\b");
+
+    /** @param isFirst whether the line is the first one of a comment */
+    record Line(Path page, int number, String text, boolean isFirst) {
 
         String prose() {
             return CODE.matcher(LINK_TARGET.matcher(text).replaceAll("")).replaceAll("`code`");
@@ -61,7 +71,7 @@ class SentencesTests {
             if (text.strip().startsWith("```")) {
                 code = !code;
             } else if (!code && !text.startsWith("#")) {
-                lines.add(new Line(page, number, text));
+                lines.add(new Line(page, number, text, false));
             }
         }
         return lines;
@@ -106,25 +116,61 @@ class SentencesTests {
 
     @Test
     void noCommentBeginsWithWhat() throws IOException {
+        assertThat(comments())
+                .filteredOn(comment -> HEADLESS.matcher(comment.text()).find())
+                .isEmpty();
+    }
+
+    /**
+     * A comment begins with its subject or its verb: a reader does not see yet what a pronoun or a fragment is about.
+     */
+    @Test
+    void noCommentBeginsWithAPronounOrAPreposition() throws IOException {
+        assertThat(comments())
+                .filteredOn(Line::isFirst)
+                .filteredOn(comment -> FRAGMENT.matcher(comment.text()).find())
+                .isEmpty();
+    }
+
+    @Test
+    void noCommentHasAnOldWordOrder() throws IOException {
+        assertThat(comments())
+                .filteredOn(comment -> OLD_ORDER.matcher(comment.text()).find())
+                .isEmpty();
+    }
+
+    /** Returns the lines of comments in published code. */
+    private static List<Line> comments() throws IOException {
         List<Line> found = new ArrayList<>();
         for (String module :
                 List.of("core", "postgres", "observability", "autoconfigure", "dynamodb", "servers", "test")) {
             try (Stream<Path> sources = Files.walk(Path.of("..", module, "src/main"))) {
                 for (Path source : sources.filter(file -> file.toString().endsWith(".java"))
                         .toList()) {
-                    int number = 0;
-                    for (String text : Files.readAllLines(source)) {
-                        number++;
-                        var comment = COMMENT.matcher(text);
-                        if (comment.matches()
-                                && HEADLESS.matcher(comment.group(1)).find()) {
-                            found.add(new Line(source, number, text.strip()));
-                        }
-                    }
+                    found.addAll(comments(source));
                 }
             }
         }
-        assertThat(found).isEmpty();
+        return found;
+    }
+
+    private static List<Line> comments(Path source) throws IOException {
+        List<Line> found = new ArrayList<>();
+        boolean isWithin = false;
+        int number = 0;
+        for (String text : Files.readAllLines(source)) {
+            number++;
+            Matcher comment = COMMENT.matcher(text);
+            if (comment.matches()) {
+                String words = comment.group(1);
+                boolean isFirst = !isWithin && !words.isBlank();
+                isWithin = text.strip().startsWith("//") || isWithin || isFirst;
+                found.add(new Line(source, number, words, isFirst));
+            } else {
+                isWithin = false;
+            }
+        }
+        return found;
     }
 
     @ParameterizedTest

@@ -2,7 +2,7 @@ package io.exactlyonce.audit;
 
 /** The effect of findings. */
 public enum AuditMode {
-    /** A finding of severity {@link Finding.Severity#ERROR} keeps the listener, and so the application, from starting. */
+    /** A finding of severity {@link Finding.Severity#ERROR} fails the start of the listener, and so of the application. */
     FAIL,
     /** Findings are logged. */
     WARN,

@@ -36,7 +36,7 @@ final class AuditedQueue implements MetricPublisher {
 
     private static final Duration LONGEST_REQUEST = Duration.ofSeconds(2);
 
-    /** SQS never gives out this handle: it calls the handle invalid if the listener may change visibility, and refuses access if not. */
+    /** SQS never issues this handle: SQS reports it as invalid if the listener may change visibility, and denies access if not. */
     private static final String NO_HANDLE = "exactly-once-audit";
 
     /** ElasticMQ calls the handle a parameter. */
@@ -94,7 +94,7 @@ final class AuditedQueue implements MetricPublisher {
         } catch (RuntimeException failure) {
             unknown = "its attributes could not be read: " + reason(failure);
         }
-        // Asked until it is allowed: a denied right may be granted, and a granted one is seldom taken away.
+        // Tested until SQS allows it: a missing permission may be granted later, and a granted one is seldom revoked.
         String refusal = mayRenew ? null : renewalRefusal();
         mayRenew = refusal == null;
         return new QueueFacts(subscription, terms, read, dead, unknown, refusal, client(polls), p99);

@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Audits the client of one listener. A poll waits for messages at the server: it keeps a connection meanwhile, and lasts
- * longer than any other request.
+ * Audits the client of one listener. A poll waits for messages at the server: it occupies a connection, and lasts longer than any other
+ * request.
  */
 final class ClientRules {
 
@@ -44,7 +44,7 @@ final class ClientRules {
         }
     }
 
-    /** The listener extends configured timeouts for its polls, but not those of the HTTP client, which it meets first. */
+    /** The listener extends the SDK's timeouts for its polls, but cannot extend the HTTP client's, which are shorter. */
     private void judgeTimeouts() {
         Duration patience = client.patience();
         Duration attempt = client.attemptTimeout();

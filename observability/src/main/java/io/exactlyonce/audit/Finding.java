@@ -14,7 +14,7 @@ public record Finding(String rule, Severity severity, String found, String bound
     public enum Severity {
         /** Effects can happen twice, or messages be lost unnoticed. With {@link AuditMode#FAIL}, startup fails. */
         ERROR,
-        /** One safety is missing: it takes a further mishap. */
+        /** One safeguard is missing: harm needs a second fault. */
         WARNING,
         /** To be known. */
         NOTE,

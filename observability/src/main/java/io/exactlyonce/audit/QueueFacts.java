@@ -40,7 +40,7 @@ record QueueFacts(
      * @param pollTimeout how long a poll waits for messages
      * @param callTimeout the configured {@code apiCallTimeout}; {@code null} for none, or if it is unknown
      * @param attemptTimeout the configured {@code apiCallAttemptTimeout}; {@code null} for none, or if it is unknown
-     * @param patience a timeout of about this length has ended a poll that waited; {@code null} if none has
+     * @param patience a timeout of about this length ended a poll that waited; {@code null} if there was none
      */
     record Client(
             int polls,

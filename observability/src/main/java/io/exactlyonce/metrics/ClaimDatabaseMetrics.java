@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Gauges for each replica that streams (a replica that is gone has none), and HikariCP's own meters of the claims' pool. This is made
- * before that pool starts: the check of the database, which opens its first connection, reports replicas to this observer.
+ * Gauges for each streaming replica, and HikariCP's own meters of the claims' pool. Created before that pool starts, because the check of
+ * the database, which opens the first connection, reports replicas to this observer.
  */
 public final class ClaimDatabaseMetrics implements ReplicaObserver {
 
@@ -22,7 +22,7 @@ public final class ClaimDatabaseMetrics implements ReplicaObserver {
 
     /**
      * @param registry where the meters are registered
-     * @param claims is measured where it is of our own making: Boot measures the application's DataSources
+     * @param claims measured if this library made the pool: Boot measures the application's DataSources
      */
     public ClaimDatabaseMetrics(MeterRegistry registry, ClaimPool claims) {
         Meters meters = new Meters(registry);

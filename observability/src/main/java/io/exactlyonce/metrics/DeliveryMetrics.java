@@ -64,7 +64,7 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
         of(event.subscription()).completionsLost.increment();
     }
 
-    /** The store counts parked keys: {@link RetentionMetrics}. */
+    /** Counts nothing, because {@link RetentionMetrics} counts parked keys in the store. */
     @Override
     public void parked(DeliveryEvent.Parked event) {}
 
@@ -102,7 +102,7 @@ public final class DeliveryMetrics implements DeliveryEvent.Observer {
         of(event.subscription()).renewed(event.target(), event.result());
     }
 
-    /** The loss of its lease is counted before. */
+    /** Counts nothing, because the loss of the lease was counted before. */
     @Override
     public void claimLost(RenewalEvent.ClaimLost event) {}
 

@@ -43,7 +43,7 @@ final class ListenerMeters extends Meters {
     private static final List<String> OUTCOMES =
             List.of("acquired", "already_completed", "mismatch", "held_elsewhere", "parked");
 
-    /** Messages that were received so often or more are counted together. */
+    /** The values of the tag for receives; messages with five or more receives share one value. */
     private static final List<String> RECEIVES = List.of("1", "2", "3", "4", "5+");
 
     /** Bounds of buckets, as parts of the visibility timeout: finer near 1. */
@@ -56,7 +56,7 @@ final class ListenerMeters extends Meters {
 
     private static final int STEPS = 5;
 
-    /** Where one meter is all that changes, {@link DeliveryMetrics} changes it itself. */
+    /** Package-private like others below, because {@link DeliveryMetrics} records it without further logic. */
     final Timer handler;
 
     final Counter timeouts = counter("exactly.once.handler.timeouts");
@@ -81,7 +81,7 @@ final class ListenerMeters extends Meters {
     private final TimeWindowMax mostReceives =
             new TimeWindowMax(Clock.SYSTEM, MEMORY.dividedBy(STEPS).toMillis(), STEPS);
 
-    /** Of all starts of the listener that have deliveries under way. */
+    /** The levels of every start of the listener that still has deliveries. */
     private final Set<Levels> levels = Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
 
     private volatile Subscription current;
@@ -134,7 +134,7 @@ final class ListenerMeters extends Meters {
         changed(subscription.settings());
     }
 
-    /** A running or restarted listener may get another dead-letter queue. */
+    /** Updates gauges, because a running or restarted listener may get another dead-letter queue. */
     void changed(QueueSettings settings) {
         Integer most = settings.maxReceiveCount();
         // Without a dead-letter queue, receives are not limited.

@@ -55,7 +55,7 @@ class Meters {
         Objects.requireNonNull(counters.get(value)).increment();
     }
 
-    /** The supplier is kept for as long as the gauge is. */
+    /** Registers a gauge that keeps a strong reference to its supplier. */
     final void gauge(String name, @Nullable String unit, Supplier<Number> value, String... more) {
         Gauge.builder(name, value)
                 .description(TEXTS.getString(name))
@@ -65,7 +65,7 @@ class Meters {
                 .register(registry);
     }
 
-    /** Gauges that come and go. */
+    /** Returns a set of gauges whose members come and go. */
     final MultiGauge gauges(String name, @Nullable String unit) {
         return MultiGauge.builder(name)
                 .description(TEXTS.getString(name))
@@ -74,7 +74,7 @@ class Meters {
                 .register(registry);
     }
 
-    /** A timer whose buckets, which have these bounds, can be added up over instances. */
+    /** Returns a timer with buckets of these bounds, which can be added up over instances. */
     final Timer timer(String name, Duration... bounds) {
         return Timer.builder(name)
                 .description(TEXTS.getString(name))

@@ -24,7 +24,7 @@ public final class QueueMetrics implements QueueObserver {
     private final MultiGauge messages;
     private final MultiGauge utilization;
 
-    /** By state. A number that is not reported again keeps its value. */
+    /** The last numbers, by state. A number that is not reported again keeps its value. */
     private final Map<Subscription, Map<String, Long>> told = new ConcurrentHashMap<>();
 
     /** @param registry where the meters are registered */

@@ -53,7 +53,7 @@ public final class DeliveryLogContext implements DeliveryObserver {
         return values;
     }
 
-    /** Gives this thread's context these values, and none other, under our names. */
+    /** Sets this thread's values of our names, and removes the others. */
     static void set(Map<String, String> values) {
         NAMES.forEach(MDC::remove);
         values.forEach(MDC::put);

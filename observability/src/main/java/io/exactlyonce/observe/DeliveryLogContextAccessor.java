@@ -3,7 +3,7 @@ package io.exactlyonce.observe;
 import io.micrometer.context.integration.Slf4jThreadLocalAccessor;
 
 /**
- * Has the log's context of a delivery go along where an application propagates contexts to other threads, as with {@code
+ * Carries the log's context of a delivery to other threads where an application propagates contexts, as with {@code
  * ContextPropagatingTaskDecorator} or {@code spring.task.execution.propagate-context}. Found by {@code ServiceLoader}.
  */
 public final class DeliveryLogContextAccessor extends Slf4jThreadLocalAccessor {

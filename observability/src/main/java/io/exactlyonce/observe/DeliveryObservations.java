@@ -148,7 +148,10 @@ public record DeliveryObservations(ObservationRegistry registry, boolean observe
             }
         }
 
-        /** Nothing keeps the completion but its delivery: one that is never answered is ended by its listener's stop, or goes with it. */
+        /**
+         * Only the delivery refers to its completion. If it is never answered, the listener's stop ends it, or it is collected with the
+         * delivery.
+         */
         private void complete(Delivery delivery) {
             Observation completion =
                     within(COMPLETION, MessagingConvention.SETTLE, delivery).start();

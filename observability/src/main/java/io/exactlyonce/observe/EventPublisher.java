@@ -20,12 +20,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.springframework.context.ApplicationEventPublisher;
 
-/** Publishes application events, on a thread of their own: an application's listeners must not hold claims up. */
+/** Publishes application events on a thread of their own, because an application's listeners must not delay claims. */
 public final class EventPublisher implements DeliveryEvent.Observer, WindowObserver {
 
     private static final Logger log = LoggerFactory.getLogger(EventPublisher.class);
 
-    /** Under lasting overload events are dropped as fast as others are handled. */
+    /** The shortest time between warnings, because under lasting overload each handled event lets another be dropped. */
     private static final long TELLING_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private final ApplicationEventPublisher events;

@@ -14,7 +14,7 @@ import org.springframework.messaging.Message;
  * Gives the observation of a message that our listeners get OpenTelemetry's names: {@code messaging.process.duration}, and the
  * attributes of its <a href="https://opentelemetry.io/docs/specs/semconv/messaging/messaging-metrics/">semantic conventions for
  * messaging</a>. Awspring, which makes that observation, gives it older ones: {@code messaging.operation} and {@code
- * messaging.source.name}. A convention of the application's own among the options of a container comes first.
+ * messaging.source.name}. The application's own convention among the options of a container comes first.
  *
  * <p>The names are still marked <em>Development</em> there: they may change with a release of the conventions, which is why
  * they are literals here, and off by default.
@@ -27,7 +27,7 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
     static final String PROCESS = "process";
     static final String SETTLE = "settle";
 
-    /** Returns the attributes of few values; the operation is one of OpenTelemetry's. */
+    /** Returns the attributes with few values; the operation is one of OpenTelemetry's. */
     static KeyValues describe(String operation, Delivery delivery) {
         return KeyValues.of(
                 KeyValue.of("messaging.system", "aws_sqs"),
@@ -63,7 +63,7 @@ public final class MessagingConvention implements GlobalObservationConvention<Re
         return "process " + delivery(context).subscription().queue();
     }
 
-    /** Always with an {@code error.type}: meters of one name have the same tags. */
+    /** Always includes {@code error.type}, because all meters of one name must have the same tags. */
     @Override
     public KeyValues getLowCardinalityKeyValues(ReceiverContext<?> context) {
         Throwable error = context.getError();

@@ -6,7 +6,7 @@ import org.HdrHistogram.AbstractHistogram;
 /**
  * Percentiles of latencies.
  *
- * @param count how many deliveries these are of
+ * @param count the number of deliveries
  * @param p50 the median; zero if there is none, as are the others
  * @param p95 the 95th percentile
  * @param p99 the 99th percentile

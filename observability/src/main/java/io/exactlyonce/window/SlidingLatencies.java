@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.IntCountsHistogram;
 
 /**
- * The latest latencies: of a span of time, or a number of them if the span had fewer. A ring of histograms holds them,
- * each 13 KB, and the oldest one is emptied for the next. Not thread-safe: {@link WatchedLatency} has the lock.
+ * The latest latencies: of a span of time, or a minimum number if the span had fewer. They are in a ring of histograms of 13 KB each. The
+ * oldest histogram is emptied and reused. Not thread-safe: {@link WatchedLatency} has the lock.
  */
 final class SlidingLatencies {
 
@@ -26,8 +26,8 @@ final class SlidingLatencies {
 
     /**
      * @param parts number of histograms; one of them is being filled, the others cover the span
-     * @param span from which on a latency is old
-     * @param fewest number of latencies that stay although they are old
+     * @param span age at which a latency is old
+     * @param fewest number of latencies that are kept although they are old
      * @param nanos now
      */
     SlidingLatencies(int parts, Duration span, int fewest, long nanos) {

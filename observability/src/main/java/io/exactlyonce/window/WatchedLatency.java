@@ -90,7 +90,7 @@ final class WatchedLatency {
         return new WindowWarning(next, latencies.p95(), window);
     }
 
-    /** Each kind follows once, until p95 has recovered. */
+    /** Returns each kind once, until p95 has recovered. */
     private Kind next(Latencies latencies, Duration window) {
         double certain = latencies.utilization(window);
         if (certain > 1) {

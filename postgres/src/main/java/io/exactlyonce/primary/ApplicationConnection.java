@@ -7,15 +7,15 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connects claims as the application connects: with address, user and password of its DataSource, which each new
- * connection reads anew. A password that the application sets on its pool while it runs is therefore enough.
+ * Connects claims as the application connects: each new connection reads address, user and password of the application's DataSource anew. A
+ * password that the application sets on its pool while it runs is therefore enough.
  *
- * <p>The application's connection details may have more recent credentials than its pool, which has read them once. They
- * count if they have changed, and those of the pool have not.
+ * <p>The application's connection details may have more recent credentials than its pool, which read them once. They are used if they
+ * changed and the pool's credentials did not.
  */
 public final class ApplicationConnection implements Supplier<Target> {
 
-    /** The only ways out, where claims cannot connect as the application does. */
+    /** The remedy if claims cannot connect as the application does. */
     public static final String REMEDY =
             "mark the DataSource bean for claims with @ExactlyOnceDataSource, or set exactly-once.datasource.url,"
                     + " .username and .password";
@@ -34,7 +34,7 @@ public final class ApplicationConnection implements Supplier<Target> {
      */
     public record Named(String name, String setting, DataSource dataSource) {
 
-        /** Returns the failure of claims that cannot use it. */
+        /** Returns the exception for claims that cannot use this DataSource. */
         ClaimDatabaseException unusable(String reason, @Nullable Throwable cause) {
             return impossible(name + " " + reason, cause);
         }
@@ -44,7 +44,7 @@ public final class ApplicationConnection implements Supplier<Target> {
         }
     }
 
-    /** The pool as first read, and the connection details that it seems to be made from. */
+    /** The pool as it was read first, and the connection details from which it was probably made. */
     private record First(Target pool, @Nullable Target details) {}
 
     /**
@@ -56,12 +56,12 @@ public final class ApplicationConnection implements Supplier<Target> {
         this.details = details;
     }
 
-    /** Returns the failure of an application whose way to connect claims cannot use. */
+    /** Returns the exception for an application that connects in a way which claims cannot use. */
     public static ClaimDatabaseException impossible(String reason, @Nullable Throwable cause) {
         return new ClaimDatabaseException("Claims cannot connect as the application does: " + reason, REMEDY, cause);
     }
 
-    /** Requires PostgreSQL, before a driver is asked that has no words for claims. */
+    /** Requires PostgreSQL first, because another driver's error would not mention claims. */
     public static Target requirePostgresql(String name, Target target) {
         String url = target.url();
         if (!Target.isPostgresql(url)) {
@@ -79,7 +79,7 @@ public final class ApplicationConnection implements Supplier<Target> {
     }
 
     /**
-     * Asks code of the application, which may call a service for a token.
+     * Calls code of the application, which may request a token from a service.
      *
      * @param origin where the credentials come from
      * @throws ClaimDatabaseException if that code fails

@@ -4,7 +4,7 @@ import io.exactlyonce.ExactlyOnceSetupException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims cannot be kept: the database is unreachable, not a primary, not set as claims need it, or lacks their table.
+ * The database cannot store claims: it is unreachable, is not a primary, has unsuitable settings, or lacks the claim table.
  */
 public final class ClaimDatabaseException extends ExactlyOnceSetupException {
 

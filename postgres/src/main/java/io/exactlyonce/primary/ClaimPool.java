@@ -39,10 +39,10 @@ public final class ClaimPool implements AutoCloseable {
 
     static final String NAME = "exactly-once-claims";
 
-    /** Operators take at most so many connections: one for a look-up, and one for a decision. */
+    /** The most connections that operators use: one for a look-up, and one for a decision. */
     public static final int FOR_OPERATORS = 2;
 
-    /** The least that HikariCP accepts: a connection of operators is closed this long after its last use. */
+    /** An operator's connection is closed this long after its last use: the shortest time that HikariCP accepts. */
     private static final Duration OPERATORS_IDLE = Duration.ofSeconds(10);
 
     /** A renewal that waits for a connection has half of its lease, which is 30 s by SQS's default, for that and its retries. */
@@ -60,7 +60,7 @@ public final class ClaimPool implements AutoCloseable {
     private final @Nullable HikariDataSource operators;
     private final int maximumPoolSize;
 
-    /** The first target: the address of a pool stays the same, and a token is not made for a text. */
+    /** The first target. Log lines use it, because the address of a pool never changes, and a new target may cost a token. */
     private volatile @Nullable Target known;
 
     /**
@@ -94,12 +94,12 @@ public final class ClaimPool implements AutoCloseable {
 
         private static final String PARAMETER = "[\\w.-]+(=[^&\\s]*)?";
 
-        /** The driver's form, also behind the tag of an image. */
+        /** The form that PostgreSQL's driver reads, with or without the prefix of a driver around it. */
         private static final Pattern CLEAR =
                 Pattern.compile("jdbc[\\w-]*:([\\w-]+:)*postgresql:([\\w.-]+:)?%s(\\?(%s)?(&(%s)?)*)?"
                         .formatted(PLACES, PARAMETER, PARAMETER));
 
-        /** The form that {@link #isClear} requires, for people. */
+        /** The form that {@link #isClear} requires, as messages show it. */
         public static final String FORM =
                 "jdbc:postgresql://host:port/database?name=value&name=value, without user and password, and with other"
                         + " characters of the database's name as %xx";
@@ -183,7 +183,7 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Takes connections from a pool of the application's, which is neither configured nor closed.
+     * Takes connections from an application pool. The pool is neither configured nor closed.
      *
      * @param marked with {@link io.exactlyonce.ExactlyOnceDataSource}
      * @param maximumPoolSize most connections that it gives at any time; a HikariCP pool has its own value
@@ -192,7 +192,7 @@ public final class ClaimPool implements AutoCloseable {
         return new ClaimPool(null, marked, null, maximumPoolSize, null);
     }
 
-    /** Made without a configuration object, which would start it: this way its first connection does. */
+    /** Makes the pool without a configuration object, so that it starts with its first connection. */
     private static HikariDataSource pool(DataSource driver, int maximumPoolSize, Duration timeout) {
         var pool = new HikariDataSource();
         pool.setPoolName(NAME);
@@ -206,8 +206,8 @@ public final class ClaimPool implements AutoCloseable {
         pool.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         pool.setExceptionOverride(new SQLExceptionOverride() {
             /**
-             * After a failover the connections to the demoted primary stay open and look healthy; after a crash,
-             * recently used ones are not validated before they are handed out. Each would fail a claim.
+             * After a failover, connections to the demoted primary stay open and look healthy. After a crash, the pool hands out recently
+             * used connections without validation. Each of them would fail a claim.
              */
             @java.lang.Override
             public SQLExceptionOverride.Override adjudicate(SQLException failure) {
@@ -231,8 +231,8 @@ public final class ClaimPool implements AutoCloseable {
     }
 
     /**
-     * Returns where look-ups and decisions of operators get their connections, so that none is missing for claims. A
-     * marked DataSource lends them {@link #lentToOperators} of its own.
+     * Returns the DataSource for operators' look-ups and decisions, which leaves the connections of claims alone. A marked DataSource gives
+     * operators at most {@link #lentToOperators} of its own connections.
      */
     public DataSource operators() {
         return operators == null ? dataSource : operators;
@@ -243,12 +243,12 @@ public final class ClaimPool implements AutoCloseable {
         return operators == null ? FOR_OPERATORS : 0;
     }
 
-    /** Returns where connections come from. */
+    /** Returns the DataSource of claims. */
     public DataSource dataSource() {
         return dataSource;
     }
 
-    /** Returns HikariCP's pool if it is of our own making. */
+    /** Returns the pool if this library made it. */
     public Optional<HikariDataSource> own() {
         return isMarked() ? Optional.empty() : Optional.of((HikariDataSource) dataSource);
     }
@@ -257,7 +257,7 @@ public final class ClaimPool implements AutoCloseable {
         return driver == null;
     }
 
-    /** Returns how many connections it gives at any time. */
+    /** Returns the most connections that the pool gives at a time. */
     public int maximumPoolSize() {
         return maximumPoolSize;
     }

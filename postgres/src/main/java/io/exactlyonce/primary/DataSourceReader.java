@@ -19,8 +19,8 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.util.ClassUtils;
 
 /**
- * Reads the connection details of a DataSource: those of the pool within its proxies and wrappers, and of what lies below
- * that pool. HikariCP is read by its types, and other DataSources by {@link PoolGetters}.
+ * Reads the connection details of a DataSource: of the pool inside its proxies and wrappers, and of the DataSource below that pool.
+ * HikariCP is read by its types, and other DataSources by {@link PoolGetters}.
  */
 final class DataSourceReader {
 
@@ -86,7 +86,7 @@ final class DataSourceReader {
                 pool.getConnectionInitSql());
     }
 
-    /** Made as the pool makes its own. */
+    /** Makes a DataSource as the pool makes its own. */
     private DataSource instance(HikariDataSource pool) {
         String type = pool.getDataSourceClassName();
         try {

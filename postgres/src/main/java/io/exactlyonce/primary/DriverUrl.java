@@ -12,8 +12,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A URL that a DataSource of PostgreSQL's driver writes. It may list the driver's defaults, which would override the
- * settings of claims.
+ * A URL that a DataSource of PostgreSQL's driver writes. The URL may list the driver's defaults, which would override the settings of
+ * claims.
  */
 final class DriverUrl {
 

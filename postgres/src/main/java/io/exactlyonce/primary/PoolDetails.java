@@ -24,11 +24,11 @@ record PoolDetails(
 
     static final String PROVIDER = "the HikariCredentialsProvider of ";
 
-    /** How a DataSource comes by its password. */
+    /** The origin of a DataSource's password. */
     enum Password {
-        /** The password of the pool, which the application may change. */
+        /** The pool has a password, which the application may change. */
         OWN,
-        /** Of a credentials provider, which is right by definition. */
+        /** A credentials provider supplies the password, so it is always current. */
         PROVIDED,
         /** Without a getter. */
         HIDDEN
@@ -52,7 +52,7 @@ record PoolDetails(
         return credentials.kind() == Password.HIDDEN;
     }
 
-    /** Overrides the credentials as a pool does that has a user. */
+    /** Returns these details with the credentials of an outer pool that has a user. */
     PoolDetails as(Login outer) {
         return outer.username() == null ? this : new PoolDetails(type, url, outer, driver, settings, schema, initSql);
     }

@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
-/** The getters of connection details that pools have in common, and the driver's own DataSources. */
+/** The getters of connection details that pools and the driver's own DataSources have in common. */
 final class PoolGetters {
 
-    /** Tomcat's own, where its DataSource returns a text in place of the password. */
+    /** Tomcat's settings have the password, while its DataSource returns a placeholder. */
     private static final List<String> POOL_SETTINGS = List.of("getPoolProperties");
 
     private static final List<String> URL = List.of("getJdbcUrl", "getUrl", "getURL");
@@ -90,7 +90,9 @@ final class PoolGetters {
         return all.isEmpty() ? null : String.join("; ", all);
     }
 
-    /** Reads also getters that are not public: without settings such as TLS, claims would ask less of the server. */
+    /**
+     * Also reads getters that are not public, because without settings such as TLS, claims would connect less safely than the application.
+     */
     private static Map<String, String> settings(Object pool) {
         for (String name : SETTINGS) {
             Method getter = ReflectionUtils.findMethod(pool.getClass(), name);
@@ -113,7 +115,7 @@ final class PoolGetters {
                 .orElse(null);
     }
 
-    /** Counts a getter that throws as one without an answer: Oracle's getter of the password throws an Error. */
+    /** Treats a getter that throws as a getter without a value: Oracle's getter of the password throws an Error. */
     private static Answer answer(Object pool, @Nullable Method getter) {
         try {
             if (getter != null) {

@@ -20,10 +20,10 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  */
 public final class PrimaryCheck {
 
-    /** A proxy may choose a server by chance for each statement. */
+    /** A proxy may choose a server at random for each statement, so the check is repeated. */
     private static final int ROUNDS = 8;
 
-    /** With the fifth run the driver gives a statement a name, by its default of {@code prepareThreshold}. */
+    /** At the fifth run, the default of {@code prepareThreshold}, the driver gives a statement a name. */
     private static final int RUNS = 5;
 
     /** SQLSTATEs for a prepared statement that exists with other text, and for one that does not exist. */
@@ -51,7 +51,7 @@ public final class PrimaryCheck {
                        AS transaction, pg_catalog.clock_timestamp(),
             """) + SERVER;
 
-    /** A plain read. One volatile function in it would send it to the primary, as {@code pg_is_in_recovery()} does. */
+    /** A plain read. A volatile function, such as {@code pg_is_in_recovery()}, would make a proxy send it to the primary. */
     private static final String READ =
             "SELECT pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::pg_catalog.text::bigint AS transaction, "
                     + SERVER;
@@ -108,7 +108,7 @@ public final class PrimaryCheck {
     }
 
     /**
-     * A primary, and what it keeps.
+     * A primary, and whether it has the claim table.
      *
      * @param hasTable whether the claim table exists
      */
@@ -205,7 +205,7 @@ public final class PrimaryCheck {
         }
     }
 
-    /** Requires that the statements of a connection meet one server, and read what was written before. */
+    /** Requires that all statements of a connection reach one server, and read earlier writes. */
     private Server requireOneServer(Connection connection) throws SQLException {
         for (int round = 1; ; round++) {
             Server write = Server.of(connection, WRITE);
@@ -254,7 +254,7 @@ public final class PrimaryCheck {
         try (Connection connection = connect()) {
             connection.setReadOnly(true);
             Server other = Server.of(connection, READ);
-            // Not every pool resets it.
+            // Some pools do not reset the flag.
             connection.setReadOnly(false);
             requireSame("the DataSource sends read-only transactions to server %s and others to %s", other, primary);
         } finally {
@@ -296,7 +296,7 @@ public final class PrimaryCheck {
     private ClaimDatabaseException unreachable(SQLException failure) {
         // The pool reports only a timeout; the driver's exception is the useful cause.
         String told = String.valueOf((failure.getCause() instanceof SQLException cause ? cause : failure).getMessage());
-        // The driver's words for servers that are none of the wanted type.
+        // The driver names this setting if no server has the wanted type.
         if (told.contains("targetServerType")) {
             return astray("does not lead to a primary: the server of plain reads is a replica or read-only", failure);
         }

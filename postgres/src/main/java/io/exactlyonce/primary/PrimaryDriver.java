@@ -13,15 +13,15 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
 import org.springframework.jdbc.datasource.DriverManagerDataSource;
 
 /**
- * Opens connections to the primary. Each asks for the target anew, so that a rotated password needs no restart; sessions
- * that are open keep the password that they began with.
+ * Opens connections to the primary. Each connection reads the target anew, so a rotated password needs no restart. Open sessions keep their
+ * first password.
  */
 final class PrimaryDriver extends AbstractDataSource {
 
     /** SQLSTATEs for a password that is wrong, and for a user that may not connect. */
     private static final Set<String> REFUSED = Set.of("28P01", "28000");
 
-    /** The SQLSTATE of the driver if it has no password to send, and of others of its refusals. */
+    /** The driver's SQLSTATE if it has no password to send; it has other causes too. */
     private static final String NO_PASSWORD = "08004";
 
     private static final String UNREACHABLE = "08001";
@@ -46,7 +46,7 @@ final class PrimaryDriver extends AbstractDataSource {
         return connection;
     }
 
-    /** A pool reports exceptions of a driver, and only logs others at DEBUG. */
+    /** Throws an {@code SQLException}, because a pool reports only these, and logs other exceptions at DEBUG. */
     private ClaimPool.Target target() throws SQLException {
         try {
             return targets.get();
@@ -106,11 +106,11 @@ final class PrimaryDriver extends AbstractDataSource {
         return getConnection();
     }
 
-    /** The limit that counts is among the driver's properties. */
+    /** Does nothing: the driver's properties have the timeout that applies. */
     @Override
     public void setLoginTimeout(int seconds) {}
 
-    /** The pool waits for as long as this when it closes. */
+    /** Returns the time for which the pool waits when it closes. */
     @Override
     public int getLoginTimeout() {
         return (int) timeout.toSeconds();
@@ -140,7 +140,8 @@ final class PrimaryDriver extends AbstractDataSource {
             if (target.address().contains(",")) {
                 // A host that drops packets must leave time for the next one.
                 settings.setProperty("connectTimeout", "1");
-                // For this long the driver remembers which one was a replica: after a failover it is the one to ask.
+                // The driver remembers for this long that a host is a replica. After a failover that host may be the
+                // primary.
                 settings.setProperty("hostRecheckSeconds", "1");
             }
             settings.putAll(target.settings());

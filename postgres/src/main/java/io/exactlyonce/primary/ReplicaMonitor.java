@@ -22,7 +22,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
  */
 public final class ReplicaMonitor {
 
-    /** Bounds the values of a meter's tag. */
+    /** The most replicas that have gauges, because each is a value of a tag. */
     static final int MAX_REPLICAS = 16;
 
     /** Base backups and subscribers of logical replication cannot become the primary. */
@@ -55,7 +55,7 @@ public final class ReplicaMonitor {
      */
     record Status(String replica, boolean visible, boolean synchronous, long lagMillis, long bytes) {
 
-        /** A replica that has replayed all is not behind, however long its last commit took to get there. */
+        /** Returns zero for a replica that has replayed everything, even if its last commit took long to arrive. */
         ReplicaLag lag() {
             return new ReplicaLag(replica, Duration.ofMillis(bytes == 0 ? 0 : lagMillis), bytes);
         }

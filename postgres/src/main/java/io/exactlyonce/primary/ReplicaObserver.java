@@ -2,7 +2,7 @@ package io.exactlyonce.primary;
 
 import java.util.List;
 
-/** Learns at intervals how far replicas are behind. */
+/** Receives the lag of replicas at intervals. */
 @FunctionalInterface
 public interface ReplicaObserver {
 

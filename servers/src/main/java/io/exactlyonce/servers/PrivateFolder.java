@@ -71,7 +71,7 @@ final class PrivateFolder {
         try {
             Files.createDirectory(path, attributes);
         } catch (FileAlreadyExistsException found) {
-            // Of this user's other JVMs, or of another user: its permissions and its owner decide.
+            // Another JVM of this user, or another user, made the folder: its permissions and its owner decide.
         }
     }
 

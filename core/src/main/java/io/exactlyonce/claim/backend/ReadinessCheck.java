@@ -13,14 +13,14 @@ import org.slf4j.LoggerFactory;
  * application's database migrations, and runs in parallel with startup, while containers look up their queues. Without
  * exactly-once listeners the store is not asked.
  *
- * <p>One check runs at a time, on its own thread; all callers meanwhile get its result. A check that passed is not
- * repeated; a failed one is, for the next caller.
+ * <p>One check runs at a time, on its own thread; all callers meanwhile get its result. A check that passed is not repeated. A failed check
+ * is repeated for the next caller.
  */
 public final class ReadinessCheck implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(ReadinessCheck.class);
 
-    /** In milliseconds: replies come within this time, or never. */
+    /** In milliseconds. Replies arrive within this time, or never. */
     private static final long LONGEST_CLOSE = 5_000;
 
     private final Runnable lookUp;
@@ -73,7 +73,7 @@ public final class ReadinessCheck implements AutoCloseable {
         }
     }
 
-    /** Containers that start by hand may be hours away. */
+    /** Logs the failure, because the container that reports it may start hours later. */
     private RuntimeException reported(RuntimeException failure) {
         if (!awaited && !closed) {
             log.error("No listener can start: {}", failure.getMessage());

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 /** Lets operators' calls of one kind reach a store one after the other, so that any number of callers takes one connection. */
 public final class Turns {
 
-    /** As long as claims wait for a connection. */
+    /** The same as a claim's longest wait for a connection. */
     private static final long LONGEST_WAIT_SECONDS = 3;
 
     private final Semaphore turn = new Semaphore(1, true);

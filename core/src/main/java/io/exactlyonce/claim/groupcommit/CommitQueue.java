@@ -104,7 +104,7 @@ final class CommitQueue {
         return nextFlushAt() - clock.nanoTime();
     }
 
-    /** The loop is that of {@link #take}. */
+    /** Waits for a signal or a timeout. {@link #take} has the loop. */
     @SuppressWarnings("WaitNotInLoop")
     private void awaitWork(long nanos) {
         try {
@@ -282,7 +282,7 @@ final class CommitQueue {
             return asked.resolutions().isEmpty();
         }
 
-        /** Returns the characters of its results. */
+        /** Returns the number of characters of the call's results. */
         private int weight() {
             int weight = 0;
             for (ClaimResolution resolution : asked.resolutions()) {

@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * <ul>
  *   <li>Resolutions precede claims.
- *   <li>Calls for one key reach the store one after the other, in no batch together but for claims.
+ *   <li>Calls for one key reach the store one after the other. A batch has several calls for a key only if all are claims.
  *   <li>A call that the store rejects fails alone, and so does a resolution whose row is locked.
  *   <li>A call is answered, or fails, only when no part of it is on its way to the store, so that its claim cannot
  *       overtake a release that the caller sends after that. Dependent actions run on a flusher, and must not block.
@@ -91,7 +91,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         if (!queue.add(call)) {
             refuse(List.of(call), CLOSED);
         } else if (isStarted.compareAndSet(false, true)) {
-            // Not before the first call: an application without listeners needs no threads.
+            // Started at the first call, because an application without listeners needs no threads.
             flushers.forEach(Thread::start);
             sweep();
         }
@@ -112,7 +112,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         return new ClaimAnswers(recorded, unanswered, unanswered.isEmpty() ? null : batch.failure());
     }
 
-    /** A crash ends no flusher. */
+    /** Flushes until the queue is closed. A crash does not end the flusher. */
     private void flushUntilClosed() {
         Runnable flush = this::flush;
         while (!isFlushed) {
@@ -136,7 +136,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         }
     }
 
-    /** A call that the store can never take must not fail its neighbours: the batch is halved until it is alone. */
+    /** Writes a batch. If the store rejects it, halves it until the rejected call is alone, so that its neighbours do not fail. */
     private void write(List<Call> batch, List<Runnable> answers) {
         try {
             apply(batch, answers);
@@ -172,7 +172,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         }
     }
 
-    /** To each caller an exception of its own: callers add to what they catch. */
+    /** Fails the calls, each with an exception of its own, because callers add to the exceptions that they catch. */
     private static void fail(List<Call> batch, Throwable failure, List<Runnable> answers) {
         String why = "The store did not answer a batch of %d: %s".formatted(batch.size(), failure.getMessage());
         for (Call call : batch) {
@@ -180,7 +180,7 @@ public final class GroupCommitClaimStore implements AsyncClaimStore, AutoCloseab
         }
     }
 
-    /** A timer rejects calls that wait too long, since flushers may be stuck. */
+    /** Rejects calls that wait too long. A timer runs it, because flushers may be stuck. */
     private void sweep() {
         if (!isFlushed) {
             Boundary.guard("A timer of claims", this::sweepLater, crash -> sweepLater());

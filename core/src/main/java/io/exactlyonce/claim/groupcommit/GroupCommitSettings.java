@@ -21,7 +21,7 @@ public record GroupCommitSettings(int flushers, int maxBatch, Duration queueTime
 
     private static final String REMEDY = "find out what slows it down, or lower the concurrency of listeners";
 
-    /** For stores that answer the entries of a batch together. */
+    /** Settings for stores that answer the entries of a batch together. */
     public static final GroupCommitSettings USUAL = new GroupCommitSettings(2, LARGEST_BATCH, Duration.ofSeconds(3));
 
     public GroupCommitSettings {

@@ -55,7 +55,7 @@ public interface ClaimTransaction {
      */
     record Pool(String name, int connections) {}
 
-    /** Makes claim transactions of the application's transaction managers. */
+    /** Makes claim transactions for the application's transaction managers. */
     @FunctionalInterface
     interface Factory {
 
@@ -85,7 +85,7 @@ public interface ClaimTransaction {
      */
     List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) throws Exception;
 
-    /** As the other method, for one key. */
+    /** Claims one key, does the work, and completes the claim, as {@link #execute(java.util.List, BatchWork)} does for many. */
     default ClaimOutcome execute(ClaimRequest request, Work work) throws Exception {
         return execute(List.of(request), outcomes -> {
                     String result = work.run((Acquired) outcomes.get(0));
@@ -94,14 +94,13 @@ public interface ClaimTransaction {
                 .get(0);
     }
 
-    /** Returns the pool of its connections; {@code null} if that is unknown. */
+    /** Returns the pool of the transaction's connections; {@code null} if it is unknown. */
     default @Nullable Pool pool() {
         return null;
     }
 
     /**
-     * Returns whether a failure of the work only shows that an earlier one had aborted the transaction: the work that met it is not
-     * at fault.
+     * Returns whether a failure of the work only shows that an earlier failure aborted the transaction, so that the work is not its cause.
      */
     default boolean isAftermath(Throwable failure) {
         return false;

@@ -7,7 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A circuit breaker for each claim path: the claim store, and each of the application's transaction
+ * A circuit breaker for each claim path: the claim store, and each application transaction
  * managers. Each has connections of its own, so that one may fail while the rest work.
  */
 public final class CircuitBreakers {

@@ -133,7 +133,7 @@ final class Claiming {
         if (!(outcome instanceof Acquired acquired)) {
             refuse(delivery, outcome);
         } else if (!delivery.attempt().acquired(acquired, askedAt, claims::fence)) {
-            // Its listener has ended it meanwhile.
+            // The stop of the listener ended the delivery first.
             Boundary.detach("The release of a claim", claims.release(delivery));
         }
     }
@@ -147,7 +147,7 @@ final class Claiming {
                 delivery.subscription(), delivery.attempt().key(), outcome));
     }
 
-    /** It is returned with a long delay: it was not tried. */
+    /** Returns the delivery with a long delay, because it was not tried. */
     void unanswered(Delivery delivery, @Nullable Throwable why) {
         if (why instanceof IllegalArgumentException) {
             delivery.logLimited(

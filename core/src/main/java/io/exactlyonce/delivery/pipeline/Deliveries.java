@@ -149,7 +149,7 @@ public final class Deliveries {
         }
     }
 
-    /** Also if the attempt has parked its key. */
+    /** Reports a failed attempt on the last receive, even if the attempt parked its key. */
     private void notifyOfLastReceive(Delivery delivery) {
         Integer most = delivery.settings().maxReceiveCount();
         if (most != null && delivery.isOnItsLastReceive() && delivery.attempt().failure() != null) {
@@ -295,18 +295,19 @@ public final class Deliveries {
     public void beginStop(Subscription subscription) {
         // First: what begins or is received meanwhile meets it.
         subscription.stop();
-        // Before the waits: a group may continue behind a head whose wait ends.
+        // Returned before waits end: when the wait of a group's head ends, the rest of the group starts.
         returnUnstarted(subscription, of(subscription));
         waiting.endAll(subscription);
     }
 
     /**
-     * Interrupts the handlers that are still running, but not those that outlive the stop. If they end soon, their claims are released and their messages
+     * Interrupts the handlers that are still running, but not those that outlive the stop. If they end soon, their claims are released and
+     * their messages
      * returned, before threads and database connections close. Other claims end with their leases.
      */
     public void interruptHandlers(Subscription subscription) {
         beginStop(subscription);
-        // Also what is on its last receive: it is not waited for any longer.
+        // Includes deliveries on their last receive, because the stop does not wait for them.
         returnHeldBack(subscription, of(subscription));
         List<Delivery> running = of(subscription).stream()
                 .filter(delivery -> !delivery.isAbandoned() && !delivery.outlivesStop())
@@ -314,14 +315,14 @@ public final class Deliveries {
         running.forEach(Delivery::abandon);
         awaitLastMoment(subscription, running);
         for (Delivery delivery : running) {
-            // Its pipeline may no longer have a thread to do it.
+            // The pipeline may no longer have a thread for this.
             if (delivery.processed().isDone() && settleWhileStopping(delivery)) {
                 delete(delivery);
             }
         }
     }
 
-    /** Stops all renewals of the listener, but not those of deliveries that outlive the stop, and end by themselves. */
+    /** Stops the renewals of the listener's deliveries, except of deliveries that outlive the stop and end by themselves. */
     public void endStop(Subscription subscription) {
         interruptHandlers(subscription);
         of(subscription).stream().filter(delivery -> !delivery.outlivesStop()).forEach(this::end);

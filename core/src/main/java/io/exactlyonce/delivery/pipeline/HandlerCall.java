@@ -53,7 +53,7 @@ final class HandlerCall {
     }
 
     /** Calls the handler; returns its result, or a future of the end of its work. */
-    @SuppressWarnings("FutureReturnValueIgnored") // It is what the caller asked for.
+    @SuppressWarnings("FutureReturnValueIgnored") // The caller requested this future.
     @Nullable Object make(Handler handler) throws Throwable {
         called.forEach(delivery -> delivery.beginCall(call));
         Object returned;
@@ -77,7 +77,7 @@ final class HandlerCall {
         try {
             future = stage.toCompletableFuture();
         } catch (RuntimeException none) {
-            // Its work continues, and its end is unknown.
+            // The handler's work continues, and nobody learns of its end.
             future = CompletableFuture.failedFuture(call.cancelled(none));
         }
         CompletableFuture<@Nullable Object> answer = new CompletableFuture<>();

@@ -246,7 +246,7 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * One call, with its repeats.
+     * A call of the store, and its retries.
      *
      * @param <A> the store's answer
      * @param <T> the caller's

@@ -199,7 +199,7 @@ public final class TransactionalHandler implements AutoCloseable {
         }
     }
 
-    /** One transaction's work: the handler, called with those of its deliveries whose keys are free. */
+    /** The work of one transaction: calls the handler with the deliveries whose keys are free. */
     private final class Work implements ClaimTransaction.BatchWork {
 
         private final List<Delivery> open;

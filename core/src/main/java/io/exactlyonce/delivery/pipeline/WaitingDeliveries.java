@@ -74,7 +74,7 @@ public final class WaitingDeliveries {
         this.notBefore = clock.nanoTime();
     }
 
-    /** With each look that fails the pause before the next one is doubled, up to four seconds. */
+    /** Returns the pauses between look-ups. Each failed look-up doubles the pause, up to four seconds. */
     private static BackOffExecution pauses() {
         ExponentialBackOff pauses = new ExponentialBackOff(INTERVAL.toMillis(), 2);
         pauses.setMaxInterval(INTERVAL.multipliedBy(16).toMillis());
@@ -98,7 +98,7 @@ public final class WaitingDeliveries {
             return;
         }
         subscription.levels().waiting().incrementAndGet();
-        // Before others see it: the end of its wait may come on another thread.
+        // Set before other threads see the delivery, because one of them may end the wait.
         delivery.attempt().forgetContent();
         deliveries.add(delivery);
         // The stop may have looked for waits before.
@@ -202,7 +202,7 @@ public final class WaitingDeliveries {
         }
     }
 
-    /** As for a delivery that is received now, and refused. */
+    /** Decides on a delivery whose key was completed meanwhile, as if it were received now. */
     private void completed(Delivery delivery, KeyState state) {
         ClaimOutcome outcome = ClaimOutcome.ofCompleted(delivery.attempt().request(), state.fingerprint(), null);
         observer.on(new DeliveryEvent.Claimed(

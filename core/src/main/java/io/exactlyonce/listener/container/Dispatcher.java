@@ -34,7 +34,7 @@ import org.springframework.context.support.AbstractApplicationContext;
  * Since the redrive policy may have changed, it is read again first; if that fails, the rest is stopped: order has
  * priority.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // Those of run and settle never fail.
+@SuppressWarnings("FutureReturnValueIgnored") // The futures of run and settle never fail.
 final class Dispatcher {
 
     /** Threads of Spring Cloud AWS, the SDK, the store and the timer enter here. */
@@ -85,7 +85,7 @@ final class Dispatcher {
         this.threads = settings.hasOwnExecutor() ? threads : Runnable::run;
         isBatch = settings.listener().isBatch();
         boolean isFifo = queue.subscription().isFifo();
-        // Of a group, each message depends on the one before it.
+        // Each message of a group depends on the one before it.
         claimsAhead = settings.claimsAhead() && !isFifo;
         groupsApart = isFifo
                 && (!isBatch
@@ -223,7 +223,7 @@ final class Dispatcher {
      * @return completes, and never fails, when that is done, or the messages were abandoned
      */
     private CompletableFuture<Void> settle(List<ReceivedMessage> messages, Predicate<Delivery> settling) {
-        // Before their permits are free: a listener that stops waits for both.
+        // Done before the permits are free, because a listener that stops waits for both.
         records.add(messages.size());
         return Boundary.endChain(
                 ENTRY,
@@ -238,7 +238,7 @@ final class Dispatcher {
     private CompletableFuture<Void> leave(List<ReceivedMessage> messages) {
         engine.pipeline().releaseUnhandled(deliveries(messages));
         if (!deleter.passesMessagesOn()) {
-            // They may wait long for the store, and for their deletes.
+            // The messages may wait long for the store, and for their deletes.
             messages.forEach(message -> message.delivery().attempt().forgetContent());
         }
         messages.forEach(this::free);
@@ -264,7 +264,7 @@ final class Dispatcher {
         prefetch.proceed();
     }
 
-    /** After a crash of a thread that had these messages in hand: no thread ends, and no permit is lost. */
+    /** Abandons messages after a crash of the thread that had them. The thread does not end, and no permit is lost. */
     private void abandon(List<ReceivedMessage> inHand) {
         engine.deliveries().abandon(deliveries(inHand));
         inHand.forEach(this::free);

@@ -105,7 +105,7 @@ public final class ListenerEndpoint extends MultiMethodSqsEndpoint {
                 : claimsNothing(getId(), getListenerContainerFactoryName());
     }
 
-    /** Returns the refusal of a listener that names a factory of ours, and is not one of ours. */
+    /** Returns the exception for a plain listener that names an exactly-once factory. */
     public static InvalidListenerException claimsNothing(@Nullable String id, @Nullable String factory) {
         return new InvalidListenerException(
                 "Listener '%s' names the container factory '%s', which claims keys, and has no key to claim"

@@ -50,7 +50,7 @@ public final class MessageDeleter {
     /** SQS's limit on the entries of one request. */
     private static final int MOST = 10;
 
-    /** As often as the SDK's standard mode sends a request. */
+    /** The most requests for one delete, as in the SDK's standard mode. */
     private static final int REQUESTS = 3;
 
     /** From this number of characters on, what waits for its delete is sent at once, and nothing is polled. */
@@ -59,7 +59,7 @@ public final class MessageDeleter {
     /** The weight of a message without its content: 8,192 of them may wait for their deletes. */
     private static final int LEAST_CHARACTERS = 128;
 
-    /** Before the second request; doubled before each further one. */
+    /** The pause before the second request, which doubles before each further one. */
     private static final Duration PAUSE = Duration.ofMillis(200);
 
     private final Deliveries deliveries;
@@ -74,7 +74,7 @@ public final class MessageDeleter {
 
     private final Counter sent = new Counter(new AtomicInteger());
 
-    /** The characters of messages that are to be deleted. Only a callback of the application's keeps their content. */
+    /** The characters of messages that wait for their deletes. Their content is kept only for an application callback. */
     private final Counter kept = new Counter(new AtomicInteger());
 
     private final boolean passesMessagesOn;
@@ -112,7 +112,7 @@ public final class MessageDeleter {
                 .anyMatch(each -> each.getName().equals(method) && !each.isDefault());
     }
 
-    /** Returns whether there is a callback of the application's, which gets the messages. */
+    /** Returns whether the application has a callback, which gets the messages. */
     boolean passesMessagesOn() {
         return passesMessagesOn;
     }
@@ -257,7 +257,7 @@ public final class MessageDeleter {
         }
     }
 
-    /** Returns the messages that are still there to be passed on: one that has waited for its key is not. */
+    /** Returns the messages whose content was kept: the content of a message that waited for its key is gone. */
     private static List<Message<Object>> known(List<ReceivedMessage> answered) {
         return answered.stream()
                 .filter(message -> !message.isForgotten())

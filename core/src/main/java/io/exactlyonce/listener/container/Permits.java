@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class Permits {
 
-    /** For how long few permits wait for more: a poll of one message costs as much as one of ten. */
+    /** The longest wait of a few permits for more, because a poll of one message costs as much as one of ten. */
     private static final Duration FULL_POLL_WAIT = Duration.ofMillis(100);
 
     /**
@@ -46,8 +46,7 @@ final class Permits {
     }
 
     /**
-     * Returns whether back pressure is Spring Cloud AWS's own: another one may count released permits as ended
-     * messages.
+     * Returns whether back pressure is Spring Cloud AWS's own. Another implementation may count released permits as ended messages.
      */
     static boolean isAwsprings(SqsContainerOptions options) {
         return options.getBackPressureHandlerFactory()
@@ -88,7 +87,7 @@ final class Permits {
         taken.add(-permits);
     }
 
-    /** Waits until all are released; returns whether they are. */
+    /** Waits until all permits are released. Returns false on timeout. */
     boolean drain(Duration timeout) throws InterruptedException {
         return isCounted ? taken.awaitAtMost(0, timeout) : original.drain(timeout);
     }

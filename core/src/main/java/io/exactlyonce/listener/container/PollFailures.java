@@ -51,7 +51,10 @@ record PollFailures(SqsQueue queue, Duration pollTimeout) {
                 .orElse(1);
     }
 
-    /** Not each HTTP client is on each class path: Netty's exception is known by its name, the CRT's by its text. */
+    /**
+     * Compares names and texts, because an HTTP client may be missing from the class path: the name of Netty's exception, the text of the
+     * CRT's.
+     */
     private static boolean isTimeout(Throwable cause) {
         return cause instanceof ApiCallTimeoutException
                 || cause instanceof ApiCallAttemptTimeoutException

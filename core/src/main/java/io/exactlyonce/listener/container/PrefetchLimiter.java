@@ -152,7 +152,7 @@ final class PrefetchLimiter<M> {
         return waiting.isEmpty();
     }
 
-    /** Allocates before it changes anything: otherwise a crash would count messages as handled that have no handler. */
+    /** Allocates before it changes anything. Otherwise a crash could count messages as handled although they have no handler. */
     private synchronized @Nullable Runnable next() {
         while (!waiting.isEmpty()) {
             Waiting<M> first = waiting.element();
@@ -174,7 +174,7 @@ final class PrefetchLimiter<M> {
         return null;
     }
 
-    /** Prefetches nothing more, and waits until no message is in flight; returns whether none is. */
+    /** Stops prefetching, and waits until no message is in flight. Returns false on timeout. */
     boolean drain(Duration timeout) throws InterruptedException {
         synchronized (this) {
             isClosed = true;

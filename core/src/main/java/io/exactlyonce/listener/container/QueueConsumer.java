@@ -64,18 +64,18 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
     /** The maximum delay of a stop while polling is not permitted. */
     private static final Duration LOOK_UP = Duration.ofSeconds(1);
 
-    /** An answer that the SDK has lost, for example because its threads crashed, must not keep permits for good. */
+    /** The longest wait for an answer. The SDK may lose one, for example if its threads crash, and its permits must become free. */
     private static final Duration LONGEST_ANSWER =
             Receiver.LONGEST_ANSWER.plus(Receiver.LONGEST_MORE).plusSeconds(10);
 
-    /** Startup waits for the two answers about a queue, of a server that may never give them. */
+    /** Startup's longest wait for the two answers about a queue, because the server may never give them. */
     private static final Duration LONGEST_LOOK_UP = Duration.ofSeconds(30);
 
     private static final int LONGEST_URL = 2_048;
 
     private static final List<ReceivedMessage> NONE = List.of();
 
-    /** Some policies keep nothing between polls that fail. */
+    /** The context of policies that keep no state between failed polls. */
     private static final BackOffContext STATELESS = new BackOffContext() {};
 
     private final ListenerEngine engine;
@@ -221,7 +221,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         }
     }
 
-    /** If there are two reasons for not polling, the database's is reported. */
+    /** Returns the exception for a queue that cannot be read. If the database is also unavailable, that is reported instead. */
     private QueueUnavailableException unavailable(Exception failure) {
         engine.readiness().run();
         return QueueUnavailableException.by(client, queueName, listener, failure);
@@ -330,7 +330,7 @@ final class QueueConsumer extends AbstractMessageConvertingMessageSource<Object,
         permits.release(released, reason);
     }
 
-    /** On a thread of the SDK's. */
+    /** Called by a thread of the SDK. */
     private void arrived(
             Subscription subscription,
             int granted,

@@ -34,8 +34,8 @@ final class QueueWatch {
     static final Duration BETWEEN_READS = Duration.ofMinutes(1);
 
     /**
-     * Received messages may wait for an answer, but at most for a third of their visibility timeout: nothing renews
-     * them yet.
+     * The longest time for which received messages wait for an answer; it is also at most a third of their visibility timeout, because
+     * nothing renews them yet.
      */
     private static final Duration LONGEST_READ = Duration.ofSeconds(2);
 
@@ -86,7 +86,7 @@ final class QueueWatch {
         return subscription;
     }
 
-    /** Takes whether the latest answer to a receive had no messages. */
+    /** Sets whether the latest answer to a receive had no messages. */
     void setQuiet(boolean hadNone) {
         quiet = hadNone;
     }
@@ -143,7 +143,7 @@ final class QueueWatch {
         return read().thenApply(read -> read && subscription.settings().isLastReceive(receives));
     }
 
-    /** Returns whether it could be read; never fails. */
+    /** Reads the attributes. Returns whether that succeeded; never fails. */
     private CompletableFuture<Boolean> read() {
         return CompletableFuture.completedFuture(readTimeout())
                 .thenCompose(queue::readAttributes)

@@ -70,13 +70,13 @@ record Receiver(
     /** A message's visibility timeout begins when SQS sends it, so this much before it arrives. */
     static final Duration ON_ITS_WAY = Duration.ofMillis(200);
 
-    /** How much later than its own wait an answer may come before something else must have held it up. */
+    /** If an answer is later than the poll's wait plus this, something else delayed it. */
     static final Duration LATE = Duration.ofSeconds(1);
 
-    /** How long a request may take beyond its wait, with the SDK's repetitions. */
+    /** The longest time of a request beyond its wait, including the SDK's retries. */
     static final Duration LONGEST_ANSWER = Duration.ofMinutes(3);
 
-    /** How long a poll waits for further answers, of requests that do not wait. */
+    /** A poll's longest wait for further answers, whose requests do not wait at the server. */
     static final Duration LONGEST_MORE = Duration.ofSeconds(10);
 
     /**
@@ -119,7 +119,7 @@ record Receiver(
                 .thenCompose(queue::confirmLastReceives);
     }
 
-    /** Like Spring Cloud AWS, which requests whole seconds, and drops the fraction. */
+    /** Returns the wait of a poll: whole seconds without the fraction, as in Spring Cloud AWS. */
     static Duration pollTimeout(SqsContainerOptions options) {
         return Duration.ofSeconds(options.getPollTimeout().toSeconds());
     }
@@ -156,7 +156,7 @@ record Receiver(
         return third.compareTo(LONGEST_MORE) < 0 ? third : LONGEST_MORE;
     }
 
-    /** The next poll meets the problem again, and has nothing to lose. */
+    /** Returns no messages. The next poll meets the problem again, and has nothing to lose. */
     private List<ReceivedMessage> nothing(Throwable failure) {
         log.warn(
                 "One of several receives of {} failed; the others' messages are handled",
@@ -242,7 +242,9 @@ record Receiver(
         return received.subList(0, most);
     }
 
-    @SuppressWarnings("deprecation") // As awspring does: servers other than AWS may not know the new name of it.
+    @SuppressWarnings(
+            "deprecation") // Spring Cloud AWS uses this name too, because servers other than AWS may not know the new
+    // one.
     private ReceiveMessageRequest request(QueueSettings requested, int most, Duration wait) {
         ReceiveMessageRequest.Builder request = ReceiveMessageRequest.builder()
                 .queueUrl(queue.url())

@@ -8,9 +8,9 @@ import org.springframework.messaging.MessageHeaders;
 /**
  * A variable of an expression.
  *
- * @param value how it is made of a message
- * @param type its declared type; {@code Object} if that is not known
- * @param header the name of the header that it has; {@code null} if it is something else
+ * @param value makes the variable's value from a message
+ * @param type the declared type; {@code Object} if it is not known
+ * @param header the header whose value the variable has; {@code null} if it is not a header
  */
 record Argument(Value value, ResolvableType type, @Nullable String header) {
 

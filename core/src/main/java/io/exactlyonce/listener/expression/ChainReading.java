@@ -16,8 +16,8 @@ import org.springframework.expression.spel.SpelNode;
 import org.springframework.expression.spel.ast.PropertyOrFieldReference;
 
 /**
- * Reads the links of a chain, such as {@code .customer}, {@code .trim()} and {@code [0]}: what is known of their values, along types that
- * have no subclasses. A link that no value has fails startup.
+ * Reads the links of a chain, such as {@code .customer}, {@code .trim()} and {@code [0]}. It follows types that have no subclasses, and
+ * finds what is known of each link's value. A link that no value can have fails startup.
  */
 final class ChainReading {
 
@@ -82,7 +82,7 @@ final class ChainReading {
                 : receiver.readUnknown();
     }
 
-    /** Known by name: an application may have either Jackson, both, or none. A node's fields are not its properties. */
+    /** Compares names, because an application may have either Jackson, both, or none. A node's fields are not its properties. */
     private static boolean isJsonNode(Class<?> type) {
         for (Class<?> each = type; each != null; each = each.getSuperclass()) {
             if (JSON_NODES.contains(each.getName())) {
@@ -242,7 +242,7 @@ final class ChainReading {
         if (target.is(Map.class)) {
             return target;
         }
-        // SpEL has no other way to ask for all, the first or the last.
+        // SpEL's syntax tree says only in its text whether all, the first or the last items are selected.
         if (!selection.toStringAST().startsWith(ALL)) {
             return target.raw() == Object.class ? target.readUnknown() : item;
         }

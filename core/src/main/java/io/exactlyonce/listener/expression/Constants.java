@@ -38,12 +38,12 @@ final class Constants {
             Object value = node.getValue(state);
             return value == null ? read : Known.constant(value);
         } catch (RuntimeException fails) {
-            // Each message then fails in the same way, and tells why.
+            // The expression then fails for each message in the same way, with its reason.
             return read;
         }
     }
 
-    /** Other types may have methods of the application's. */
+    /** Returns false for types that may have application methods. */
     private static boolean isPlain(@Nullable Object target) {
         return target instanceof String
                 || target instanceof Number

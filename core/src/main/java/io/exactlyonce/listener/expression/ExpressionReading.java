@@ -32,7 +32,7 @@ import org.springframework.expression.spel.ast.VariableReference;
 
 /**
  * Reads an expression once, when the application starts, along the types that are certain, and fails startup if no message could have a
- * usable result, or if the result says nothing of the message. Beside a type that may have subclasses, SpEL decides of each message.
+ * usable result, or if the result says nothing of the message. Where a type may have subclasses, SpEL decides for each message.
  */
 final class ExpressionReading {
 
@@ -181,7 +181,7 @@ final class ExpressionReading {
         return Known.of(List.class, origin);
     }
 
-    /** Names that stand alone are keys of the map. */
+    /** Treats names that stand alone as keys of the map. */
     private Known map(SpelNode node, @Nullable Known scope) {
         List<Known> parts = new ArrayList<>();
         for (int child = 0; child < node.getChildCount(); child++) {

@@ -17,8 +17,8 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
- * The headers that Spring, Spring Cloud AWS, SQS and this library make: which of them tell messages apart. All other headers are the
- * sender's.
+ * The headers that Spring, Spring Cloud AWS, SQS and this library set, and whether their values identify a message. All other headers are
+ * the sender's.
  */
 final class FrameworkHeaders {
 
@@ -44,7 +44,7 @@ final class FrameworkHeaders {
                     "is approximate, and another time after a redrive"),
             Map.entry(MessageSystemAttributes.MESSAGE_ID, "is only on messages that Spring Cloud AWS has sent"));
 
-    /** Headers that redeliveries keep, and that messages share which have nothing else in common. */
+    /** Headers that redeliveries keep, but that unrelated messages share. */
     private static final Map<String, Known> SHARED_BY_MESSAGES = Map.of(
             SqsHeaders.SQS_QUEUE_NAME_HEADER,
             Known.of(String.class, SHARED),
@@ -61,7 +61,7 @@ final class FrameworkHeaders {
             MessageSystemAttributes.SQS_MSA_HEADER_PREFIX + MessageSystemAttributeName.DEAD_LETTER_QUEUE_SOURCE_ARN,
             Known.of(String.class, SHARED));
 
-    /** Headers that redeliveries keep, and by which a sender or SQS tells messages apart. */
+    /** Headers that redeliveries keep, and that identify a message for its sender or for SQS. */
     private static final Map<String, Known> OWN = Map.of(
             SqsHeaders.SQS_SOURCE_DATA_HEADER, Known.of(Message.class, MESSAGE),
             SqsHeaders.SQS_RAW_MESSAGE_ID_HEADER, Known.of(String.class, MESSAGE),
@@ -95,7 +95,7 @@ final class FrameworkHeaders {
     /**
      * Returns what is known of a header.
      *
-     * @throws RuntimeException of the refusal, if it says nothing of the message, or another thing in each receive
+     * @throws RuntimeException of the refusal, if the header does not depend on the message, or differs in each receive
      */
     Known header(Object named) {
         String name = named.toString();
@@ -120,7 +120,7 @@ final class FrameworkHeaders {
         return shared != null ? shared : OWN.getOrDefault(name, Known.unknown(MESSAGE));
     }
 
-    /** Returns what is known of an attribute that SQS makes, by its name or its constant in the SDK. */
+    /** Returns what is known of a system attribute of SQS, given by its name or its constant in the SDK. */
     Known systemAttribute(Object named) {
         String text = named.toString();
         for (MessageSystemAttributeName known : MessageSystemAttributeName.knownValues()) {

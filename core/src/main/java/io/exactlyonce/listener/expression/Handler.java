@@ -45,7 +45,7 @@ public record Handler(
             BatchPayloadMethodArgumentResolver.class.getPackageName() + ".legacy",
             PayloadMethodArgumentResolver.class.getPackageName());
 
-    /** Arguments that are made of the message, but not of its content. */
+    /** Arguments that are made from the message, but not from its content. */
     private static final Set<Class<?>> WITHOUT_CONTENT = Set.of(Visibility.class, BatchVisibility.class);
 
     /** Finds the names of a method's arguments. */
@@ -68,12 +68,12 @@ public record Handler(
                 names == null ? List.of() : List.of(names));
     }
 
-    /** Returns whether the class has the names of a method's arguments, where it has any. */
+    /** Returns whether the class has the names of the method's arguments; true if there are none. */
     boolean hasNames() {
         return names.size() == parameters.size();
     }
 
-    /** Returns where an argument is that is named so, or by its position, such as {@code p0}; -1 for another name. */
+    /** Returns the index of the argument with a name, or with a position such as {@code p0}; -1 if there is none. */
     int index(String name) {
         int named = names.indexOf(name);
         if (named >= 0 || !name.matches("[ap]\\d{1,3}")) {
@@ -83,7 +83,7 @@ public record Handler(
         return position < parameters.size() ? position : -1;
     }
 
-    /** Returns what makes an argument; {@code null} if that is not known. */
+    /** Returns the resolver that makes an argument; {@code null} if it is not known. */
     @Nullable HandlerMethodArgumentResolver resolver(int index) {
         return resolvers.stream()
                 .filter(each -> each.supportsParameter(parameters.get(index)))
@@ -91,7 +91,7 @@ public record Handler(
                 .orElse(null);
     }
 
-    /** Returns whether an argument is made of nothing but the message, and is known before the method is called. */
+    /** Returns whether an argument depends on the message only, and can be made before the method is called. */
     boolean isMadeOfMessage(int index) {
         HandlerMethodArgumentResolver resolver = resolver(index);
         return resolver != null

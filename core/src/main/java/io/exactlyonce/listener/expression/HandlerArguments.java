@@ -25,9 +25,9 @@ import org.springframework.messaging.support.GenericMessage;
 /**
  * The arguments that an expression may name, and {@code #payload}, {@code #message} and {@code #headers}.
  *
- * <p>An argument is made of a message as it was polled, by the resolver that makes it for the method. The key is known before
- * interceptors see the message, so an argument that needs more than the message is refused. Of a batch, an expression is evaluated
- * for each message alone.
+ * <p>The resolver that makes an argument for the method also makes it here, from the message as it was polled. The key is needed before
+ * interceptors see the message, so an argument that depends on anything else is refused. For a batch, an expression is evaluated once for
+ * each message.
  */
 public final class HandlerArguments {
 
@@ -78,7 +78,7 @@ public final class HandlerArguments {
         return all;
     }
 
-    /** Returns the types of what may have properties for a key, by the names; the payload is the last. */
+    /** Returns the types whose properties may be a key, by the names of their variables. The payload is the last. */
     Map<String, ResolvableType> owners() {
         Map<String, ResolvableType> owners = new LinkedHashMap<>();
         for (int index = 0; index < handler.names().size() && !isBatch; index++) {
@@ -119,7 +119,7 @@ public final class HandlerArguments {
         return new Argument(value(index, name, expression), handler.type(index), handler.header(index));
     }
 
-    /** Returns what the method is given as the payload, or as the item of a batch, under whatever name. */
+    /** Returns the method's argument that is the payload, or the item of a batch, whatever its name. */
     private Argument payload(Object expression) {
         if (isBatch) {
             return list == null ? Argument.PAYLOAD : item(list.getParameterIndex(), expression);
@@ -149,7 +149,7 @@ public final class HandlerArguments {
         return payload;
     }
 
-    /** Reads what the method is given of one message of a batch, without the message around it. */
+    /** Returns the item that the method gets for one message of a batch, without its message. */
     private Argument item(int index, Object expression) {
         Argument.Value batch = value(index, PAYLOAD, expression);
         return new Argument(

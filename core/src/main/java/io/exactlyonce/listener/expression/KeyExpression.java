@@ -43,7 +43,7 @@ public final class KeyExpression {
 
     private static final int MAX_REASON_LENGTH = 300;
 
-    /** Their texts have names of the expression and of types, and numbers; the others may quote a value. */
+    /** Texts of these errors have only numbers, and names of types and of the expression's parts. Others may quote a value. */
     private static final Set<SpelMessage> WITHOUT_VALUES = EnumSet.of(
             SpelMessage.TYPE_CONVERSION_ERROR,
             SpelMessage.CONSTRUCTOR_NOT_FOUND,
@@ -81,7 +81,7 @@ public final class KeyExpression {
     /** The sources of the variables, by name. */
     private final Map<String, Argument.Value> variables;
 
-    /** The same for all messages, because they cache how to read each type's properties. */
+    /** Shared by all messages, because accessors cache how to read each type's properties. */
     private final List<PropertyAccessor> properties = List.of(new MapAccessor(), new ReflectivePropertyAccessor());
 
     /**
@@ -158,7 +158,7 @@ public final class KeyExpression {
         }
     }
 
-    /** A sender's value may be in the text of an exception, but not in those that tell of the expression's names and of types. */
+    /** Returns the reason without a sender's value: only errors about names and types are quoted. */
     private static String reason(Throwable failure) {
         Throwable cause = Causes.root(failure);
         if (!(cause instanceof SpelEvaluationException own)) {
@@ -176,7 +176,7 @@ public final class KeyExpression {
         return expression.getExpressionString();
     }
 
-    /** Asked for with each message, so not formatted. */
+    /** Returns the text without formatting, because it is called for each message. */
     @Override
     public String toString() {
         return purpose + " expression '" + text() + "'";

@@ -21,7 +21,7 @@ record Known(
         @Nullable Object constant,
         Role role) {
 
-    /** The source of a value, on which it depends. Of two values, the later origin decides for what is made of both. */
+    /** What a value depends on. A value that is made of two others has the later of their origins. */
     enum Origin {
         /** The value is the same for all messages. */
         CONSTANT,
@@ -37,13 +37,13 @@ record Known(
         }
     }
 
-    /** Values that are more than a value of their type. */
+    /** A special meaning of a value, beyond its type. */
     enum Role {
         VALUE,
         NULL,
         /** A class, whose static members can be read. */
         CLASS,
-        /** The attributes of a receive that SQS makes, by name. */
+        /** The system attributes of a receive, by name. */
         SYSTEM_ATTRIBUTES
     }
 
@@ -71,12 +71,15 @@ record Known(
         return new Known(ResolvableType.forClass(type), true, Origin.CONSTANT, null, Role.CLASS);
     }
 
-    /** Arrays of different types have the same members. A class object has those of the class that it stands for. */
+    /**
+     * Returns false for arrays, whose types share their members, and for class objects, which have the members of the class that they stand
+     * for.
+     */
     private static boolean isFinal(Class<?> type) {
         return type.isArray() || (Modifier.isFinal(type.getModifiers()) && type != Class.class);
     }
 
-    /** Returns the class, of a primitive type the one that values have in SpEL. */
+    /** Returns the class; for a primitive type its wrapper, as in SpEL. */
     Class<?> raw() {
         return ClassUtils.resolvePrimitiveIfNecessary(type.toClass());
     }
@@ -119,17 +122,17 @@ record Known(
         return unknown(origin);
     }
 
-    /** Returns what a generic supertype has as its type argument. */
+    /** Returns a type argument of a generic supertype. */
     Known argument(Class<?> generic, int index) {
         return read(type.as(generic).getGeneric(index));
     }
 
-    /** Returns the value in an {@code Optional}, which {@code ?.} and {@code ?:} read; this one if it is another value. */
+    /** Returns the value inside an {@code Optional}, as {@code ?.} and {@code ?:} read it; any other value is returned itself. */
     Known unwrapped() {
         return raw() == Optional.class && role == Role.VALUE ? argument(Optional.class, 0) : this;
     }
 
-    /** Returns what is known of a value that is either this one or the other. */
+    /** Returns what is known of a value that is either this value or the other. */
     Known or(Known other) {
         Origin both = origin.and(other.origin);
         if (role == Role.NULL) {

@@ -12,8 +12,8 @@ import org.springframework.messaging.support.MessageHeaderAccessor;
 import org.springframework.util.StringUtils;
 
 /**
- * Reads of the message beside its payload: headers, and SQS's own message. Each way to a value that is made anew for each receive, or
- * that many messages share, leads here.
+ * Reads parts of the message other than its payload: headers, and SQS's own message. All values that differ in each receive, or that many
+ * messages share, are read here.
  */
 final class MessageParts {
 
@@ -23,7 +23,7 @@ final class MessageParts {
             MessageHeaderAccessor.class,
             software.amazon.awssdk.services.sqs.model.Message.class);
 
-    /** Members that show all of a value, and with it what the framework makes. */
+    /** Members that return a whole value, which includes headers that the framework sets. */
     private static final Set<String> WHOLE = Set.of(
             "toString",
             "hashCode",
@@ -37,12 +37,12 @@ final class MessageParts {
             "getShortLogMessage",
             "getDetailedLogMessage");
 
-    /** Members that a map has without arguments, and that SpEL also reads as properties. */
+    /** Members of a map without parameters, which SpEL also reads as properties. */
     private static final Set<String> WHOLE_MAP = Set.of("toString", "hashCode", "values", "entrySet");
 
     private static final Set<String> BY_NAME = Set.of("get", "getOrDefault", "getHeader");
 
-    /** Methods of SQS's message that return the attributes which SQS makes, by name. */
+    /** Methods of SQS's message that return its system attributes by name. */
     private static final Set<String> ATTRIBUTES = Set.of("attributes", "attributesAsStrings");
 
     private static final String RECEIPT_HANDLE = "receiptHandle";
@@ -55,7 +55,7 @@ final class MessageParts {
         this.refusal = refusal;
     }
 
-    /** Returns what is known of a property of a part of the message; {@code null} if the receiver is no such part. */
+    /** Returns what is known of a property of a part of the message; {@code null} if the receiver is not such a part. */
     @Nullable Known property(Known receiver, String name) {
         boolean isMap = receiver.role() == SYSTEM_ATTRIBUTES || receiver.is(MessageHeaders.class);
         if (isMap && WHOLE_MAP.contains(name)) {
@@ -75,7 +75,7 @@ final class MessageParts {
         return method(receiver, name, List.of());
     }
 
-    /** Returns what is known of a method's result; {@code null} if the receiver is no part of the message. */
+    /** Returns what is known of a method's result; {@code null} if the receiver is not a part of the message. */
     @Nullable Known method(Known receiver, String name, List<Known> arguments) {
         Object named = arguments.isEmpty() ? null : arguments.get(0).constant();
         if (receiver.role() == SYSTEM_ATTRIBUTES) {
@@ -110,7 +110,7 @@ final class MessageParts {
         return ATTRIBUTES.contains(property) ? receiver.read(Map.class).as(SYSTEM_ATTRIBUTES) : null;
     }
 
-    /** Returns what is known of an entry; {@code null} if the receiver is no part of the message. */
+    /** Returns what is known of an entry; {@code null} if the receiver is not a part of the message. */
     @Nullable Known entry(Known receiver, Known index) {
         if (index.constant() == null) {
             return null;
@@ -127,7 +127,7 @@ final class MessageParts {
         }
     }
 
-    /** @throws RuntimeException of the refusal, if all of a value is read that has the framework's headers */
+    /** @throws RuntimeException of the refusal, if a whole value with the framework's headers is read */
     void requirePart(Known value) {
         if (value.role() == SYSTEM_ATTRIBUTES || hasHeaders(value)) {
             throw whole(value);

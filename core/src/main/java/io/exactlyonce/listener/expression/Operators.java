@@ -15,7 +15,7 @@ import org.springframework.expression.spel.ast.OpMultiply;
 import org.springframework.expression.spel.ast.OpPlus;
 import org.springframework.expression.spel.ast.OperatorPower;
 
-/** The types of what operators return: arithmetic and concatenation, and else a comparison. */
+/** The types of operators' results: of arithmetic, concatenation and comparisons. */
 final class Operators {
 
     /** Methods whose result, or whose work, has as many digits as an exponent says: {@code 1e30000000} has ten characters. */
@@ -130,7 +130,10 @@ final class Operators {
         return value.is(Double.class) || value.is(Float.class);
     }
 
-    /** A class that is no number may have a subclass that is one only if it is an interface, or a superclass of numbers. */
+    /**
+     * Returns whether a value can be a number: its class is a number, a superclass of numbers, or an interface, which a number may
+     * implement.
+     */
     private static boolean canBeNumber(Known value) {
         Class<?> type = value.raw();
         return value.role() != Known.Role.NULL

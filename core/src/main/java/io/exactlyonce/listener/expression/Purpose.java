@@ -2,7 +2,7 @@ package io.exactlyonce.listener.expression;
 
 import java.util.Locale;
 
-/** The attribute of the annotation that has an expression. */
+/** The annotation's attribute to which an expression belongs. */
 public enum Purpose {
     KEY,
     FINGERPRINT;

@@ -14,21 +14,21 @@ import org.springframework.expression.spel.ast.InlineList;
 import org.springframework.messaging.Message;
 
 /**
- * Which results of an expression can be a key or a fingerprint. {@link KeyRules} decide of the values; these rules decide of what is
- * known of all values.
+ * Which results of an expression can be a key or a fingerprint. {@link KeyRules} judge single values; these rules judge what is known of
+ * all values.
  *
  * @param refusal of the expression
  */
 record ResultRules(Purpose purpose, Refusal refusal) {
 
-    /** Types whose subclasses cannot be a text or a number either, although they are interfaces. */
+    /** Interfaces whose implementations cannot be a text or a number either. */
     private static final List<Class<?>> NO_TEXT = List.of(Map.class, Set.class, Message.class);
 
     boolean takesLists() {
         return purpose == Purpose.FINGERPRINT;
     }
 
-    /** @throws RuntimeException of the refusal, if messages that have nothing in common have the same result */
+    /** @throws RuntimeException of the refusal, if unrelated messages have the same result */
     void requireOwn(Known result) {
         if (result.origin() == Origin.MESSAGE) {
             return;
@@ -67,7 +67,7 @@ record ResultRules(Purpose purpose, Refusal refusal) {
                         && (!value.is(List.class) || isUsable(value.argument(List.class, 0)));
     }
 
-    /** Returns whether the value's class decides: subclasses of a class that is no text are none either. */
+    /** Returns whether the value's class settles the question, because no subclass can be a text or a number. */
     private boolean isCertain(Known value) {
         return value.isExact()
                 || Texts.isConcrete(value.raw())
@@ -118,7 +118,7 @@ record ResultRules(Purpose purpose, Refusal refusal) {
                 : "write " + String.join(" or ", usable);
     }
 
-    /** Such a date's text depends on the JVM's time zone. */
+    /** Returns whether the type is a date whose text depends on the JVM's time zone. */
     private static boolean isDate(Class<?> type) {
         return type.getName().equals("java.util.Date")
                 || (type.getSuperclass() != null && isDate(type.getSuperclass()));

@@ -20,7 +20,7 @@ import org.springframework.expression.spel.ast.TypeReference;
 import org.springframework.expression.spel.ast.VariableReference;
 import org.springframework.expression.spel.support.StandardEvaluationContext;
 
-/** The beginnings of a chain: arguments, beans, classes and new objects. There is no root object. */
+/** The first links of chains: arguments, beans, classes and new objects. There is no root object. */
 final class Sources {
 
     private final KeyExpression expression;
@@ -54,7 +54,7 @@ final class Sources {
         return Map.copyOf(variables);
     }
 
-    /** @param active what {@code #this} is; {@code null} outside of selections and projections */
+    /** @param active the value of {@code #this}; {@code null} outside of selections and projections */
     Known variable(VariableReference variable, @Nullable Known active) {
         String name = variable.toStringAST().substring(1);
         if (name.equals("this") && active != null) {
@@ -90,7 +90,7 @@ final class Sources {
                 "write the class's full name, and $ before the name of a nested class");
     }
 
-    /** The bean may be made later, and its class known only then. */
+    /** Returns what is known of a bean. A bean that is made later may have a class that is known only then. */
     Known bean(String name) {
         if (!beans.containsBean(name)) {
             throw refusal.of(
@@ -139,7 +139,7 @@ final class Sources {
                         .formatted(call, call));
     }
 
-    /** Returns the refusal of what is read of nothing. */
+    /** Returns the exception for a name without an object: there is no root object. */
     RuntimeException rootless(SpelNode node) {
         if (node instanceof PropertyOrFieldReference property) {
             String name = property.getName();

@@ -3,7 +3,7 @@ package io.exactlyonce.listener.expression;
 import java.lang.reflect.Modifier;
 import java.util.stream.Stream;
 
-/** Texts that expressions make of values: one that names an object's address is another in each JVM. */
+/** Texts that expressions make from values. A text with an object's address differs in each JVM. */
 final class Texts {
 
     static final String TO_STRING = "toString";
@@ -17,7 +17,7 @@ final class Texts {
         this.refusal = refusal;
     }
 
-    /** @throws RuntimeException of the refusal, if the value's text, as SpEL makes it, does not identify it */
+    /** @throws RuntimeException of the refusal, if SpEL's text of the value does not identify the value */
     void requireText(Known value) {
         parts.requirePart(value);
         // SpEL writes the elements of an array.
@@ -46,7 +46,7 @@ final class Texts {
         }
     }
 
-    /** Returns whether objects may be of this very class. */
+    /** Returns whether a class can have instances of its own. */
     static boolean isConcrete(Class<?> type) {
         return type.isArray() || !Modifier.isAbstract(type.getModifiers());
     }

@@ -9,7 +9,7 @@ import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Calls of the JDK that return another value each time or in each process: random ones, the time, threads and hosts. */
+/** Calls of the JDK whose results differ each time or in each process: random values, the time, threads and hosts. */
 final class Unrepeatable {
 
     private static final Map<Class<?>, Set<String>> METHODS = Map.of(
@@ -22,7 +22,7 @@ final class Unrepeatable {
             ProcessHandle.class, Set.of("current"),
             InetAddress.class, Set.of("getLocalHost"));
 
-    /** Types of which a new object without arguments is the time, or a generator of random numbers. */
+    /** Types whose constructors without parameters read the time or make a random generator. */
     private static final Set<String> NEW = Set.of(
             "java.util.Date",
             "java.util.GregorianCalendar",
@@ -30,7 +30,7 @@ final class Unrepeatable {
             "java.security.SecureRandom",
             Random.class.getName());
 
-    /** Named as a text: this library reads no clock of the system, and a test allows it no class of one. */
+    /** A string, because a test forbids this library to use classes that read the system's clock. */
     private static final String CALENDAR = "java.util.Calendar";
 
     private Unrepeatable() {}

@@ -107,7 +107,8 @@ final class PreparedContainerFactory implements ExactlyOnceContainerFactory {
         container.configure(options -> configure(id, container.getContainerOptions(), options, settings));
         container.setComponentFactories(List.of(new ConsumerComponents(with.engine, id, settings)));
         if (!container.isAutoStartup()) {
-            // Its message source will not wait for the check at startup, and a database that cannot store claims must
+            // The container's message source will not wait for the check at startup, and a database that cannot store
+            // claims must
             // stop it.
             with.engine.readiness().run();
         }

@@ -154,7 +154,7 @@ public record MessageConversion(
     private org.springframework.messaging.Message<?> inFull(
             org.springframework.messaging.Message<?> converted, Message source, PayloadType wanted) {
         Object payload = converted.getPayload();
-        // A payload type mapper of the application's can choose the same class, without type arguments.
+        // The application's payload type mapper can choose the same class, without type arguments.
         Object text = converter.getClass() == SqsMessagingMessageConverter.class && wanted.isReadAsItsClass(payload)
                 ? source.body()
                 : payload;

@@ -40,7 +40,7 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
             JsonDeserialize.class.getName(),
             "com.fasterxml.jackson.databind.annotation.JsonDeserialize");
 
-    /** Of a class alone. */
+    /** Makes the type of a class without type arguments. */
     public PayloadType(Class<?> raw) {
         this(raw, null);
     }
@@ -79,12 +79,15 @@ public record PayloadType(Class<?> raw, @Nullable MethodParameter full) {
                 : ResolvableType.forClassWithGenerics(raw, resolved).getType();
     }
 
-    /** Of a class that is used without type arguments there are none: its own variables resolve nothing. */
+    /** Returns the type arguments; none for a class that is used without them, whose own variables resolve to nothing. */
     private static ResolvableType[] arguments(ResolvableType type) {
         return type.getType() instanceof Class<?> ? new ResolvableType[0] : type.getGenerics();
     }
 
-    /** Without type arguments, converters make maps, lists, texts and numbers: that is, {@code Object}. */
+    /**
+     * Returns whether the type is more exact than its class. Without type arguments, converters make maps, lists, texts and numbers, which
+     * is {@code Object}.
+     */
     private static boolean saysMoreThanItsClass(Type exact) {
         if (exact instanceof GenericArrayType array) {
             return saysMoreThanItsClass(array.getGenericComponentType());

@@ -123,7 +123,7 @@ public record SqsMessage(String queue, software.amazon.awssdk.services.sqs.model
         }
     }
 
-    /** By text: to answer by enum constant, the message copies all of its attributes each time. */
+    /** Looks attributes up by name, because a look-up by enum constant copies all attributes each time. */
     private String attribute(MessageSystemAttributeName name, String absent) {
         return source.attributesAsStrings().getOrDefault(name.toString(), absent);
     }

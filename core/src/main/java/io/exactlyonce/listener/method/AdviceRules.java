@@ -20,7 +20,7 @@ import org.springframework.core.annotation.MergedAnnotations.SearchStrategy;
  */
 record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
 
-    /** By name: an application need not have them. */
+    /** Interceptors that retry. Names, because an application may lack the classes. */
     private static final Set<String> RETRIES = Set.of(
             "org.springframework.retry.annotation.AnnotationAwareRetryOperationsInterceptor",
             "org.springframework.retry.interceptor.RetryOperationsInterceptor",
@@ -65,7 +65,7 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
         }
     }
 
-    /** The writes of a failed attempt would be committed with those of the next. */
+    /** Rejects retries inside the transaction, because the writes of a failed attempt would be committed with the next attempt's. */
     private void requireRetriesOutside() {
         for (Advisor advisor : proxies.withinTransaction(declared.method())) {
             declared.refuseIf(
@@ -80,7 +80,7 @@ record AdviceRules(ListenerDeclaration declared, ListenerProxies proxies) {
         }
     }
 
-    /** Then the transaction could have begun after it, but for a transaction of the application's own. */
+    /** Returns whether the retries are in an inner proxy, so that a transaction without {@code @Transactional} would begin after them. */
     private boolean isInnerProxys(Advisor retry) {
         Advised beginning = Objects.requireNonNull(proxies.beginning(declared.method()));
         return beginning.indexOf(retry) < 0;

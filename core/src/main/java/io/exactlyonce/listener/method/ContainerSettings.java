@@ -87,7 +87,7 @@ public final class ContainerSettings {
         return new Builder().build(setUp);
     }
 
-    /** Returns whether the container calls a listener of ours. */
+    /** Returns whether the container calls an exactly-once listener. */
     public boolean hasHandlers() {
         return !handlers.isEmpty();
     }
@@ -170,7 +170,7 @@ public final class ContainerSettings {
                         more));
     }
 
-    /** Single messages and those of batches are treated alike. */
+    /** Treats single messages and batches alike. */
     ClaimSpec spec(ReceivedMessage received) {
         return choice.of(received.message()).spec(received);
     }
@@ -184,12 +184,12 @@ public final class ContainerSettings {
         return choice.of(message).keyOf(message, polled);
     }
 
-    /** Returns these settings for handlers on an executor of the application's, which may have fewer threads than messages. */
+    /** Returns these settings for handlers on an application executor, which may have fewer threads than messages. */
     public ContainerSettings onOwnExecutor() {
         return new ContainerSettings(handlers, true);
     }
 
-    /** Returns whether the container runs its handlers on an executor of the application's. */
+    /** Returns whether the container runs its handlers on an application executor. */
     public boolean hasOwnExecutor() {
         return hasOwnExecutor;
     }
@@ -258,7 +258,7 @@ public final class ContainerSettings {
     /**
      * Returns how messages become payloads.
      *
-     * @param inferred what Spring Cloud AWS, or an inferrer of the application's, reads; {@code null} if neither knows
+     * @param inferred the type that Spring Cloud AWS or the application's inferrer reads; {@code null} if unknown
      */
     public MessageConversion conversion(
             MessagingMessageConverter<software.amazon.awssdk.services.sqs.model.Message> converter,
@@ -269,7 +269,7 @@ public final class ContainerSettings {
         return MessageConversion.of(converter, context, payload, taken);
     }
 
-    /** The full type is more exact than what Spring Cloud AWS infers, but an inferrer of the application's may choose a subclass. */
+    /** The full type is more exact than the type that Spring Cloud AWS infers, but the application's inferrer may choose a subclass. */
     private static @Nullable PayloadType payload(@Nullable PayloadType declared, @Nullable Class<?> inferred) {
         // Without our resolver in its list, Spring Cloud AWS takes a claim to be the payload.
         if (inferred == null || inferred == Claim.class) {

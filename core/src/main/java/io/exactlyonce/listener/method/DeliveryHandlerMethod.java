@@ -91,7 +91,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         try {
             returned = original.invoke(message, provided);
         } catch (RuntimeException failure) {
-            // Before it has begun, its arguments are made.
+            // The arguments are made before the handler starts.
             throw invocation.hasBegun() || !mayQuoteContent(failure) ? failure : withoutContent(invocation, failure);
         } finally {
             ListenerInvocation.leave();

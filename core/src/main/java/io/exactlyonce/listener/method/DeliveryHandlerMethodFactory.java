@@ -22,7 +22,7 @@ public final class DeliveryHandlerMethodFactory extends DefaultMessageHandlerMet
     private final MessageHandlerMethodFactory original;
     private final ListenerMethodReader methods;
 
-    /** The original's resolvers; none if it is of the application's own kind. */
+    /** Returns the resolvers of the original factory; none if the application has its own class of factory. */
     private List<HandlerMethodArgumentResolver> resolvers = List.of();
 
     /**

@@ -58,7 +58,7 @@ final class ListenerInvocation implements Handler {
 
     private static final String ATTRIBUTE = ListenerInvocation.class.getName();
 
-    /** Where AspectJ's advice keeps what it has made of a call's arguments. */
+    /** The attribute in which AspectJ's advice keeps the arguments that it passes on. */
     private static final String JOIN_POINT = "org.aspectj.lang.JoinPoint";
 
     private final DeliveryHandlerMethod handler;

@@ -82,7 +82,7 @@ record ListenerProxies(List<Advised> all, Object target) {
 
     /**
      * Returns the proxy in which the transaction of a method's claim begins: the innermost one that claims keys, because advice such as
-     * retries may be in between; but none within a transaction of the application's own. {@code null} if none claims.
+     * retries may be in between. It is never inside an application transaction. {@code null} if none claims.
      */
     @Nullable Advised beginning(Method method) {
         Advised beginning = null;
@@ -177,7 +177,7 @@ record ListenerProxies(List<Advised> all, Object target) {
         return CALLED_ON_THE_BEAN.stream().anyMatch(annotations::isPresent);
     }
 
-    /** Such a method has its own refusal. */
+    /** Returns whether a method claims keys; such a method is refused elsewhere. */
     private static boolean isClaimed(Class<?> type, Method method, ListenerModes modes) {
         ListenerDeclaration declared = ListenerDeclaration.find(type, method);
         return declared != null && !modes.isObserved(declared);

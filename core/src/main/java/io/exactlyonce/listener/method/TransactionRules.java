@@ -23,7 +23,8 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.StringUtils;
 
 /**
- * Rejects a listener method with effects in the database whose own transaction would begin before that of its claim, or would not join
+ * Rejects a listener method with effects in the database whose own transaction would begin before its claim's transaction, or would not
+ * join
  * it as its {@code @Transactional} says.
  */
 record TransactionRules(ListenerDeclaration declared) {
@@ -39,7 +40,9 @@ record TransactionRules(ListenerDeclaration declared) {
     /** A method's own transaction, whatever annotation or configuration it comes from, and the advice that begins it. */
     private record Own(TransactionAttribute attribute, TransactionInterceptor advice, Class<?> type) {}
 
-    /** Rejects a transaction that would begin before that of the claim: it would be committed after the claim is completed. */
+    /**
+     * Rejects a transaction that would begin before the claim's transaction, because it would be committed after the claim is completed.
+     */
     private @Nullable Own own(Object bean) {
         boolean isWithin = false;
         for (Advisor advisor : ListenerProxies.of(bean).around(declared.method())) {

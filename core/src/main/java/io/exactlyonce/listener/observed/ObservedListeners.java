@@ -96,7 +96,7 @@ public final class ObservedListeners {
 
     /**
      * Asked of each message: options and components may be exchanged after the container is set up, until it starts. Component
-     * factories of the application's own may decide on deleting.
+     * the application's own factories may decide on deleting.
      */
     private static boolean deletesWhatIsDone(SqsMessageListenerContainer<?> container) {
         return container.getContainerOptions().getAcknowledgementMode() != AcknowledgementMode.MANUAL

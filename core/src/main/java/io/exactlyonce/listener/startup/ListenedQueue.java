@@ -9,7 +9,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.util.StringUtils;
 
 /**
- * A listener on one of its queues, and how it gets along with another.
+ * A listener on one of its queues, and its comparison with another.
  *
  * @param place the queue's name, URL or ARN as the listener names it; the URL once it is found
  * @param address where the queue is, as far as that is known

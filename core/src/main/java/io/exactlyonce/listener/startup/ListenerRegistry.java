@@ -9,7 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** The application's listeners with their queues, each from the time when its container is made. */
+/** The application's listeners with their queues. Each is added when its container is made. */
 public final class ListenerRegistry {
 
     /** Spring Cloud AWS generates ids of this prefix and a number, which changes with the code. */

@@ -27,7 +27,7 @@ public final class PlainListeners implements ApplicationListener<ContextRefreshe
         this.listeners = listeners;
     }
 
-    /** Containers have started before the event; a child context's event comes earlier. */
+    /** Runs when containers have started. The event of a child context comes earlier. */
     @Override
     public void onApplicationEvent(ContextRefreshedEvent refreshed) {
         ApplicationContext beans = refreshed.getApplicationContext();

@@ -74,7 +74,7 @@ public final class QueueUnavailableException extends ExactlyOnceSetupException {
                 "Correct the region '%region%' in spring.cloud.aws.region.static (or AWS_REGION), such as eu-central-1; if AWS has"
                         + " it, check this machine's DNS.",
                 "Correct the host of %endpoint% in " + ENDPOINTS + ", or this machine's DNS."),
-        /** Nothing listens there, or no answer came. A connection that cannot be made may end as one that was not acquired. */
+        /** No server listens there, or none answered. The SDK may report a connection that cannot be made as one that was not acquired. */
         UNREACHABLE(
                 cause -> cause instanceof IOException
                         || cause instanceof TimeoutException

@@ -30,7 +30,7 @@ public final class SharedPools implements ApplicationListener<ContextRefreshedEv
     /** The connections that a listener may use of its transactions' pool. */
     private record Demand(String listener, Pool pool, int handlers) {}
 
-    /** Notes a listener whose container is made. */
+    /** Adds a listener when its container is made. */
     public void add(String id, Collection<String> queues, SqsContainerOptions options, ListenerMethod method) {
         ClaimTransaction transaction = method.transaction();
         Pool pool = transaction == null ? null : transaction.pool();
@@ -57,7 +57,7 @@ public final class SharedPools implements ApplicationListener<ContextRefreshedEv
         demands.stream().collect(Collectors.groupingBy(Demand::pool)).forEach((pool, all) -> warnIfSmaller(pool, all));
     }
 
-    /** Also another context's refresh ends here. */
+    /** Ignores the refresh of another context. */
     private void warnIfSmaller(Pool pool, List<Demand> demands) {
         int handlers = demands.stream().mapToInt(Demand::handlers).sum();
         if (handlers > pool.connections() && told.add(pool)) {

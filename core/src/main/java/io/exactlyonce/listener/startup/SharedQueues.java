@@ -31,7 +31,7 @@ import org.springframework.core.annotation.Order;
  * server when containers start, since only then their clients have been asked. Listeners in observe mode are compared by
  * their first message.
  */
-@Order(Ordered.HIGHEST_PRECEDENCE) // Before checks that remember a subscription.
+@Order(Ordered.HIGHEST_PRECEDENCE) // Runs before checks that remember a subscription.
 public final class SharedQueues implements SubscriptionCheck {
 
     private static final Logger log = LoggerFactory.getLogger(SharedQueues.class);
@@ -59,7 +59,7 @@ public final class SharedQueues implements SubscriptionCheck {
         }
     }
 
-    /** Observed listeners fail nothing, as long as no enforced listener depends on their keys. */
+    /** Requires keys of their own, except of two observed listeners, which never fail startup. */
     private static void requireOwnKeys(ListenedQueue other, ListenedQueue added) {
         try {
             other.requireOwnKeys(added);
@@ -110,7 +110,7 @@ public final class SharedQueues implements SubscriptionCheck {
         }
     }
 
-    /** Containers start in parallel: of two, the second one meets the first. */
+    /** Synchronized, because containers start in parallel: of two, the second must see the first. */
     private synchronized void found(String id, QueueAddress address, String url) {
         listeners.all().stream()
                 .filter(own -> own.id().equals(id) && !own.address().differsFrom(address))

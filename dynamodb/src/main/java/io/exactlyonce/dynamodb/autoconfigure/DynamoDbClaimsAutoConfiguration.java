@@ -58,7 +58,7 @@ public final class DynamoDbClaimsAutoConfiguration {
     static final String STORE_PROPERTY = "exactly-once.claim.store";
     static final String STORE = "dynamodb";
 
-    /** Bean of the client that claims use. Others are not measured by its answers' dates. */
+    /** The name of the client's bean that claims use. Only its answers measure the service's clock. */
     static final String CLIENT = "exactlyOnceDynamoDbClient";
 
     /** Longer than any response takes: later ones are requested again before a lease expires. */
@@ -75,7 +75,7 @@ public final class DynamoDbClaimsAutoConfiguration {
         return new UnknownProperties(environment, "exactly-once.dynamodb", DynamoDbClaimProperties.class, Set.of());
     }
 
-    /** Before conditions on such a store. */
+    /** Ordered first, because conditions of later configurations look for a claim store. */
     @Order(0)
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnProperty(name = STORE_PROPERTY, havingValue = STORE)
@@ -93,7 +93,7 @@ public final class DynamoDbClaimsAutoConfiguration {
             return new ThrottledRequests();
         }
 
-        /** No candidate for injection: an application's own client stays the only one. */
+        /** Makes the client of claims. It is not a candidate for injection, so that the application's own client stays the only one. */
         @Bean(name = CLIENT, defaultCandidate = false)
         DynamoDbAsyncClient exactlyOnceDynamoDbClient(
                 AwsClientBuilderConfigurer configurer,

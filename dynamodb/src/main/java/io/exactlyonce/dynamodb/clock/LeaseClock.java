@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class LeaseClock {
 
-    /** An observer counts a lease longer by this part: its monotonic clock and the owner's may drift apart. */
+    /** An observer counts each lease longer by one in this number, because its monotonic clock and the owner's may drift apart. */
     private static final long OBSERVED_LONGER = 1_000;
 
     private final ServiceClock service;
@@ -37,8 +37,8 @@ public final class LeaseClock {
     }
 
     /**
-     * Returns when a lease that is written now ends at the latest, by the service's clock, in microseconds since 1970.
-     * Empty if unknown: then it ends by observation only.
+     * Returns the latest end of a lease that is written now, by the service's clock, in microseconds since 1970. Empty if unknown: the
+     * lease then ends by observation only.
      */
     public OptionalLong end(Duration lease) {
         return now().stream()

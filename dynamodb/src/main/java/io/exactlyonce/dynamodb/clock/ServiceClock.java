@@ -28,10 +28,10 @@ import software.amazon.awssdk.core.retry.ClockSkew;
  */
 public final class ServiceClock implements ExecutionInterceptor {
 
-    /** For how long a contradiction keeps the time from being used. */
+    /** The time for which the clock is unusable after a contradiction. */
     static final Duration DISTRUST = Duration.ofMinutes(1);
 
-    /** Front ends may be apart by this before their answers contradict each other. */
+    /** The largest difference between front ends that is not a contradiction. */
     static final Duration DISAGREEMENT = Duration.ofMillis(100);
 
     /** Parts of a million by which a machine's monotonic clock may be too fast or too slow. */
@@ -43,7 +43,7 @@ public final class ServiceClock implements ExecutionInterceptor {
     /** The usability of the time. */
     public enum State {
         MEASURED("measured"),
-        /** A proxy may strip it. */
+        /** No answer had the header, which a proxy may remove. */
         UNMEASURED("no answer has had a Date header"),
         IMPRECISE("the latest answer with a Date header took too long, or is too old, for clock-error"),
         CONTRADICTORY("answers' Date headers contradict each other");
@@ -69,7 +69,7 @@ public final class ServiceClock implements ExecutionInterceptor {
     public record Time(long earliestMicros, long latestMicros) {}
 
     /**
-     * The latest answer. All of it in microseconds.
+     * The latest answer, in microseconds.
      *
      * @param at when it arrived, since the clock's origin
      * @param low least difference between the service's clock and this one
@@ -78,7 +78,7 @@ public final class ServiceClock implements ExecutionInterceptor {
      */
     private record Answer(long at, long low, long high, long trustedFrom) {
 
-        /** From when on the next answer can be trusted: a minute later if it contradicts this one. */
+        /** Returns the time from which the next answer can be trusted: a minute later if it contradicts this one. */
         long nextTrustedFrom(long nextAt, long nextLow, long nextHigh) {
             long tolerated = TimeUnit.MICROSECONDS.convert(DISAGREEMENT) + drift(nextAt - at);
             boolean contradicts = nextLow > high + tolerated || nextHigh < low - tolerated;
@@ -160,7 +160,7 @@ public final class ServiceClock implements ExecutionInterceptor {
         return OptionalLong.of(lastEstimate.updateAndGet(last -> Math.max(last + 1, estimate)));
     }
 
-    /** Returns whether, and if not why not, the time can be used. */
+    /** Returns whether the time can be used, or the reason why not. */
     public State state() {
         return state(latest.get(), sinceOrigin(clock.nanoTime()));
     }

@@ -153,7 +153,7 @@ public record ClaimItem(Map<String, AttributeValue> attributes) {
         return Long.parseLong(parkedOrder(), 0, DIGITS, 10);
     }
 
-    /** Returns where it is in the order of parked claims. Only for a key that is parked. */
+    /** Returns the item's place in the order of parked claims. Only for a parked key. */
     public String parkedOrder() {
         return text(PARKED_AT);
     }

@@ -21,8 +21,8 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 
 /**
- * The conditional write of each step of a claim. Their texts are few: an unknown value is written as {@code NULL}, and
- * only the keys of the index of parked items are removed.
+ * Makes the conditional write of each step of a claim. There are few texts, because an unknown value is written as {@code NULL}; only the
+ * keys of the index of parked items are removed.
  *
  * <p>A takeover, and parking in doubt, require the version that was read, so the item is exactly the one that was
  * decided on. All other writes require their claim, and the status that they leave.
@@ -34,7 +34,7 @@ public final class ClaimStatements {
                     + "'claimed_at':?,'retention':?,'failures':?,'lease_micros':?,'lease_until':?,'expires_at':?,"
                     + "'pk':?,'scope':?,'key':?,'first_claimed_at':?,'status':'HELD'}";
 
-    /** The retention is the item's own, in seconds. */
+    /** Sets the expiry by the item's own retention, in seconds. */
     private static final String EXPIRES = " SET \"expires_at\"=\"retention\"+?";
 
     private static final String LEASE = " SET \"lease_micros\"=? SET \"lease_until\"=?";
@@ -52,7 +52,7 @@ public final class ClaimStatements {
     /** Each claim writes the attribute, so an item of an earlier version has it by then. */
     private static final String THREW = " SET \"failures\"=\"failures\"+1";
 
-    /** Records until the next claim that an operator has decided. Attempts count anew. */
+    /** Records that an operator decided, until the next claim. Attempts count anew. */
     private static final String CLEARED =
             " SET \"status\"='RELEASED' SET \"cleared\"=true SET \"failures\"=0" + EXPIRES;
 
@@ -61,7 +61,7 @@ public final class ClaimStatements {
     private static final String UNPARK_IF_PARKED =
             " REMOVE \"parked\" REMOVE \"parked_at\"" + " WHERE \"pk\"=? AND \"claim_id\"=? AND \"status\"='PARKED'";
 
-    /** In a transaction of the application's. It names the claim by its token, which no other claim of the key has. */
+    /** Completes a claim in an application transaction. It names the claim by its token, which no other claim of the key has. */
     private static final String COMPLETION = "SET w = :w, #status = :completed, #result = :result,"
             + " completed_at = :completed_at, expires_at = #retention + :from, by_transaction = :by_transaction";
 
@@ -150,7 +150,7 @@ public final class ClaimStatements {
         return List.of(number(TimeUnit.MICROSECONDS.convert(lease)), number(end));
     }
 
-    /** Extends a lease; also for a repeated claim whose earlier answer was lost. */
+    /** Extends a lease. Also answers a repeated claim whose first answer was lost. */
     public Statement renew(String pk, LeaseRenewal renewal) {
         OptionalLong end = clock.end(renewal.lease());
         List<AttributeValue> renewed = new ArrayList<>(lease(renewal.lease(), end));
@@ -158,7 +158,7 @@ public final class ClaimStatements {
         return update(LEASE + EXPIRES + IF_HELD, end, renewed, pk, id(renewal.claim()));
     }
 
-    /** The end of a claim that its worker reports. */
+    /** Resolves a claim, as its worker reports. */
     public Statement resolve(String pk, ClaimResolution resolution) {
         String more = (resolution.inDoubt() ? IN_DOUBT : "") + (resolution.threw() ? THREW : "");
         if (resolution instanceof ClaimResolution.Completed completed) {
@@ -196,7 +196,7 @@ public final class ClaimStatements {
         return update(CLEARED + UNPARK_IF_PARKED, NO_END, now, pk, id(claim));
     }
 
-    /** Completes a claim within a transaction of the application's. */
+    /** Completes a claim within an application transaction. */
     public TransactWriteItem completion(Claim claim, @Nullable String result) {
         Map<String, AttributeValue> values = Map.of(
                 ":w", text(newVersion()),
@@ -217,7 +217,7 @@ public final class ClaimStatements {
                 .build();
     }
 
-    /** Changes an item that is as it was seen: of this version, or of this claim. */
+    /** Changes an item on condition that it has the version, or the claim, that was seen. */
     private Statement update(String text, OptionalLong leaseEnd, List<AttributeValue> written, String pk, String seen) {
         List<AttributeValue> parameters = new ArrayList<>(written);
         parameters.addAll(List.of(text(pk), text(seen)));
@@ -231,7 +231,7 @@ public final class ClaimStatements {
         return new Statement(text, parameters, version, leaseEnd.isPresent());
     }
 
-    /** Returns one that no other write has: 16 hexadecimal digits, also where a JVM is a copy of another. */
+    /** Returns a version that no other write has: 16 hexadecimal digits. They also differ where a JVM is a copy of another. */
     private static String newVersion() {
         return HexFormat.of().toHexDigits(RANDOM.nextLong());
     }

@@ -47,7 +47,7 @@ public final class ItemReader {
                         items.stream().collect(Collectors.toMap(ClaimItem::pk, item -> item, (first, again) -> again)));
     }
 
-    /** Asks for an item that is not there: whether the service answers, and when. */
+    /** Reads an item that does not exist, to find out whether the service answers, and at which time. */
     public CompletableFuture<?> probe() {
         return client.getItem(
                 request -> request.tableName(table).key(key("no item")).consistentRead(true));
@@ -73,8 +73,8 @@ public final class ItemReader {
     }
 
     /**
-     * Returns the partition key of a parked item whose partition key begins so, or an empty list. Reads the index only, the
-     * latest items first, and at most so many pages of 1 MB, each of some thousand items. The index has a throughput of its
+     * Returns the partition key of a parked item whose partition key begins with a prefix, or an empty list. Reads the index only, the
+     * latest items first, up to a number of pages of 1 MB, each with some thousand items. The index has a throughput of its
      * own, so the reading throttles no claim.
      */
     public CompletableFuture<List<ClaimItem>> parkedBeginning(String prefix, int pages) {

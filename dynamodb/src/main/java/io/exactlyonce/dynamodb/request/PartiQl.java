@@ -38,7 +38,7 @@ public final class PartiQl {
     /** The result of one write. */
     public sealed interface Answer {}
 
-    /** It has happened, now or when it was sent before. */
+    /** The write happened, now or when it was sent before. */
     public record Written() implements Answer {}
 
     /**
@@ -55,7 +55,7 @@ public final class PartiQl {
      * Nothing was written, most likely: it can be sent again.
      *
      * @param reason the service's
-     * @param isLocked whether a transaction of the application's has the item
+     * @param isLocked whether an application transaction has the item
      */
     public record Again(String reason, boolean isLocked) implements Answer {}
 
@@ -83,7 +83,7 @@ public final class PartiQl {
         return inParts(statements, MOST_STATEMENTS, this::request);
     }
 
-    /** Asks for parts that are not too large for a request, all at once, and puts the answers together. */
+    /** Splits a call into requests of the permitted size, sends all at once, and joins the answers. */
     static <T, A> CompletableFuture<List<A>> inParts(
             List<T> all, int most, Function<List<T>, CompletableFuture<List<A>>> request) {
         List<CompletableFuture<List<A>>> requests = new ArrayList<>();
@@ -122,7 +122,7 @@ public final class PartiQl {
         });
     }
 
-    /** An answer that cannot be read leaves its own write in doubt, and no other one of the request. */
+    /** Reads one answer. If it is unreadable, only its own write is in doubt, and no other one of the request. */
     private static Answer read(Statement statement, BatchStatementResponse response) {
         try {
             return answer(statement, response);

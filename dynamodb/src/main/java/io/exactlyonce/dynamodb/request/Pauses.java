@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import software.amazon.awssdk.retries.api.BackoffStrategy;
 
-/** Pauses between attempts, in which no thread waits. */
+/** Pauses between attempts. No thread waits meanwhile. */
 public final class Pauses {
 
     /** About 1.6 s in all, 3.1 s at most: as long as a claim waits for a connection to a database. */
@@ -14,7 +14,7 @@ public final class Pauses {
 
     private static final Duration FIRST = Duration.ofMillis(50);
 
-    /** Each pause may be twice as long as the one before, and is cut at random, so that many workers do not come back together. */
+    /** Each pause may be twice as long as the one before, and is shortened at random, so that many workers do not retry together. */
     private static final BackoffStrategy FULL_JITTER =
             BackoffStrategy.exponentialDelay(FIRST, FIRST.multipliedBy(1 << (ATTEMPTS - 1)));
 

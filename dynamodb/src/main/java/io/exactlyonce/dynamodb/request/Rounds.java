@@ -24,13 +24,13 @@ public final class Rounds {
     private final ItemReader reader;
     private final Pauses pauses;
 
-    /** All that a call wants of one item. Used by one thread at a time. */
+    /** A call's work on one item. Used by one thread at a time. */
     public interface Work {
 
         /** Returns the item's partition key. */
         String pk();
 
-        /** Returns what to write next, the same until it is answered; {@code null} if nothing is left. */
+        /** Returns the next write, the same one until it is answered; {@code null} if nothing is left. */
         @Nullable Statement next();
 
         /** Takes the result of the write. */
@@ -48,7 +48,7 @@ public final class Rounds {
         this.pauses = pauses;
     }
 
-    /** Does all the work, each of another item. The future ends when no request is pending. */
+    /** Does the work of different items. The future completes when no request is pending. */
     public CompletableFuture<@Nullable Void> run(Collection<? extends Work> works) {
         return DONE.thenCompose(begin -> round(works, 1));
     }

@@ -22,7 +22,7 @@ public final class ThrottledRequests implements ExecutionInterceptor {
     public enum Reason {
         /** A statement exceeded the throughput of a partition or table. */
         THROUGHPUT,
-        /** A statement met a limit of the account's, or of a control. */
+        /** A statement exceeded a limit of the account, or of a control. */
         LIMIT,
         /** A key was left unread. */
         UNREAD,

@@ -93,7 +93,7 @@ public final class ClaimTable {
         }
     }
 
-    /** Also if another instance has just begun to. */
+    /** Returns whether the table is missing, or another instance has just started to create it. */
     private boolean isToBeCreated() {
         try {
             return describe().table().tableStatus() == TableStatus.CREATING;
@@ -105,7 +105,7 @@ public final class ClaimTable {
         }
     }
 
-    /** Returns whether this instance created it: the other one also sets the TTL. */
+    /** Returns whether this instance created the table; another instance that did also sets the TTL. */
     private boolean isCreated() {
         try {
             client.createTable(table -> table.tableName(name)

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.springframework.boot.sql.init.DatabaseInitializationMode;
 
-/** Where claims live: a database whose server is a primary, and that has the table of claims. */
+/** The database of claims: its server is a primary, and it has the claim table. */
 public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
 
     private final ClaimPool pool;
@@ -21,7 +21,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
     private final ReadinessCheck readiness;
 
     /**
-     * @param pool leads to where claims live
+     * @param pool connects to the database of claims
      * @param table of the pool's
      * @param mode {@code ALWAYS} to create the table, {@code NEVER} to leave the database alone
      * @param whenReady runs once, as soon as claims can be kept; throws nothing

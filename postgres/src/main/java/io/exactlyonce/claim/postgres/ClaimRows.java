@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** Reads keys' rows, each as one statement sees it. */
+/** Reads the rows of keys, as one statement sees them. */
 public final class ClaimRows {
 
     /**
@@ -32,7 +32,7 @@ public final class ClaimRows {
                 FROM {table} AS c WHERE c.scope {=} w.scope AND c.key {=} w.key LIMIT 1
             ) AS c""";
 
-    /** The rows of keys, behind settings. */
+    /** Selects the rows of keys. Statements with settings come before it. */
     static final String OF_KEYS = "SELECT w.n, c.*\nFROM " + BY_KEY;
 
     private ClaimRows() {}

@@ -23,7 +23,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 /** Creates the claim table if it is missing, and finds out whether claims can be kept in it. */
 public final class ClaimSchema {
 
-    /** On the class path, for Flyway and Liquibase. */
+    /** The script on the class path, for Flyway and Liquibase. */
     public static final String SCRIPT = "io/exactlyonce/claim/postgres/schema/exactly_once_claim.sql";
 
     /**
@@ -64,7 +64,7 @@ public final class ClaimSchema {
             "SELECT pg_catalog.set_config('lock_timeout', '3s', true); SELECT pg_catalog.pg_advisory_xact_lock(%d);"
                     .formatted(TURN);
 
-    /** Each role may read these columns, also of other roles' sessions. */
+    /** Finds the session with the lock. Each role may read these columns of all sessions. */
     private static final String HOLDER = PgCatalog.sql("""
             SELECT l.pid, pg_catalog.pg_get_userbyid(a.usesysid) AS role, a.application_name AS application
             FROM pg_catalog.pg_locks AS l
@@ -93,7 +93,7 @@ public final class ClaimSchema {
 
     private static final String SCHEMA_MISSING = "3F000";
 
-    /** A column, or the primary key, is not there. */
+    /** SQLSTATEs for a missing column and for a missing primary key. */
     private static final Set<String> OF_ANOTHER_VERSION = Set.of("42703", "42P10");
 
     private static final Logger log = LoggerFactory.getLogger(ClaimSchema.class);
@@ -101,12 +101,12 @@ public final class ClaimSchema {
     private final ClaimTable table;
     private final JdbcTemplate jdbc;
 
-    /** Looks at the table through its own connections. */
+    /** Uses the table's own connections. */
     public ClaimSchema(ClaimTable table) {
         this(table, table.dataSource());
     }
 
-    /** @param dataSource whose connections the table is looked at through */
+    /** @param dataSource the connections for checking the table */
     public ClaimSchema(ClaimTable table, DataSource dataSource) {
         this.table = table;
         this.jdbc = new JdbcTemplate(dataSource);
@@ -152,7 +152,7 @@ public final class ClaimSchema {
         }
     }
 
-    /** Resolves the table, if its name has no schema, and it is there. */
+    /** Finds the table's schema if its name has none, and the table exists. */
     private Found find() {
         if (table.isResolved()) {
             boolean isThere = Boolean.TRUE.equals(jdbc.queryForObject(table.sql(IS_THERE), Boolean.class));
@@ -188,7 +188,7 @@ public final class ClaimSchema {
         return List.of((String[]) row.getArray(column).getArray());
     }
 
-    /** A session of another instance that creates the table is one of claims, and holds the lock for milliseconds. */
+    /** Returns the exception for a lock that another session holds. An instance that creates the table holds it for milliseconds only. */
     private DataAccessException locked(DataAccessException failure) {
         List<Holder> holders = jdbc.query(HOLDER, DataClassRowMapper.newInstance(Holder.class));
         if (holders.isEmpty()) {

@@ -22,8 +22,8 @@ import org.postgresql.util.ServerErrorMessage;
 import org.springframework.util.function.SingletonSupplier;
 
 /**
- * The claim table: where it is, and what the statements of the store, the transactions, the retention and the checks have
- * in common. A statement is a text block beside its caller, names the table {@code {table}}, and becomes SQL here.
+ * The claim table: its place, and the common parts of the statements of the store, the transactions, the retention and the checks. A
+ * statement is a text block beside its caller, names the table {@code {table}}, and becomes SQL here.
  *
  * <p>A name without a schema is resolved once, by the search path of the first connection of the claims. All statements then
  * name the schema, those in the application's transactions too: no other table of this name, in whatever schema and at
@@ -40,8 +40,8 @@ public final class ClaimTable {
     static final String PLACE = "c.ctid AS place, c.scope AS row_scope, c.key AS row_key";
 
     /**
-     * Finds the row {@code claim} that the same statement has looked up and locked, {@code w}. The key is a part of the address,
-     * because each partition numbers its places anew; and it makes PostgreSQL visit the key's partition alone.
+     * Finds the row {@code claim} that the same statement looked up and locked as {@code w}. The key is a part of the address, because each
+     * partition numbers its places anew. With the key, PostgreSQL also visits one partition only.
      *
      * <p>Both pairs have the same values. An equality with one pair would also permit a join that reads the whole index of the
      * primary key; an OR of two does not.
@@ -58,7 +58,10 @@ public final class ClaimTable {
             JOIN pg_catalog.pg_class AS c ON c.relnamespace {=} n.oid AND c.relname {=} ?
             ORDER BY path.position""";
 
-    /** A partition's indexes have names of their own, so an error is known by the table that it names. */
+    /**
+     * Finds out whether an error is about this table or a partition of it. Partitions' indexes have names of their own, so the table that
+     * the error names is compared.
+     */
     private static final String IS_NAMED_BY_ERROR = """
             SELECT coalesce(
                 (SELECT coalesce(pg_catalog.pg_partition_root(relation.oid), relation.oid) {=} pg_catalog.to_regclass('{table}')
@@ -91,7 +94,7 @@ public final class ClaimTable {
         this.schema = dot < 0 ? null : name.substring(0, dot);
     }
 
-    /** The table that has no name of its own. */
+    /** Makes the table with the default name. */
     public ClaimTable(DataSource dataSource, Duration retention, SynchronousCommit synchronousCommit) {
         this(DEFAULT_NAME, dataSource, retention, synchronousCommit);
     }
@@ -131,7 +134,7 @@ public final class ClaimTable {
         return schema != null;
     }
 
-    /** Notes the schema, unless it is known: from then on it stays the same. */
+    /** Sets the schema, unless it is known. It never changes afterwards. */
     synchronized void resolve(String found) {
         if (schema == null) {
             schema = found;
@@ -173,7 +176,7 @@ public final class ClaimTable {
                 .replace(PLACEHOLDER, table);
     }
 
-    /** Returns the SQL of a statement, which is made when it is first used: its table may not be there before. */
+    /** Returns the SQL of a statement. It is made at the first use, because the table may not exist before. */
     public Supplier<String> later(String statement) {
         return SingletonSupplier.of(() -> sql(statement));
     }
@@ -194,12 +197,12 @@ public final class ClaimTable {
         return schema == null ? relation : '"' + schema.replace("\"", "\"\"") + "\"." + relation;
     }
 
-    /** Returns a statement that is a transaction of its own, behind the settings that it needs. */
+    /** Returns a statement that is a transaction of its own, with the settings that it needs before it. */
     String alone(String statement) {
         return Statements.SETTINGS.formatted(synchronousCommit.setting()) + statement;
     }
 
-    /** Returns whether a statement has failed because of this table's indexes, or those of one of its partitions. */
+    /** Returns whether a statement failed because of an index of this table or of one of its partitions. */
     public boolean isCauseOf(Exception failure) {
         for (Throwable cause : Causes.of(failure).toList()) {
             if (cause instanceof PSQLException refusal && refusal.getServerErrorMessage() != null) {

@@ -10,7 +10,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.util.ConcurrentReferenceHashMap;
 
-/** Ties transactions of the application's to claims. */
+/** Ties application transactions to claims. */
 final class Fence {
 
     /**

@@ -5,7 +5,7 @@ import io.exactlyonce.claim.KeySnapshot;
 import io.exactlyonce.claim.KeySnapshot.Decision;
 
 /**
- * A request that may be written, if its key's row has not changed.
+ * A request that can be written if its key's row is unchanged.
  *
  * @param row as it was read
  * @param decision on the request by that row

@@ -37,7 +37,7 @@ final class OpenBatch {
     private final Set<ClaimId> recorded = new HashSet<>();
     private final Map<UUID, ClaimOutcome> outcomes = new HashMap<>();
 
-    /** The previous round's rows: free ones were tried. */
+    /** The rows of the previous round, which tried to claim the free ones. */
     private Map<ClaimKey, KeySnapshot> before = Map.of();
 
     OpenBatch(ClaimBatch batch) {
@@ -68,7 +68,7 @@ final class OpenBatch {
                 .toList();
     }
 
-    /** Notes the ends that were written. */
+    /** Removes the resolutions that were written. */
     void ended(Set<UUID> written) {
         for (ClaimResolution resolution : resolutions) {
             if (written.contains(resolution.claim().value())) {
@@ -78,7 +78,7 @@ final class OpenBatch {
         resolutions.removeIf(resolution -> recorded.contains(resolution.claim()));
     }
 
-    /** Notes the first claims that were made: their ids and fencing tokens. */
+    /** Answers the requests whose first claims were written, with ids and fencing tokens. */
     void claimed(ResultSet row) throws SQLException {
         while (row.next()) {
             outcomes.put(row.getObject(1, UUID.class), new Acquired(1, row.getLong(2), false));
@@ -119,12 +119,12 @@ final class OpenBatch {
         return writable;
     }
 
-    /** Returns whether no claim has begun or ended since the row was read before. */
+    /** Returns whether the row has the same claim and status as when it was read before. */
     private static boolean isUnchanged(KeySnapshot row, @Nullable KeySnapshot before) {
         return before != null && row.claimId().equals(before.claimId()) && row.status() == before.status();
     }
 
-    /** Returns whether a row decides an end: it is recorded, or its claim is lost; not if it could be written now. */
+    /** Returns whether a row decides a resolution: it is recorded, or its claim is lost. False if the resolution can be written now. */
     private boolean isDecided(ClaimResolution resolution, @Nullable KeySnapshot row) {
         if (row == null || !row.claimId().equals(resolution.claim().value())) {
             return true;
@@ -149,7 +149,7 @@ final class OpenBatch {
         claims.removeIf(claim -> outcomes.containsKey(claim.claimId()));
     }
 
-    /** A claim that is still open has lost its key to another transaction in each round, or its row is locked. */
+    /** Returns the results. A claim that is still open lost its key to another transaction in each round, or its row is locked. */
     ClaimBatch.Result result() {
         Set<ClaimId> unanswered = new HashSet<>();
         resolutions.forEach(resolution -> unanswered.add(resolution.claim()));

@@ -24,7 +24,7 @@ public final class Parameters {
         }
     }
 
-    /** Binds one property of all entries as an array. Its own type lets the driver send it in binary, here and below. */
+    /** Binds one property of all entries as an array. The typed array lets the driver send it in binary, as do the methods below. */
     <E> void texts(List<E> entries, Function<? super E, @Nullable String> property) throws SQLException {
         array("text", new String[entries.size()], entries, property);
     }

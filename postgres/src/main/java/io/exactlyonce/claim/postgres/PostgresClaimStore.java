@@ -46,10 +46,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class PostgresClaimStore implements FencingClaimStore {
 
-    /** Contention costs two; each further round takes one more writer in between, or a row that stays locked. */
+    /** The most rounds. Contention costs two. A further round means one more writer in between, or a row that stays locked. */
     private static final int ROUNDS = 3;
 
-    /** Each key may take an advisory lock; the server has some thousands for all of its applications. */
+    /** The most keys in one look-up: each may take an advisory lock, and the server has some thousands for all applications. */
     private static final int LOOKED_AT_ONCE = 500;
 
     /**
@@ -191,8 +191,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     /**
-     * Makes first claims and ends others, in one round trip. A claim waits for writes of its key, an end never waits:
-     * otherwise two batches that each end the other's claims would deadlock.
+     * Writes first claims and resolutions in one round trip. A claim waits for other writes of its key. A resolution never waits: otherwise
+     * two batches that each resolve the other's claims would deadlock.
      */
     private void write(Connection connection, OpenBatch open) throws SQLException {
         boolean claims = !open.claims().isEmpty();
@@ -244,7 +244,7 @@ public final class PostgresClaimStore implements FencingClaimStore {
                 : resolution instanceof Released ? KeyStatus.RELEASED : KeyStatus.PARKED;
     }
 
-    /** Returns the error text that the end stores for operators, or {@code null} after a success. */
+    /** Returns the error text that a resolution stores for operators, or {@code null} after a success. */
     private static @Nullable String error(ClaimResolution resolution) {
         return resolution instanceof Released released
                 ? released.error()

@@ -12,7 +12,7 @@ import org.springframework.jdbc.datasource.ConnectionHolder;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Finds out whether a transaction of the application's is one of the database that keeps the claims.
+ * Finds out whether an application transaction uses the database of claims.
  *
  * <p>It takes an advisory lock with a random number in the transaction, and sees whether the claims' pool is refused the
  * same number. Such locks are kept by each server for each of its databases, so this compares server and database at
@@ -31,7 +31,9 @@ public final class SameDatabase {
                 current_user, pg_catalog.current_setting('search_path'))
             """);
 
-    /** In autocommit: otherwise the caller's transaction would keep a connection of the claims' pool to its end. */
+    /**
+     * Runs statements in autocommit, because otherwise the caller's transaction would keep a connection of the claims' pool until its end.
+     */
     private final Statements claims;
 
     private final ClaimTable table;

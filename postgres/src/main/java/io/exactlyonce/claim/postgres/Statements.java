@@ -45,12 +45,14 @@ public final class Statements {
             WHERE pg_catalog.set_config('exactly_once.enable_seqscan', pg_catalog.current_setting('enable_seqscan'), true)
                   IS NOT NULL""";
 
-    /** Where a proxy has sent the first one to another server, nothing was kept, and what the session began with is set. */
+    /**
+     * Restores the setting. If a proxy sent the first statement to another server, nothing was kept, and the session's own value is set.
+     */
     public static final String AS_BEFORE = """
             SELECT pg_catalog.set_config(
                 'enable_seqscan', pg_catalog.current_setting('exactly_once.enable_seqscan', true), true)""";
 
-    /** Another transaction was preferred: a serialization failure, a deadlock. */
+    /** SQLSTATEs of transactions that lost against another: a serialization failure, a deadlock. */
     private static final Set<String> ROLLED_BACK = Set.of("40001", "40P01");
 
     private static final int MAX_TRIES_ROLLED_BACK = 5;
@@ -157,7 +159,7 @@ public final class Statements {
     }
 
     /**
-     * Returns a statement within a transaction of the application's own, with what it needs set in front of it, which has one row as
+     * Returns a statement within an application transaction, with the settings that it needs before it, which has one row as
      * its answer, and taken back behind it: the application's statements are planned as ever. It may join rows of claims to nothing
      * but in a {@code LATERAL} with {@code LIMIT 1}, and by {@link ClaimTable#AT_PLACE}.
      */

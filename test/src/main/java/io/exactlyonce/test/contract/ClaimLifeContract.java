@@ -194,7 +194,7 @@ interface ClaimLifeContract extends StoreUnderTest {
         assertThat(last.attempt()).isEqualTo(4);
     }
 
-    /** Its reply was lost. */
+    /** The reply of the first call was lost. */
     @Test
     default void failureThatIsRecordedTwiceIsCountedOnce() {
         ClaimRequest threw = request(newKey());

@@ -57,7 +57,7 @@ interface DoubtContract extends StoreUnderTest {
         assertThat(claim(store(), request(doubtful.key()))).isEqualTo(new Parked());
     }
 
-    /** Its reply was lost. */
+    /** The reply of the first call was lost. */
     @Test
     default void parkingThatIsRepeatedIsRecorded() {
         ClaimRequest doubtful = request(newKey());

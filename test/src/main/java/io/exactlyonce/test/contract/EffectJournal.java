@@ -55,7 +55,7 @@ final class EffectJournal {
         return entries.computeIfAbsent(key, absent -> new Entry());
     }
 
-    /** One handler's run. */
+    /** A run of a handler. */
     static final class Running implements AutoCloseable {
 
         private final Entry entry;

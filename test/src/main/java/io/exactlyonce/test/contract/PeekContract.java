@@ -47,7 +47,7 @@ interface PeekContract extends StoreUnderTest {
         assertThat(look(first.key())).isEqualTo(KeyState.completed(null));
     }
 
-    /** So that the payload of a delivery that has waited is compared without one more claim. */
+    /** The payload of a delivery that waited can then be compared without another claim. */
     @Test
     default void completedKeyTellsThePayloadOfItsLastClaim() {
         ClaimRequest failed = withPayload(newKey(), ClaimKey.sha256("wrong"));

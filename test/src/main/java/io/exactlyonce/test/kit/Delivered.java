@@ -89,7 +89,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         return delay;
     }
 
-    /** Returns how often the handler was called with it: 0 or 1, but for transactions that are repeated. */
+    /** Returns how often the handler was called with the message: 0 or 1, or more if a transaction was repeated. */
     public synchronized int handlerCalls() {
         return handlerCalls;
     }
@@ -191,7 +191,7 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         gone = true;
     }
 
-    /** Its worker has stopped. */
+    /** Ends the deliveries of a worker that stopped. */
     void crash() {
         mates().forEach(Delivered::end);
     }

@@ -64,7 +64,7 @@ final class ExactlyOnceDriverAutoConfiguration {
         return new FaultAdvisor(journal, driver);
     }
 
-    /** Before a listener is made: a missing bean, or the engine's own refusal, would give advice that does not help. */
+    /** Runs before a listener is made, because a missing bean, or the engine's own exception, would suggest a remedy that does not help. */
     @Bean
     static BeanFactoryPostProcessor exactlyOnceRefusedDatabaseEffects() {
         return beans -> {

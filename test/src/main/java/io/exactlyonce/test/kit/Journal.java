@@ -92,7 +92,7 @@ final class Journal implements DeliveryEvent.SelectiveObserver {
         return true;
     }
 
-    /** Not for long, because the expected change may come without a call here. */
+    /** Waits only briefly, because the expected change may come without a call here. */
     private synchronized void awaitChange(BooleanSupplier condition) {
         if (!condition.getAsBoolean()) {
             wait(this, SHORT.toNanos());

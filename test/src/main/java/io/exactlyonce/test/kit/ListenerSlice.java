@@ -21,7 +21,7 @@ final class ListenerSlice {
         Bootstrapper() {}
     }
 
-    /** Of an application's components, leaves those with listener methods, or those that the test names, and what serves them. */
+    /** Keeps those of an application's components that have listener methods, or that the test names, and the beans that serve them. */
     static final class Components extends StandardAnnotationCustomizableTypeExcludeFilter<ExactlyOnceTest> {
 
         private static final Set<Class<?>> SERVANTS = Set.of(Reconciler.class, SqsListenerConfigurer.class);

@@ -60,7 +60,7 @@ final class TestQueues implements SqsAsyncClient {
             return request.maxNumberOfMessages();
         }
 
-        /** On another thread, as the SDK does: the delivering thread continues. */
+        /** Answers on another thread, as the SDK does, so that the delivering thread continues. */
         void answer(ReceiveMessageResponse response) {
             Boundary.detach("The answer to a poll", answer.completeAsync(() -> response));
         }

@@ -49,7 +49,7 @@ import org.springframework.transaction.TransactionStatus;
 import org.springframework.transaction.TransactionTimedOutException;
 
 /**
- * Claims, works and completes in one transaction of the application's own transaction manager, which writes a key's row
+ * Claims, works and completes in one transaction of the application's transaction manager, which writes a key's row
  * once, at its end. Until then, its advisory lock holds the key.
  *
  * <p>The row decides: if another claim has inserted or changed a key since it was read, the transaction is rolled back.
@@ -239,7 +239,8 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
                 statement.execute();
                 look.locked(statement.getResultSet(), whereabouts);
                 if (transactions.seen().hasOneSnapshot()) {
-                    // Its snapshot may be older than the lock, and a row that it reads and misses conflicts with keys
+                    // The transaction's snapshot may be older than the lock, and a row that it reads and misses
+                    // conflicts with keys
                     // beside it.
                     look.rows = store.rows(look.keys);
                 } else {
@@ -394,7 +395,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             }
             log.error("{} was committed by its handler, which then failed: its writes stay, and are in doubt", look);
             store.claim(requests);
-            // It does not end a key that another claim now owns.
+            // The statement does not change a key that another claim owns by now.
             store.resolve(requests.stream()
                     .map(request -> new ClaimResolution.Released(request.id(), "its handler committed by itself", true))
                     .toList());
@@ -411,7 +412,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
      */
     private record Free(ClaimRequest request, @Nullable KeyWrite known, Acquired claim) {}
 
-    /** One transaction's view of its keys. */
+    /** The keys of one transaction. */
     private static final class Look {
 
         private final List<ClaimRequest> requests;
@@ -419,7 +420,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         private final List<ClaimOutcome> outcomes = new ArrayList<>();
         private final List<Free> free = new ArrayList<>();
 
-        /** For undecided keys: a second request for a key finds it held by the first one. */
+        /** Outcomes of undecided keys. A second request for a key finds it held by the first one. */
         private final Set<ClaimKey> locks = new HashSet<>();
 
         private Map<ClaimKey, KeySnapshot> rows = Map.of();

@@ -28,7 +28,7 @@ final class Tenants {
     private static final boolean HAS_HIBERNATE =
             ClassUtils.isPresent("org.hibernate.engine.spi.SessionFactoryImplementor", Tenants.class.getClassLoader());
 
-    /** Where a session leads, and whether it can write there: a replica is no place for tenants. */
+    /** Reads a session's server, database and search path, and whether it can write: a replica is not a place for tenants. */
     private static final String PLACE = PgCatalog.sql("""
             SELECT pg_catalog.format('%s %s %s %s', pg_catalog.current_database(), pg_catalog.inet_server_addr(),
                                      pg_catalog.inet_server_port(), pg_catalog.current_setting('search_path')) AS place,

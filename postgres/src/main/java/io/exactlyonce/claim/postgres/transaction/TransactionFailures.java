@@ -18,7 +18,7 @@ import org.springframework.jdbc.support.SQLExceptionTranslator;
 import org.springframework.transaction.TransactionTimedOutException;
 
 /**
- * Tells the failures of a database that is away, after which a claim is repeated, from those of a handler or of its
+ * Distinguishes failures of an unavailable database, after which a claim is repeated, from failures of a handler or of its
  * transaction's session, which fail one attempt and pause nothing. Spring's translation decides by the kind of failure.
  */
 final class TransactionFailures {
