@@ -1,6 +1,7 @@
 package io.exactlyonce.queue;
 
 import io.exactlyonce.boundary.Causes;
+import io.exactlyonce.boundary.PrintableException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -273,7 +274,7 @@ public final class DeadLetterQueue {
         try {
             return source.keys().of(message);
         } catch (RuntimeException unusable) {
-            log.debug("A message of {} has no usable key", name(), unusable);
+            log.debug("A message of {} has no usable key", name(), PrintableException.of(unusable));
             return null;
         }
     }
@@ -293,7 +294,11 @@ public final class DeadLetterQueue {
                                         .build())
                                 .toList())));
             } catch (RuntimeException failure) {
-                log.debug("Messages of {} are visible again after {} s", name(), SEARCH_SECONDS, failure);
+                log.debug(
+                        "Messages of {} are visible again after {} s",
+                        name(),
+                        SEARCH_SECONDS,
+                        PrintableException.of(failure));
             }
         }
     }

@@ -4,6 +4,7 @@ import static io.exactlyonce.actuate.KeyDecisions.CONFLICT;
 
 import io.exactlyonce.boundary.Causes;
 import io.exactlyonce.boundary.OneLine;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ParkedClaims;
 import io.exactlyonce.queue.DeadLetterQueue;
@@ -118,7 +119,7 @@ final class DeadLetters {
                 var key = queue.keys().of(message);
                 return new ClaimKey(key.scope(), key.key());
             } catch (RuntimeException unusable) {
-                log.debug("A dead letter of {} has no usable key", subscription, unusable);
+                log.debug("A dead letter of {} has no usable key", subscription, PrintableException.of(unusable));
                 return "it cannot be read, or has no usable key (%s)"
                         .formatted(unusable.getClass().getSimpleName());
             }
@@ -172,7 +173,7 @@ final class DeadLetters {
                             .toList(),
                     null);
         } catch (RuntimeException failure) {
-            log.debug("Dead letters of {} could not be read", source.subscription(), failure);
+            log.debug("Dead letters of {} could not be read", source.subscription(), PrintableException.of(failure));
             return new ShownQueue(
                     name,
                     queue,
@@ -213,7 +214,7 @@ final class DeadLetters {
                     ? null
                     : claims.details(key).map(ShownClaim::of).orElse(null);
         } catch (RuntimeException failure) {
-            log.debug("The claim of the dead letter of {} could not be read", key, failure);
+            log.debug("The claim of the dead letter of {} could not be read", key, PrintableException.of(failure));
             return null;
         }
     }
@@ -245,8 +246,8 @@ final class DeadLetters {
                 isRefused |= redrive(source, missing, areHashes, back, left);
             }
             for (String id : missing) {
-                String why =
-                        "it was not found among the messages that SQS returned; somebody else may have it at the moment";
+                String why = "it was not found among the messages that SQS returned; somebody else may have it at the"
+                        + " moment";
                 left.add(areHashes ? new Left(null, id, why) : new Left(id, null, why));
             }
         } finally {
@@ -284,7 +285,10 @@ final class DeadLetters {
                             },
                             missing::isEmpty);
         } catch (RuntimeException failure) {
-            log.warn("Dead letters of {} could not be redriven: {}", source.subscription(), failure.toString());
+            log.warn(
+                    "Dead letters of {} could not be redriven: {}",
+                    source.subscription(),
+                    PrintableException.reason(failure));
             return true;
         }
         for (Redriven each : redriven) {

@@ -5,6 +5,7 @@ import static io.exactlyonce.actuate.KeyDecisions.NOT_IMPLEMENTED;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedKeys;
 import io.exactlyonce.boundary.OneLine;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimId;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimStoreBusyException;
@@ -391,7 +392,7 @@ final class ParkedRequests {
     }
 
     private static WebEndpointResponse<OperationResponseBody> noAnswer(RuntimeException failure, String remedy) {
-        log.debug("Parked claims could not be listed or decided for an operator", failure);
+        log.debug("Parked claims could not be listed or decided for an operator", PrintableException.of(failure));
         return Refused.forNow("the claim store did not answer (%s)%s"
                 .formatted(failure.getClass().getSimpleName(), remedy));
     }

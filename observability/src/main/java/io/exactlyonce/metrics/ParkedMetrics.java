@@ -1,6 +1,7 @@
 package io.exactlyonce.metrics;
 
 import io.exactlyonce.boundary.OneLine;
+import io.exactlyonce.boundary.PrintableException;
 import io.exactlyonce.claim.ClaimStoreBusyException;
 import io.exactlyonce.claim.ClaimStoreUnavailableException;
 import io.exactlyonce.claim.ParkedClaims;
@@ -64,7 +65,7 @@ public final class ParkedMetrics {
                     .sorted(Comparator.comparing(Count::parked).reversed().thenComparing(Count::scope))
                     .toList());
         } catch (ClaimStoreBusyException | ClaimStoreUnavailableException later) {
-            log.debug("Parked claims were not counted", later);
+            log.debug("Parked claims were not counted", PrintableException.of(later));
         }
     }
 
