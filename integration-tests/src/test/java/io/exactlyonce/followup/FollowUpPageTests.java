@@ -43,6 +43,6 @@ class FollowUpPageTests {
         String code = test.split(" *// tag::follow-up\n", 2)[1].split(" *// end::follow-up\n", 2)[0];
 
         assertThat(DocumentedCode.of("test-your-listeners.md").block("follow-up"))
-                .isEqualTo(code.stripIndent().strip());
+                .isEqualTo(code.stripTrailing().stripIndent());
     }
 }
