@@ -66,6 +66,11 @@ public final class Cancellation implements AutoCloseable {
         return interruptedWork || cancelled;
     }
 
+    /** Returns whether it was asked to stop, whether or not that has reached its work. */
+    public synchronized boolean isStopRequested() {
+        return stopRequested;
+    }
+
     /** The calls of the method are reported from now on. */
     public synchronized void awaitWork() {
         reportsWork = true;

@@ -37,10 +37,12 @@ public final class FailedAttempt {
     /**
      * Parks or releases the key of a handler whose advice failed before it called the method. The key is not in doubt,
      * whatever stopped the advice: there was no effect.
+     *
+     * @param stopped whether the engine has asked the advice to stop
      */
-    static ClaimResolution notCalled(HeldClaim claim, Throwable failure, InDoubtSettings policy) {
+    static ClaimResolution notCalled(HeldClaim claim, Throwable failure, boolean stopped, InDoubtSettings policy) {
         String what = NOT_CALLED + ": ";
-        if (!wasStopped(claim, failure)) {
+        if (!stopped && !wasStopped(claim, failure)) {
             return threw(claim, what, failure, policy);
         }
         return policy.parksFor(failure)

@@ -195,6 +195,6 @@ final class HandlerCall {
         InDoubtSettings doubt = delivery.attempt().spec().doubt();
         return call.hasWorked()
                 ? FailedAttempt.resolution(claim, failure, wasStopped, doubt)
-                : FailedAttempt.notCalled(claim, failure, doubt);
+                : FailedAttempt.notCalled(claim, failure, call.isStopRequested(), doubt);
     }
 }

@@ -28,9 +28,9 @@ class FailedAttemptTests {
 
     @Test
     void adviceThatThrewCounts() {
-        assertThat(FailedAttempt.notCalled(claim(0), new IOException("busy"), TWO))
+        assertThat(FailedAttempt.notCalled(claim(0), new IOException("busy"), false, TWO))
                 .isEqualTo(new Released(ID, "the handler was not called: java.io.IOException: busy", false, true));
-        assertThat(FailedAttempt.notCalled(claim(1), new IOException("busy"), TWO))
+        assertThat(FailedAttempt.notCalled(claim(1), new IOException("busy"), false, TWO))
                 .isEqualTo(new Parked(
                         ID,
                         "the handler was not called: maxAttempts (2) is reached: java.io.IOException: busy",
@@ -40,11 +40,13 @@ class FailedAttemptTests {
 
     @Test
     void adviceThatWasStoppedDoesNotCount() {
-        assertThat(FailedAttempt.notCalled(claim(1), new InterruptedException("stopped"), TWO))
+        assertThat(FailedAttempt.notCalled(claim(1), new IOException("busy"), true, TWO))
+                .isEqualTo(new Released(ID, "the handler was not called: java.io.IOException: busy", false, false));
+        assertThat(FailedAttempt.notCalled(claim(1), new InterruptedException("stopped"), false, TWO))
                 .isEqualTo(new Released(
                         ID, "the handler was not called: java.lang.InterruptedException: stopped", false, false));
         assertThat(FailedAttempt.notCalled(
-                        claim(1), new IllegalArgumentException(new InterruptedException("stopped")), TWO))
+                        claim(1), new IllegalArgumentException(new InterruptedException("stopped")), false, TWO))
                 .isEqualTo(new Parked(
                         ID,
                         "the handler was not called: java.lang.IllegalArgumentException:"
