@@ -351,7 +351,8 @@ final class ParkedRequests {
             outcome = "not done, because the store was busy";
             return noAnswer(busy, "");
         } catch (RuntimeException failure) {
-            outcome = "it failed, but decisions may have been stored (%s)".formatted(failure);
+            outcome =
+                    "it failed, but decisions may have been stored (%s)".formatted(PrintableException.reason(failure));
             return noAnswer(failure, "; repeat the request, because only the first decision on a claim counts");
         } finally {
             log.warn(
