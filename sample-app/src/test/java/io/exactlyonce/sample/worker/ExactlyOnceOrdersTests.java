@@ -82,7 +82,7 @@ class ExactlyOnceOrdersTests {
 
     @Test
     void shipmentHasTheSameKeyAfterACrash() {
-        Delivered first = driver.deliver(TestMessage.of(ORDER).crashing(CrashPoint.AFTER_HANDLER));
+        Delivered first = driver.deliver(TestMessage.ofPayload(ORDER).crashAt(CrashPoint.AFTER_HANDLER));
         driver.redeliver(first);
 
         verify(sqs, times(2)).send(sent.capture());

@@ -1,7 +1,6 @@
 package io.exactlyonce.test.kit;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.mockito.ArgumentMatchers.any;
 import static org.mockito.Mockito.RETURNS_SELF;
 import static org.mockito.Mockito.doThrow;
 import static org.mockito.Mockito.mock;
@@ -19,6 +18,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.mockito.ArgumentCaptor;
+import org.mockito.ArgumentMatchers;
 import org.mockito.Captor;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Bean;
@@ -95,8 +95,8 @@ class FollowUpMessagesTests {
 
     @Test
     void rerunSendsTheSameShipmentWhichHasItsEffectOnce() {
-        Delivered first =
-                driver.deliver(TestMessage.of(new Order("A-1")).to("orders").crashing(CrashPoint.AFTER_HANDLER));
+        Delivered first = driver.deliver(
+                TestMessage.ofPayload(new Order("A-1")).to("orders").crashAt(CrashPoint.AFTER_HANDLER));
         driver.redeliver(first);
 
         verify(sqs, times(2)).send(sent.capture());
@@ -109,7 +109,7 @@ class FollowUpMessagesTests {
 
         String key = (String) headers.getValue().get(FollowUp.KEY_ATTRIBUTE);
         TestMessage shipment =
-                TestMessage.of(new Shipment("A-1")).to("shipments").key(key);
+                TestMessage.ofPayload(new Shipment("A-1")).to("shipments").key(key);
         assertThat(driver.deliver(shipment)).wasHandled();
         assertThat(driver.deliver(shipment)).wasSuppressed();
     }
@@ -117,8 +117,8 @@ class FollowUpMessagesTests {
 
     @Test
     void eachOrderSendsAnotherKeyAndAFailedSendFailsTheDelivery() {
-        driver.deliver(TestMessage.of(new Order("A-2")).to("orders"));
-        driver.deliver(TestMessage.of(new Order("A-3")).to("orders"));
+        driver.deliver(TestMessage.ofPayload(new Order("A-2")).to("orders"));
+        driver.deliver(TestMessage.ofPayload(new Order("A-3")).to("orders"));
 
         verify(sqs, times(2)).send(sent.capture());
         SqsSendOptions<Shipment> options = mock(RETURNS_SELF);
@@ -126,8 +126,10 @@ class FollowUpMessagesTests {
         verify(options, times(2)).headers(headers.capture());
         assertThat(headers.getAllValues()).doesNotHaveDuplicates();
 
-        doThrow(new IllegalStateException("SQS is down")).when(sqs).send(any(Consumer.class));
-        assertThat(driver.deliver(TestMessage.of(new Order("A-4")).to("orders")))
+        doThrow(new IllegalStateException("SQS is down"))
+                .when(sqs)
+                .send(ArgumentMatchers.<Consumer<SqsSendOptions<Shipment>>>any());
+        assertThat(driver.deliver(TestMessage.ofPayload(new Order("A-4")).to("orders")))
                 .wasReturned();
         assertThat(shipping.shipped()).doesNotContain("A-2", "A-3", "A-4");
     }
