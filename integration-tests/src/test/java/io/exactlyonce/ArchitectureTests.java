@@ -130,6 +130,7 @@ class ArchitectureTests {
             entry(
                     "listener.observed",
                     List.of(
+                            "",
                             "delivery",
                             "listener.message",
                             "listener.method",

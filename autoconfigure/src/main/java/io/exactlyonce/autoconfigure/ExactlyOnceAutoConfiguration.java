@@ -336,7 +336,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
     }
 
     /**
-     * With lazy initialization, nothing else would create a listener's bean, and its queue would silently not be read.
+     * Creates listeners' beans eagerly. With lazy initialization nothing else would create them, and their queues would silently not be read.
      */
     @Bean
     static LazyInitializationExcludeFilter exactlyOnceListenersAreNotLazy(BeanFactory beans) {
@@ -344,7 +344,7 @@ public final class ExactlyOnceAutoConfiguration implements DisposableBean {
                 ExactlyOnceAdvisor.isListener(type) || mayBeListener(definition, type, beans);
     }
 
-    /** A bean method that returns an interface of the application's shows only when it is called whether its object is a listener. */
+    /** A bean method that returns an application interface shows only when it is called whether its object is a listener. */
     private static boolean mayBeListener(BeanDefinition definition, Class<?> type, BeanFactory beans) {
         return definition.getFactoryMethodName() != null
                 && Modifier.isAbstract(type.getModifiers())

@@ -186,7 +186,7 @@ abstract class Renewable {
     }
 
     /**
-     * It lasts anew, for a time that the handler chose, also if the handler has ended since. A longer one than ours is
+     * The length starts anew, for a time that the handler chose, even if the handler ended since. A longer one than ours is
      * kept until it is about to end, with the lead that every renewal has; a shorter one is renewed at its half; zero
      * ends it, because the handler has made the message visible.
      *

@@ -57,7 +57,7 @@ public final class Window extends Renewable {
     }
 
     /**
-     * Also renews a claim's lease from now on.
+     * Starts renewing a claim's lease, too.
      *
      * @param askedAt when the claim was asked for, by the monotonic clock
      * @param holder is stopped if the lease is lost; must not block

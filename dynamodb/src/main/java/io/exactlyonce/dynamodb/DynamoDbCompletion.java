@@ -36,7 +36,7 @@ public final class DynamoDbCompletion {
     }
 
     /**
-     * As {@link #of(Claim)}, with the result that later callers of the key are given.
+     * Returns the item as {@link #of(Claim)} does, with the result for later callers of the key.
      *
      * @param result as JSON, at most {@value DynamoDbClaimStore#LARGEST_RESULT} bytes of UTF-8
      * @throws IllegalArgumentException if it is too large

@@ -37,8 +37,8 @@ class SentencesTests {
 
     private static final Pattern FRAGMENT =
             Pattern.compile("^(?:Its?|They|Those|Of|By|Before|Also|For|With|Not|As|Such)\\b");
-    private static final Pattern OLD_ORDER =
-            Pattern.compile("of the application's(?: own)?(?:[,.;:)]| which| that|$)|\\bof ours\\b|\\bbut for\\b");
+    private static final Pattern OLD_ORDER = Pattern.compile(
+            "\\b(?:an?|no|each|every|another) \\w+ of the application's\\b|\\bof ours\\b|\\bbut for\\b");
 
     /** @param isFirst whether the line is the first one of a comment */
     record Line(Path page, int number, String text, boolean isFirst) {

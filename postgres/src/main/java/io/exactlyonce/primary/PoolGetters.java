@@ -91,7 +91,7 @@ final class PoolGetters {
     }
 
     /**
-     * Also reads getters that are not public, because without settings such as TLS, claims would connect less safely than the application.
+     * Reads getters that are not public, too, because without settings such as TLS, claims would connect less safely than the application.
      */
     private static Map<String, String> settings(Object pool) {
         for (String name : SETTINGS) {

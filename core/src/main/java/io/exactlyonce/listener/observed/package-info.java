@@ -2,8 +2,8 @@
  * Internal: listeners in observe mode, which are Spring Cloud AWS's own containers with observation of each message and
  * its handler's outcome.
  *
- * <p>This package uses {@code delivery}, {@code listener.message}, {@code listener.method}, {@code listener.startup},
- * {@code observed} and {@code queue}.
+ * <p>This package uses {@code io.exactlyonce}, {@code delivery}, {@code listener.message}, {@code listener.method},
+ * {@code listener.startup}, {@code observed} and {@code queue}.
  */
 @NullMarked
 package io.exactlyonce.listener.observed;

@@ -309,7 +309,7 @@ public final class PostgresClaimStore implements FencingClaimStore {
         });
     }
 
-    /** Of claims that were not renewed, keeps those that hold their key: its row was locked, and the next renewal may succeed. */
+    /** Keeps claims that hold their keys although they were not renewed: the row was locked, and the next renewal may succeed. */
     private Set<ClaimId> stillHeld(Connection connection, Set<ClaimId> claims) throws SQLException {
         Map<ClaimKey, KeySnapshot> found = claims.isEmpty()
                 ? Map.of()
