@@ -37,7 +37,7 @@ public final class Attempt {
             throw new IllegalStateException("The content of this message is not known any more");
         }
 
-        /** Drops body, payload and headers: no handler gets them any more. */
+        /** Drops body, payload and headers, because no handler needs them any more. */
         default void forget() {}
     }
 
@@ -55,7 +55,7 @@ public final class Attempt {
     private @Nullable MissingKeyPolicy missing;
     private @Nullable Claim unprotected;
 
-    /** An error handler may read it on another thread. */
+    /** Volatile, because an error handler may read it on another thread. */
     private volatile @Nullable String failure;
 
     Attempt(Delivery delivery) {
@@ -67,8 +67,8 @@ public final class Attempt {
     }
 
     /**
-     * Drops the content, which a sender may make as long as a queue takes, and a converter many times longer. Ids, receipt handle
-     * and key stay.
+     * Drops the content. A sender may make it as long as a queue permits, and a converter many times longer. Ids, receipt handle and key
+     * stay.
      */
     public void forgetContent() {
         sent.forget();
@@ -157,18 +157,18 @@ public final class Attempt {
         return keepsResult;
     }
 
-    /** Begins to be processed, unless its listener has stopped; returns whether it has begun, now or before. */
+    /** Starts processing, unless the listener stopped. Returns whether processing started, now or before. */
     public boolean begin() {
         begun = begun || delivery.beginProcessing();
         return begun;
     }
 
-    /** Returns whether its key is to be claimed once it has begun: it has one, and it was not requested yet. */
+    /** Returns whether the key still has to be claimed: there is a key, and it was not requested yet. */
     public boolean isToBeClaimed() {
         return spec != null && request == null;
     }
 
-    /** Requests its key with these settings. */
+    /** Makes the request for the key. */
     public ClaimRequest makeRequest(ClaimSettings terms) {
         request = terms.request(spec(), delivery.settings().window());
         return request;
@@ -196,7 +196,7 @@ public final class Attempt {
         return delivery.transition(DeliveryState.CLAIMING, DeliveryState.CLAIMED);
     }
 
-    /** Goes on without a claim: the store is not called, and there is no lease to renew. */
+    /** Continues without a claim: the store is not called, and there is no lease to renew. */
     public void runUnprotected(ClaimSettings terms) {
         makeRequest(terms);
         claim = new HeldClaim(id(), new Acquired(delivery.receiveCount(), 0, false), () -> false, () -> false);
@@ -217,7 +217,7 @@ public final class Attempt {
         return Objects.requireNonNull(claim);
     }
 
-    /** Returns what the handler gets. Only while {@link #isAcquired}. */
+    /** Returns the claim that the handler gets. Only while {@link #isAcquired}. */
     public Claim handlersClaim() {
         Claim none = unprotected;
         return none == null ? claim() : none;
@@ -225,7 +225,8 @@ public final class Attempt {
 
     /**
      * Returns whether the handler may be called now: the delivery was not stopped, its timeout has not expired, and by this
-     * JVM's clock its lease is valid; without a claim, its visibility timeout. Callers check this right before the call, and again after any step that may block.
+     * JVM's clock its lease is valid; without a claim, its visibility timeout. Callers check this right before the call, and again after
+     * any step that may block.
      */
     public boolean isReady() {
         return claim != null
@@ -236,7 +237,7 @@ public final class Attempt {
                 && !delivery.window().isPastTimeout();
     }
 
-    /** Returns whether its handler runs, was not stopped, and by this JVM's clock still has its claim. */
+    /** Returns whether the handler runs, was not stopped, and has a valid lease by this JVM's clock. */
     public boolean mayWork() {
         return delivery.isHandling()
                 && (isTransactional() || isUnprotected() || delivery.window().isHeld());
@@ -269,7 +270,7 @@ public final class Attempt {
                 : delivery.markFailed();
     }
 
-    /** Releases its claim, not in doubt, before its handler was called, unless its listener's stop does. */
+    /** Releases the claim without a doubt, because the handler was not called; unless the listener's stop releases it. */
     public void release(String reason) {
         claim = null;
         if (resolve(new ClaimResolution.Released(id(), reason, false))) {
@@ -287,8 +288,8 @@ public final class Attempt {
     }
 
     /**
-     * Notes the failure of the attempt. The first failure counts, because the handler's own failure precedes later ones. An
-     * application exception is noted without its message, which may quote a payload.
+     * Sets the failure of the attempt. Only the first one counts, because the handler's own failure precedes others. An application
+     * exception is kept without its message, which may quote a payload.
      */
     public void failed(Throwable thrown) {
         if (failure == null && spec != null) {

@@ -61,22 +61,22 @@ public final class Cancellation implements AutoCloseable {
         return inside ? thread.getStackTrace() : new StackTraceElement[0];
     }
 
-    /** Returns whether an interrupt or a cancellation has reached its work. */
+    /** Returns whether an interrupt or a cancellation reached the handler's work. */
     public synchronized boolean wasStopped() {
         return interruptedWork || cancelled;
     }
 
-    /** Returns whether it was asked to stop, whether or not that has reached its work. */
+    /** Returns whether a stop was requested, even if it did not reach the work. */
     public synchronized boolean isStopRequested() {
         return stopRequested;
     }
 
-    /** The calls of the method are reported from now on. */
+    /** Called if the calls of the method are reported from now on. */
     public synchronized void awaitWork() {
         reportsWork = true;
     }
 
-    /** The method is about to be called; returns whether it may be called: nothing has stopped it. */
+    /** Called before the method. Returns whether it may be called, because nothing stopped it. */
     public synchronized boolean beginWork() {
         if (stopRequested) {
             return false;
@@ -91,7 +91,7 @@ public final class Cancellation implements AutoCloseable {
         working--;
     }
 
-    /** The method is not called. Advice may answer in its place, but not for this failure. */
+    /** Called if the method is not called, because of a failure. Advice may answer in its place, but not for this failure. */
     public synchronized void refuse(Exception failure) {
         refusal = failure;
     }
@@ -116,7 +116,7 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * The handler's method has returned; its work may continue.
+     * Called when the handler's method returned. Its work may continue.
      *
      * @param returned ends when the work does
      * @param cancellations cancels it, which calls back the code that waits for it
@@ -139,8 +139,7 @@ public final class Cancellation implements AutoCloseable {
     }
 
     /**
-     * Nothing can cancel the work or detect its end; returns the reason, as a cancellation that the work may have
-     * ignored.
+     * Called if nothing can cancel the work or detect its end. Returns the reason, as a cancellation that the work may have ignored.
      */
     public synchronized CancellationException cancelled(Throwable why) {
         cancelled = true;
@@ -149,7 +148,7 @@ public final class Cancellation implements AutoCloseable {
         return unknown;
     }
 
-    /** Returns whether the work may continue although its future has failed, because we cancelled it. */
+    /** Returns whether the work may continue although its future failed, because the engine cancelled the future. */
     public synchronized boolean mayStillRun(Throwable failure) {
         return cancelled && failure instanceof CancellationException;
     }

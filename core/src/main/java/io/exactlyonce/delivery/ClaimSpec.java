@@ -33,7 +33,7 @@ public record ClaimSpec(
         this(key, content, doubt, null);
     }
 
-    /** Returns it without the content, which is not needed once its claim is requested. */
+    /** Returns this spec without the content, which is needed only until the claim is requested. */
     ClaimSpec withoutContent() {
         return content == null ? this : new ClaimSpec(key, null, doubt, transaction, onMismatch);
     }

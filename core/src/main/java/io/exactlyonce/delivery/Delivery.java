@@ -110,7 +110,7 @@ public final class Delivery {
         return receivedAt;
     }
 
-    /** Sets how the message is deleted after its pipeline has ended; the queue answers later. */
+    /** Sets how the message is deleted after the pipeline ended. The queue answers later. */
     public void deleteBy(Runnable delete) {
         this.delete = delete;
     }
@@ -119,7 +119,7 @@ public final class Delivery {
         delete.run();
     }
 
-    /** Returns what belongs to the thread that processes this delivery. */
+    /** Returns the part of this delivery that belongs to the processing thread. */
     public Attempt attempt() {
         return attempt;
     }
@@ -151,9 +151,9 @@ public final class Delivery {
     }
 
     /**
-     * Takes a step.
+     * Changes the state.
      *
-     * @return whether it was taken: another thread may have taken another one before
+     * @return false if another thread changed it first
      * @throws IllegalArgumentException if there is no such step
      */
     public boolean transition(DeliveryState from, DeliveryState to) {
@@ -179,7 +179,7 @@ public final class Delivery {
         processed.complete(null);
     }
 
-    /** Completes when no thread processes this delivery: at once if none has begun to. */
+    /** Completes when no thread processes this delivery; at once if none started to. */
     public CompletableFuture<Void> processed() {
         return processed;
     }
@@ -201,15 +201,15 @@ public final class Delivery {
         return mayHandlerBegin() && window().isInvisible();
     }
 
-    /** Returns whether the handler may begin, if nothing has stopped it. */
+    /** Returns whether the state permits the handler to start, if nothing stopped it. */
     public boolean mayHandlerBegin() {
         return !stopRequested && !heldBack;
     }
 
     /**
-     * Begins to be handled, unless its listener's stop was faster.
+     * Starts handling, unless the listener stopped first.
      *
-     * @return whether its reconciler or its handler may be called
+     * @return whether the reconciler or the handler may be called
      */
     public boolean beginHandling() {
         return transition(DeliveryState.CLAIMED, DeliveryState.HANDLING) || state == DeliveryState.HANDLING;
@@ -218,13 +218,13 @@ public final class Delivery {
     /** Enters a call, which other deliveries of its batch may share: whatever stops one of them stops it. */
     public void beginCall(Cancellation begun) {
         call = begun;
-        // A stop that came first reaches what begins later.
+        // A stop that came first also stops a call that starts later.
         if (stopRequested) {
             begun.stop();
         }
     }
 
-    /** Returns whether its effect has happened, recorded or not. */
+    /** Returns whether the effect happened, recorded or not. */
     public boolean isCompleted() {
         return state == DeliveryState.HANDLED || isAcknowledged();
     }
@@ -244,7 +244,7 @@ public final class Delivery {
         return Objects.requireNonNull(call);
     }
 
-    /** Returns whether its reconciler or handler was called, however that ended. */
+    /** Returns whether the reconciler or the handler was called, however the call ended. */
     public boolean wasCalled() {
         return call != null;
     }
@@ -259,22 +259,25 @@ public final class Delivery {
                 || transition(DeliveryState.HANDLING, DeliveryState.FAILED);
     }
 
-    /** Returns whether it has been kept from its handler because its listener is stopping. */
+    /** Returns whether the handler is not called, because the listener stops. */
     public boolean isHeldBack() {
         return heldBack && !wasCalled();
     }
 
     /**
-     * Keeps this delivery from being handled unless its handler is running already: its listener is stopping.
+     * Prevents the handler call because the listener stops, unless the handler runs already.
      *
-     * @return whether no thread has begun to process it, so that it can be returned at once
+     * @return whether no thread started processing, so that the delivery can be returned at once
      */
     public boolean holdBack() {
         heldBack = true;
         return transition(DeliveryState.RECEIVED, DeliveryState.HELD_BACK) || state == DeliveryState.HELD_BACK;
     }
 
-    /** Keeps it from its handler although its key is held for it, unless that was called; returns whether its claim is to be released. */
+    /**
+     * Prevents the handler call of a claimed delivery. Returns true if the caller must release the claim, false if the handler was called
+     * already.
+     */
     public boolean holdClaimBack() {
         heldBack = true;
         return transition(DeliveryState.CLAIMED, DeliveryState.HELD_BACK);
@@ -292,7 +295,7 @@ public final class Delivery {
         }
     }
 
-    /** Stops the handler, and soon the recording of its outcome: its listener has stopped. */
+    /** Stops the handler, and soon the recording of its outcome, because the listener stopped. */
     public void abandon() {
         abandoned = true;
         holdBack();
@@ -303,7 +306,7 @@ public final class Delivery {
         return abandoned;
     }
 
-    /** The stop of the listener goes on without this delivery: the handler has called it, and ends by itself. */
+    /** Lets the listener's stop continue without this delivery, whose handler called the stop and ends by itself. */
     public void outliveStop() {
         outlivesStop = true;
     }
@@ -329,10 +332,10 @@ public final class Delivery {
     }
 
     /**
-     * Leaves its listener's pipeline: it is deleted if its effect is recorded, abandoned if its effect may have
-     * happened unrecorded, and waits or is returned otherwise.
+     * Settles the delivery at the end of the pipeline: deletes it if the effect is recorded, abandons it if the effect may have happened
+     * without a record, and otherwise lets it wait or returns it.
      *
-     * @return the state after that; empty if it has left before
+     * @return the new state; empty if the delivery was settled before
      */
     public Optional<DeliveryState> settle() {
         for (DeliveryState now = state; !now.isSettled(); now = state) {

@@ -13,7 +13,7 @@ final class FieldStack {
 
     private final Utf8Buffer text;
 
-    /** Where each field begins, and where its name ends. */
+    /** The places at which each field begins, and at which its name ends. */
     private int[] begins = new int[FEW];
 
     private int[] nameEnds = new int[FEW];

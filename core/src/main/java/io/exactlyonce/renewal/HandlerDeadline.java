@@ -24,9 +24,9 @@ final class HandlerDeadline {
     private volatile boolean isExpired;
 
     /**
-     * The handler begins.
+     * Called when the handler starts.
      *
-     * @param handler is interrupted at the deadline; must not block
+     * @param handler interrupted at the deadline; must not block
      */
     HandlerDeadline(Window window, ClaimKey key, Duration timeout, Runnable handler) {
         this.window = window;
@@ -41,7 +41,7 @@ final class HandlerDeadline {
         return end - window.renewer.now() <= 0;
     }
 
-    /** Returns whether the handler was interrupted, or is just being. */
+    /** Returns whether the handler was interrupted, or is being interrupted now. */
     boolean isExpired() {
         return isExpired;
     }
@@ -63,7 +63,7 @@ final class HandlerDeadline {
         window.renewer.events.accept(new RenewalEvent.TimedOut(window.subscription, key));
     }
 
-    /** The handler has ended: it is not interrupted any more. */
+    /** Called when the handler ended. It is not interrupted any more. */
     synchronized void cancel() {
         isCancelled = true;
     }

@@ -36,14 +36,14 @@ public final class Lease extends Renewable {
         this.holder = holder;
     }
 
-    /** Returns whether the lease that the store last granted has not run out by this JVM's monotonic clock. */
+    /** Returns whether the lease that the store last granted is still valid by this JVM's monotonic clock. */
     public boolean isHeld() {
         return isOn();
     }
 
     /**
-     * The completion has begun. The lease is renewed on, since that may take long; but a renewal that finds the claim
-     * no longer held may have come after the completion, which decides.
+     * Called when the completion starts. The lease is still renewed, because the completion may take long. A renewal that finds the claim
+     * no longer held may have come after the completion, so the completion's answer decides.
      */
     public void completing() {
         ending = true;

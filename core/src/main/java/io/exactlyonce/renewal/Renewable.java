@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 abstract class Renewable {
 
     /**
-     * How long the answer may take to an attempt that began at the end or after it, as happens when the whole JVM was
-     * paused. It may have to open a connection first.
+     * The time for the answer to an attempt that started at the end or later, for example after a pause of the whole JVM. The attempt may
+     * have to open a connection first.
      */
     static final Duration LATE_ANSWER = Duration.ofSeconds(1);
 
@@ -54,7 +54,7 @@ abstract class Renewable {
     private boolean failing;
     private boolean chosenByHandler;
 
-    /** We are about to end it: a later renewal may be rejected. */
+    /** True if the engine ends it now, so that a later renewal may be rejected. */
     volatile boolean ending;
 
     /**
@@ -76,13 +76,13 @@ abstract class Renewable {
         chosenByHandler = false;
     }
 
-    /** Returns whether it is renewed, or left to its end. */
+    /** Returns whether this is still renewed, or left to expire. */
     abstract boolean isKept();
 
-    /** Logs the result of an attempt, or its loss without one, and notifies the observer. */
+    /** Logs the result of an attempt, or a loss without an attempt, and notifies the observer. */
     abstract void report(Result result);
 
-    /** Ends it, as a loss, if nothing can save it. */
+    /** Ends this as lost if no renewal can save it. */
     void expire(long now) {
         synchronized (this) {
             if (state == State.OVER || !isBeyondSaving(now)) {
@@ -122,18 +122,18 @@ abstract class Renewable {
         return end - now <= 0;
     }
 
-    /** Returns whether it lasts: it is not lost, not stopped, and not over by this JVM's clock. */
+    /** Returns whether this is valid: not lost, not stopped, and not expired by this JVM's clock. */
     synchronized boolean isOn() {
         return state != State.OVER && !isOver(renewer.now());
     }
 
-    /** Begins an attempt if one is due, or so nearly due that it can share another one's request; returns whether it did. */
+    /** Starts an attempt if one is due, or nearly due, so that it shares another one's request. Returns whether it did. */
     synchronized boolean attempt(long now) {
-        // A failing one is tried densely enough: with each request of others, it would make throttling worse.
+        // A failing one does not share requests: it is retried often enough, and would make throttling worse.
         return isKept() && due - now <= (failing ? 0 : length.toNanos() / NEARLY) && take(now);
     }
 
-    /** Begins an attempt, due or not, unless another is under way or it is over for good; returns whether it did. */
+    /** Starts an attempt, due or not, unless another is in progress or no renewal can help. Returns whether it did. */
     synchronized boolean take(long now) {
         if (state != State.WAITING) {
             return false;
@@ -143,7 +143,7 @@ abstract class Renewable {
         return true;
     }
 
-    /** Returns whether an attempt waits for its answer: not if it was ended since. */
+    /** Returns whether an attempt waits for its answer. False if this was ended meanwhile. */
     synchronized boolean isUnderWay() {
         return state == State.UNDER_WAY;
     }
@@ -159,7 +159,7 @@ abstract class Renewable {
         return Math.max(0, TimeUnit.NANOSECONDS.toSeconds(CEILING_NANOS - (now - begun)));
     }
 
-    /** An attempt is answered, which is irrelevant if it was lost or stopped meanwhile. */
+    /** Called with the answer to an attempt. Does nothing if this was lost or stopped meanwhile. */
     void answered(Result answer, long askedAt) {
         synchronized (this) {
             if (state != State.UNDER_WAY) {
@@ -179,7 +179,7 @@ abstract class Renewable {
                                 .toNanos();
             }
         }
-        // Our own end of it is not a loss.
+        // The engine's own end is not a loss.
         if (answer != Result.LOST || !ending) {
             report(answer);
         }

@@ -37,7 +37,7 @@ public sealed interface RenewalEvent {
         LOST
     }
 
-    /** An attempt to renew a delivery's visibility timeout or lease ended, or either was lost without one. */
+    /** An attempt to renew a visibility timeout or lease ended, or a visibility timeout or lease was lost without an attempt. */
     record Renewed(Subscription subscription, Target target, Result result) implements RenewalEvent {
 
         @Override

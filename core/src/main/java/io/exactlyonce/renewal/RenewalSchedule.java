@@ -3,7 +3,7 @@ package io.exactlyonce.renewal;
 import java.time.Duration;
 
 /**
- * When to renew, and when to try again. Pure arithmetic.
+ * Computes when to renew, and when to try again, without side effects.
  *
  * @param enabled whether anything is renewed at all; if not, visibility timeouts and leases last for their length, once
  * @param at the part of a visibility timeout after which it is renewed, from 0.1 to 0.8; half of it by default, so that a
@@ -13,7 +13,7 @@ import java.time.Duration;
  */
 public record RenewalSchedule(boolean enabled, double at, double jitter) {
 
-    /** The bounds of {@code at}, also for its property. */
+    /** The least value of {@code at}; the property has the same bounds. */
     public static final double EARLIEST = 0.1;
 
     public static final double LATEST = 0.8;
@@ -51,8 +51,8 @@ public record RenewalSchedule(boolean enabled, double at, double jitter) {
     }
 
     /**
-     * Returns how long after a failed attempt the next one follows: after a third of what is left, so that attempts are as dense as
-     * they are urgent.
+     * Returns the pause after a failed attempt: a third of the remaining time, so that attempts become more frequent as the end comes
+     * nearer.
      *
      * @param left until the visibility timeout or lease ends
      * @param random from 0 inclusive to 1 exclusive

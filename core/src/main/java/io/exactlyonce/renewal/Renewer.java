@@ -43,10 +43,10 @@ public final class Renewer {
 
     private static final Logger log = LoggerFactory.getLogger(Renewer.class);
 
-    /** Time between two looks for what is due: a tenth of the shortest interval between renewals. */
+    /** The time between two checks for due renewals: a tenth of the shortest interval between renewals. */
     static final Duration TICK = RenewalSchedule.SHORTEST_INTERVAL.dividedBy(10);
 
-    /** Most leases of one call of the store. Each call has its own answer: one that is late or fails costs no other. */
+    /** The most leases in one call of the store. Each call has its own answer, so a late or failed call does not affect others. */
     static final int CHUNK = 256;
 
     private static final int LONGEST_REASON = 1_000;
@@ -180,7 +180,7 @@ public final class Renewer {
         }
     }
 
-    /** Takes along what has become due since: a slow store is called no more often than it answers. */
+    /** Renews leases that became due meanwhile in one call, so that a slow store is called no more often than it answers. */
     private void renewWaiting() {
         List<Lease> chunk = new ArrayList<>();
         waiting.drainTo(chunk, CHUNK);
@@ -205,7 +205,7 @@ public final class Renewer {
     private void noticePause(long now) {
         long late = now - lastTick - TICK.toNanos();
         lastTick = now;
-        // The part of the shortest visibility timeout is longer than a tick: most ticks need not ask each.
+        // A part of the shortest visibility timeout is longer than a tick, so most ticks need not check each entry.
         if (late >= ALWAYS_LATE.toNanos()
                 || (late >= TICK.toNanos()
                         && windows.stream().anyMatch(window -> late >= window.length.toNanos() / PART))) {
@@ -219,7 +219,7 @@ public final class Renewer {
         }
     }
 
-    /** Ends expired ones; starts to renew due and nearly due ones, and returns those. */
+    /** Ends expired entries, and starts to renew the due and nearly due entries, which it returns. */
     private static <R extends Renewable> List<R> due(Collection<R> renewed, long now) {
         boolean anyDue = false;
         for (R each : renewed) {

@@ -67,8 +67,8 @@ public final class Window extends Renewable {
     }
 
     /**
-     * The handler begins. If it is still running at its listener's timeout, it is interrupted, and renewals stop: a
-     * handler that continues keeps its claim until the lease ends.
+     * Called when the handler starts. If it still runs at its listener's timeout, it is interrupted, and renewals stop: a handler that
+     * continues keeps its claim until the lease expires.
      *
      * @param key the claimed key
      * @param running is stopped at the timeout; must not block
@@ -96,7 +96,7 @@ public final class Window extends Renewable {
         return renewer.schedule.enabled() && (running == null || !running.isExpired());
     }
 
-    /** The handler has ended. Remaining steps run under renewal again, even if it ended too late. */
+    /** Called when the handler ended. Later steps are renewed again, even if the handler ended too late. */
     public synchronized void cancelTimeout() {
         HandlerDeadline running = deadline;
         if (running != null) {
@@ -106,7 +106,7 @@ public final class Window extends Renewable {
         }
     }
 
-    /** The handler has ended, and the completion of its claim has begun. */
+    /** Called when the handler ended, and the completion of its claim starts. */
     public void completing() {
         cancelTimeout();
         Lease held = lease;
@@ -125,7 +125,7 @@ public final class Window extends Renewable {
         }
     }
 
-    /** Returns whether the lease that the store last granted has not run out by this JVM's monotonic clock. */
+    /** Returns whether the lease that the store last granted is still valid by this JVM's monotonic clock. */
     public boolean isHeld() {
         Lease held = lease;
         return held != null && held.isHeld();
@@ -137,8 +137,8 @@ public final class Window extends Renewable {
     }
 
     /**
-     * The message's delete begins. The visibility timeout is renewed until that is confirmed; but a rejected renewal
-     * may have come after the delete, which is not a loss.
+     * Called when the delete of the message starts. The visibility timeout is renewed until the queue confirms the delete. A rejected
+     * renewal is not a loss, because it may have come after the delete.
      *
      * @return completes when no renewal is under way that began before
      */
@@ -147,13 +147,16 @@ public final class Window extends Renewable {
         return underWay;
     }
 
-    /** Another consumer may have its message. */
+    /** Returns true once expired, because another consumer may have the message. */
     @Override
     boolean isOverForGood(long now) {
         return isOver(now) || super.isOverForGood(now);
     }
 
-    /** Never renews an expired one, such as one whose shorter length was confirmed late, after this tick's {@link #expire}. */
+    /**
+     * Never renews an expired visibility timeout. One may expire after this tick's {@link #expire}, if a shorter length was confirmed
+     * late.
+     */
     @Override
     synchronized boolean attempt(long now) {
         boolean begins = !isOver(now) && super.attempt(now);
@@ -221,7 +224,10 @@ public final class Window extends Renewable {
         end();
     }
 
-    /** Stops; completes when no renewal is under way. Excludes {@link #attempt}, so that it misses none that begins. */
+    /**
+     * Stops renewal, and completes when no renewal is in progress. Synchronized with {@link #attempt}, so that it misses no renewal that
+     * starts.
+     */
     private synchronized CompletableFuture<Void> ended() {
         stop();
         return underWay;

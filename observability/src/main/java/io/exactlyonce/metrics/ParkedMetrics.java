@@ -48,7 +48,7 @@ public final class ParkedMetrics {
      *
      * @param registry where the meters are registered
      * @param claims counts parked claims
-     * @param clock about the store's
+     * @param clock approximately the store's time
      */
     public ParkedMetrics(MeterRegistry registry, ParkedClaims claims, InstantSource clock) {
         this.claims = claims;

@@ -218,7 +218,7 @@ public final class Deliveries {
         return left;
     }
 
-    /** Has a message deleted whose pipeline has ended; it is renewed on until that is confirmed. */
+    /** Deletes a message whose pipeline ended. The message is renewed until the queue confirms the delete. */
     void delete(Delivery delivery) {
         try {
             delivery.delete();
@@ -301,7 +301,8 @@ public final class Deliveries {
     }
 
     /**
-     * Interrupts the handlers that are still running, but not those that outlive the stop. If they end soon, their claims are released and
+     * Interrupts the handlers that are still running, but not those that outlive the stop. If they end soon, their claims are released
+     * and
      * their messages
      * returned, before threads and database connections close. Other claims end with their leases.
      */

@@ -90,8 +90,8 @@ public final class DeliveryPipeline {
     }
 
     /**
-     * Returns those that may be handled now: their keys are held, and they overtake no other one. The others leave, and
-     * release their claims.
+     * Returns the deliveries that may be handled now: they hold their keys, and overtake no other delivery of their group. Ends the
+     * others, and releases their claims.
      */
     public List<Delivery> admit(List<Delivery> deliveries) {
         HandlerOutcome outcome = new HandlerOutcome();

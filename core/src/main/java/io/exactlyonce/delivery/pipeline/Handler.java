@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 public interface Handler {
 
     /**
-     * Calls it, on the caller's thread.
+     * Calls the handler, on the caller's thread.
      *
-     * @param deliveries those whose keys are held, in their order; at least one
-     * @return its result; a {@link CompletionStage} if its work may continue after it has returned
-     * @throws Throwable what it throws
+     * @param deliveries the deliveries whose keys are held, in order; at least one
+     * @return the result; a {@link CompletionStage} if the work may continue after the method returned
+     * @throws Throwable the handler's exception
      */
     @Nullable Object handle(List<Delivery> deliveries) throws Throwable;
 }

@@ -99,7 +99,7 @@ final class HandlerCall {
         return answer;
     }
 
-    /** The handler's work has ended, or only its future has. */
+    /** Called when the handler's work ended, or only its future. */
     private void ended(@Nullable Object result, @Nullable Throwable thrown) {
         Throwable refused = thrown == null ? call.refusal() : thrown;
         Throwable unfinished = refused == null ? unfinished(called, result) : null;
@@ -170,7 +170,7 @@ final class HandlerCall {
         outcome.addHandlers(thrown);
         HandlerFailure whole = HandlerFailure.of(thrown);
         Map<Integer, Throwable> named = whole.ofItems();
-        // A handler that learns of one lost claim stops half way: its effects for the others are in doubt, too.
+        // A handler that stops half way because of one lost claim leaves the others' effects in doubt, too.
         boolean wasStopped = isUnfinished
                 || call.wasStopped()
                 || (named.isEmpty()

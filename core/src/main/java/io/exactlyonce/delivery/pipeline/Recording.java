@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Records the outcomes of deliveries: completions, parkings and releases in one call, behind the handler, whose thread
- * does not wait for the store. A delivery leaves the pipeline when that is answered, or no longer needed.
+ * Records the outcomes of deliveries: completions, parkings and releases in one call. The handler's thread does not wait for the store. A
+ * delivery leaves the pipeline when the store answers, or the record is no longer needed.
  */
 final class Recording {
 
@@ -40,7 +40,7 @@ final class Recording {
         return new ClaimResolution.Completed(delivery.attempt().id(), json(delivery, result));
     }
 
-    /** The effect has happened, so a result that cannot be written must not leave the claim open. */
+    /** Returns the result as JSON; {@code null} if it cannot be written: the effect happened, so the claim must not stay open. */
     @Nullable String json(Delivery delivery, @Nullable Object result) {
         return result == null || !delivery.attempt().keepsResult()
                 ? null
@@ -48,9 +48,8 @@ final class Recording {
     }
 
     /**
-     * Records the outcomes of deliveries in one call. Claims
-     * that seem lost are also completed: the store decides whether another worker has taken a key over, and if none
-     * has, the effect is recorded.
+     * Records the outcomes of deliveries in one call. Claims that seem lost are also completed: the store decides whether another worker
+     * took the key over. If none did, the effect is recorded.
      */
     void record(List<Delivery> deliveries) {
         List<Delivery> ended = new ArrayList<>(deliveries.size());
@@ -93,7 +92,8 @@ final class Recording {
     }
 
     /**
-     * An effect is retried while its listener runs; a failure, also only while no other consumer can have its message.
+     * Returns whether to repeat the record. A completion is repeated while the listener runs. A failure is repeated a few times, and
+     * longer only while no other consumer can have the message.
      */
     private static boolean isRecordWanted(Delivery delivery, ClaimResolution resolution, int failures) {
         return resolution instanceof ClaimResolution.Completed
@@ -121,7 +121,7 @@ final class Recording {
         delivery.endProcessing();
     }
 
-    /** The attempt has parked its key. Its message is not tried again. */
+    /** Called when the attempt parked its key. The message is not tried again. */
     void parked(Delivery delivery) {
         delivery.decide(policy.parked(delivery));
         observer.on(new DeliveryEvent.Parked(
@@ -158,7 +158,7 @@ final class Recording {
         }
     }
 
-    /** Leaves, unless its listener's stop does that. */
+    /** Ends the processing, unless the listener's stop does. */
     static void endProcessing(Delivery delivery) {
         if (delivery.state() != DeliveryState.HELD_BACK) {
             delivery.endProcessing();

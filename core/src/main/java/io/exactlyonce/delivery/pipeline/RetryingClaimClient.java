@@ -59,24 +59,24 @@ public final class RetryingClaimClient {
     private final AtomicInteger repeating = new AtomicInteger();
     private final AtomicBoolean isTold = new AtomicBoolean();
 
-    /** Decides whether to repeat a call without an answer. */
+    /** The condition for repeating a call without an answer. */
     @FunctionalInterface
     interface RetryCondition {
 
         /**
-         * Returns whether it is.
+         * Returns whether to repeat the call.
          *
-         * @param failures how often it has failed, from 1
+         * @param failures how often the call failed, from 1
          */
         boolean shouldRetry(int failures, Throwable failure);
     }
 
     /**
-     * Asks a store.
+     * Makes a client.
      *
      * @param store the store of the claims
-     * @param async the same store, asked without a thread that waits
-     * @param scheduler for repeated calls
+     * @param async the same store, called without a thread that waits
+     * @param scheduler delays repeated calls
      */
     public RetryingClaimClient(ClaimStore store, AsyncClaimStore async, EngineScheduler scheduler) {
         this.store = store;
@@ -85,9 +85,8 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Claims keys. If there is finally no answer, the claims that may exist are released, once, so that the next
-     * attempt neither waits for their leases nor treats them as a crash. A call that never reached the store leaves
-     * none.
+     * Claims keys. If the call finally gets no answer, the claims that the store may have recorded are released, once. The next attempt
+     * then neither waits for their leases nor finds the keys in doubt. A call that never reached the store made no claims.
      *
      * @param requests at least one
      */
@@ -121,7 +120,7 @@ public final class RetryingClaimClient {
     }
 
     /**
-     * Releases the claim of a delivery whose handler was not called, not in doubt. A transaction releases its own, and an
+     * Releases the claim of a delivery whose handler was not called, without a doubt. A transaction releases its own, and an
      * unprotected delivery has none.
      *
      * @return completes when that is answered; a failure is logged
@@ -187,7 +186,7 @@ public final class RetryingClaimClient {
         }
     }
 
-    /** Waits until an answer is there, or its absence is certain; returns whether no interrupt came before. */
+    /** Waits until the call was answered or given up. Returns false if an interrupt came first. */
     private static boolean isAnswered(CompletableFuture<?> answer) {
         try {
             answer.get();
@@ -208,7 +207,7 @@ public final class RetryingClaimClient {
         return pauses.start();
     }
 
-    /** Pauses on the caller's thread; returns whether the time has passed, and no interrupt has come. */
+    /** Pauses on the caller's thread. Returns false if an interrupt ended the pause. */
     boolean pause(BackOffExecution pauses) {
         CompletableFuture<Void> over = new CompletableFuture<>();
         scheduler.after(Duration.ofMillis(pauses.nextBackOff()), () -> over.complete(null));
@@ -274,7 +273,7 @@ public final class RetryingClaimClient {
          */
         abstract T read(A given);
 
-        /** Is run with the reason before the call fails. */
+        /** Called with the reason before the call fails. */
         abstract void givenUp(Throwable reason);
 
         /** Names the call, for a log. */
@@ -336,7 +335,7 @@ public final class RetryingClaimClient {
             answer.completeExceptionally(reason);
         }
 
-        /** Ends the call, also after a crash; returns whether it had not ended before. */
+        /** Ends the call, also after a crash. Returns false if it ended before. */
         private boolean end() {
             if (isEnded) {
                 return false;

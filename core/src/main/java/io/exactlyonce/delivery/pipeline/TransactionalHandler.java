@@ -80,8 +80,8 @@ public final class TransactionalHandler implements AutoCloseable {
     }
 
     /**
-     * Handles what can be handled. May be called again: after a failure in a new transaction, unless the listener has
-     * stopped meanwhile, and otherwise with the same answer as before.
+     * Handles the deliveries whose keys are free. Advice may call it again: after a failure it runs in a new transaction, unless the
+     * listener stopped; otherwise it returns the same result.
      *
      * @return the handler's result if the delivery came alone, else {@code null}
      * @throws Throwable the handler's exception, or {@link io.exactlyonce.ClaimLostException} if the listener stopped before
@@ -122,7 +122,10 @@ public final class TransactionalHandler implements AutoCloseable {
         end();
     }
 
-    /** Deals with the failures, when no transaction runs any more: advice may not have waited for the one it began. */
+    /**
+     * Settles the failed deliveries when no transaction runs any more, because advice may not have waited for a transaction that it
+     * started.
+     */
     @Override
     public void close() {
         synchronized (this) {
@@ -146,7 +149,10 @@ public final class TransactionalHandler implements AutoCloseable {
         batch.forEach(Recording::endProcessing);
     }
 
-    /** An attempt that was rolled back has left no trace in the store, so the receives of its message count as attempts. */
+    /**
+     * Returns why to park the key; {@code null} if it is tried again. An attempt that was rolled back leaves no trace in the store, so
+     * the receives of its message count as attempts.
+     */
     private static @Nullable String reasonToPark(Delivery delivery, Throwable failure) {
         return delivery.attempt().spec().doubt().reasonToPark(failure, delivery.receiveCount());
     }
@@ -176,7 +182,7 @@ public final class TransactionalHandler implements AutoCloseable {
         return open;
     }
 
-    /** The transactions were rolled back, so the key is claimed once more, only to be parked. */
+    /** Parks a key. Its transactions were rolled back, so the key is claimed once more for this. */
     private void park(Delivery delivery, String reason) {
         ClaimRequest request = delivery.attempt().request();
         try {
@@ -260,7 +266,7 @@ public final class TransactionalHandler implements AutoCloseable {
             }
         }
 
-        /** The database answered that it cannot claim the keys. */
+        /** Called if the database answered that it cannot claim the keys. */
         private List<Delivery> refused(Exception why) {
             endRepeats();
             scope.end(List.of(), why);
@@ -275,7 +281,7 @@ public final class TransactionalHandler implements AutoCloseable {
             called = admit(acquired);
             if (called.size() == acquired.size()) {
                 called.forEach(this::claimed);
-                // Their listener's stop may be faster.
+                // The listener's stop may come first.
                 called = called.stream().filter(Delivery::beginHandling).toList();
             }
             if (called.size() < acquired.size()) {
@@ -298,7 +304,7 @@ public final class TransactionalHandler implements AutoCloseable {
             Throwable thrown = null;
             try (call) {
                 Object returned = handler.handle(called);
-                // A transaction is bound to this thread, so no future of work on another is awaited.
+                // A transaction is bound to this thread, so a future of another thread's work is not awaited.
                 Throwable failed = call.refusal();
                 if (failed == null) {
                     failed = HandlerCall.unfinished(called, returned);
@@ -419,7 +425,8 @@ public final class TransactionalHandler implements AutoCloseable {
         }
 
         /**
-         * All is rolled back. Failed deliveries are returned; the result is the others, which are handled without them.
+         * Called after a rollback. Returns the failed messages to the queue, and returns the other deliveries, which are handled again
+         * without them.
          */
         private List<Delivery> failed(Throwable failure) {
             outcome.addHandlers(failure);
@@ -441,7 +448,7 @@ public final class TransactionalHandler implements AutoCloseable {
             return rest;
         }
 
-        /** Leaves out the failures that only an earlier one has caused, unless nothing else is known. */
+        /** Leaves out failures that only show an earlier failure, unless there are no others. */
         private Map<Integer, Throwable> atFault(Map<Integer, Throwable> named) {
             Map<Integer, Throwable> own = new HashMap<>(named);
             own.values().removeIf(transaction::isAftermath);
@@ -449,7 +456,7 @@ public final class TransactionalHandler implements AutoCloseable {
         }
     }
 
-    /** How the work ended within its transaction, whose commit may still fail. */
+    /** The end of the work within its transaction, whose commit may still fail. */
     private sealed interface End {}
 
     private record Succeeded(@Nullable Object result) implements End {}

@@ -120,8 +120,8 @@ public final class WaitingDeliveries {
     }
 
     /**
-     * Returns all deliveries of a stopping listener, so that other consumers can wait in its place. Not immediately: a
-     * rolling deployment would use up a receive per instance, within seconds.
+     * Returns all deliveries of a stopping listener, so that other consumers can wait in its place. Returns them with a delay, because a
+     * rolling deployment would otherwise use up a receive for each instance within seconds.
      */
     void endAll(Subscription subscription) {
         Map<Delivery, Duration> ended = new LinkedHashMap<>();
@@ -151,8 +151,7 @@ public final class WaitingDeliveries {
                 inFlight.end(delivery);
             }
         }
-        // A delivery that starts waiting during the look is left for the next one: the look may be older than its
-        // claim.
+        // A delivery that starts waiting during the look-up is left to the next one, because this one may be older than its claim.
         List<Delivery> waiting = List.copyOf(deliveries);
         if (waiting.isEmpty() || notBefore - clock.nanoTime() > 0) {
             return;

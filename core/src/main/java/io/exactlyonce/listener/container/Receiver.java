@@ -59,8 +59,8 @@ record Receiver(
     private static final Logger log = LoggerFactory.getLogger(Receiver.class);
 
     /**
-     * Replaces the client's own configuration. To measure a request costs memory, so it is done on a quiet queue only, which a
-     * queue also seems to be if each answer with messages is lost.
+     * Replaces the client's own configuration. Measuring a request costs memory, so it is done only on a quiet queue. A queue also seems
+     * quiet if each answer with messages is lost.
      */
     record Limits(AwsRequestOverrideConfiguration ordinary, AwsRequestOverrideConfiguration watched) {}
 

@@ -15,9 +15,9 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.util.ConcurrentReferenceHashMap;
 
 /**
- * Finds beans with {@link ExactlyOnceListener}s for which Spring Cloud AWS would make no container, without a word: its
- * post-processor sees a bean when the bean is created, and containers are made once, after the singletons. Lazy beans
- * are created in time. For all others startup fails; the creation of a bean fails whose type shows no listener before.
+ * Finds beans with {@link ExactlyOnceListener}s for which Spring Cloud AWS would silently make no container: its post-processor sees a
+ * bean when the bean is created, but containers are made once, after the singletons. Lazy beans are created in time. Any other such bean
+ * fails startup. If its type does not show its listeners, the creation of the bean fails.
  */
 final class ListenerBeans implements BeanPostProcessor {
 

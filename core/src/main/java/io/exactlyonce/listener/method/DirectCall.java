@@ -17,8 +17,8 @@ final class DirectCall {
     private DirectCall() {}
 
     /**
-     * Makes a call of a Mockito spy, or while it is being stubbed: in a test it goes through its proxy, as with any other advice.
-     * Rejects all others.
+     * Permits the direct call of a Mockito spy, also while it is being stubbed: in a test, a spy is called through its proxy. Rejects all
+     * other direct calls.
      *
      * @throws IllegalStateException if the bean is not Mockito's
      */

@@ -89,7 +89,7 @@ final class ListenerInvocation implements Handler {
         return messages;
     }
 
-    /** The next call of a proxy on this thread, of the same method, is this invocation's. */
+    /** Marks the next call of a proxy on this thread, of the same method, as part of this invocation. */
     void enter(Object entered) {
         proxy = entered;
         ENTERING.set(this);

@@ -7,8 +7,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Times for which held items were seen unchanged, by the monotonic clock alone. Each write gives an item another
- * version; an owner counts its lease from before its write, thus from before the item was first seen. Thread-safe.
+ * Times for which held items were seen unchanged, by the monotonic clock alone. Each write gives an item a new version. An owner counts
+ * its lease from before its write, and so from before the item was first seen. Thread-safe.
  */
 final class Observations {
 

@@ -22,7 +22,7 @@ public final class ClaimDatabase implements ClaimBackend, AutoCloseable {
 
     /**
      * @param pool connects to the database of claims
-     * @param table of the pool's
+     * @param table the claim table, which the pool reaches
      * @param mode {@code ALWAYS} to create the table, {@code NEVER} to leave the database alone
      * @param whenReady runs once, as soon as claims can be kept; throws nothing
      */

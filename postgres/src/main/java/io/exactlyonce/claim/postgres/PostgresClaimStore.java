@@ -54,8 +54,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
 
     /**
      * {@code clock} is read once: all have the same fencing token, the time in microseconds, so that a key whose row
-     * was deleted gets a higher one. It needs no planner settings; it sets what its commit waits for, and limits its
-     * wait for another insert of the same key, which takes milliseconds.
+     * was deleted gets a higher one. The statement needs no planner settings. It sets what its commit waits for, and limits its wait for
+     * another insert of the same key, which takes milliseconds.
      */
     static final String CLAIM = """
             INSERT INTO {table} (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
@@ -191,7 +191,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     /**
-     * Writes first claims and resolutions in one round trip. A claim waits for other writes of its key. A resolution never waits: otherwise
+     * Writes first claims and resolutions in one round trip. A claim waits for other writes of its key. A resolution never waits:
+     * otherwise
      * two batches that each resolve the other's claims would deadlock.
      */
     private void write(Connection connection, OpenBatch open) throws SQLException {

@@ -29,10 +29,10 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
  * The application's transactions that hold claims. Each begins as the handler's own {@code @Transactional} says, which
  * then joins it: only the beginning of a transaction can set its timeout and isolation level.
  *
- * @param manager the application's
+ * @param manager the application's transaction manager
  * @param own the handler's own transaction
  * @param dataSource whose connections the manager binds
- * @param seen one of them at startup
+ * @param seen a transaction as it was seen at startup
  */
 public record ApplicationTransactions(
         PlatformTransactionManager manager, TransactionAttribute own, DataSource dataSource, Seen seen) {

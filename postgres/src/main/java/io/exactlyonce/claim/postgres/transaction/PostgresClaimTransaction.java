@@ -180,7 +180,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             }
         } finally {
             look.free.forEach(free -> working.remove(free.request.id()));
-            // A crash keeps no connection from its pool.
+            // The connection returns to its pool even after a crash.
             if (!status.isCompleted()) {
                 transactions.manager().rollback(status);
             }
@@ -219,7 +219,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    /** Takes the locks and reads the rows, in one round trip; and decides. */
+    /** Takes the locks and reads the rows, in one round trip, and decides. */
     private void read(Look look) {
         if (!transactions.isBound()) {
             // The locks would be released before the work begins.
@@ -280,7 +280,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         return decision.outcome();
     }
 
-    /** Writes the rows, in key order, in one round trip; with the commit where that is all there is to commit. */
+    /** Writes the rows in key order, in one round trip. Includes the commit if nothing else has to be written at the commit. */
     private void complete(Look look, Map<ClaimId, String> results) {
         try {
             if (look.free.size() == 1 && look.free.get(0).known == null && transactions.mayCommitByStatement()) {
@@ -306,7 +306,7 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
             try {
                 return statement.executeBatch();
             } catch (BatchUpdateException failure) {
-                // Which quotes the statement with its parameters, unlike what it stands for.
+                // The batch's exception quotes the statement with its parameters. Its cause does not.
                 throw failure.getNextException() == null ? failure : failure.getNextException();
             }
         });
@@ -345,21 +345,21 @@ public final class PostgresClaimTransaction implements ClaimTransaction {
         }
     }
 
-    /** PostgreSQL's own words would quote the key. */
+    /** Returns an exception without PostgreSQL's own message, which would quote the key. */
     private RuntimeException refused(Look look, DataAccessException failure) {
         ClaimTransactionException handlers = failures.uncompleted(look, failure);
         if (handlers != null) {
             return handlers;
         }
         return switch (ClaimPool.sqlState(failure)) {
-            // The division by zero.
+            // 22012 is the division by zero.
             case "22012" ->
                 new ClaimTransactionException(
                         look
                                 + " ended before its handler did, so its writes are not atomic with the claim: a handler with"
                                 + " effects = DATABASE must neither commit nor roll back by itself",
                         null);
-            // A violation of a unique key.
+            // 23505 is a violation of a unique key.
             case "23505" -> table.isCauseOf(failure) ? look.forestalled() : failure;
             default -> table.isCauseOf(failure) ? refusedByTable(look, failure) : failure;
         };

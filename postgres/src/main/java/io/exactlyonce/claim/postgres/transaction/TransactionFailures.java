@@ -34,7 +34,7 @@ final class TransactionFailures {
      */
     private static final Set<String> OF_THE_SERVER = Set.of("0A", "26", "28", "55", "XX");
 
-    /** A transaction that stood still for too long, or took too long: the server ended it as it would end a statement. */
+    /** SQLSTATEs of a transaction that was idle for too long, or took too long. The server ended it as it would end a statement. */
     private static final Set<String> TIMED_OUT = Set.of("25P03", "25P04");
 
     private static final SQLExceptionTranslator TRANSLATOR = new SQLExceptionSubclassTranslator();
@@ -48,8 +48,8 @@ final class TransactionFailures {
     }
 
     /**
-     * Returns whether a claim got no answer: the database is away, slow or a replica, or refuses all logins; or the
-     * transaction's time was over. A failure without an {@code SQLException} is of the application's own code, such as
+     * Returns whether a claim got no answer: the database is unavailable, slow or a replica, or refuses all logins, or the transaction's
+     * timeout expired. A failure without an {@code SQLException} is of the application's own code, such as
      * a resolver of tenants.
      */
     static boolean isOutage(Exception failure) {
