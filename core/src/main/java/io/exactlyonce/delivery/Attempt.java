@@ -117,7 +117,7 @@ public final class Attempt {
         }
     }
 
-    /** Takes the policy for its message, which has no key, to apply it; {@code null} for all others, and once it is taken. */
+    /** Returns the policy for a message without a key, once; {@code null} for messages with a key, and for later calls. */
     public @Nullable MissingKeyPolicy takeMissingKey() {
         MissingKeyPolicy taken = missing;
         missing = null;

@@ -79,7 +79,7 @@ public final class ClaimHealthIndicator extends AbstractHealthIndicator implemen
     }
 
     /**
-     * Asks on the connections of claims, which is what the answer is about. All callers share one question, so any
+     * Checks the store through the connections of claims, because the result is about them. All callers share one check, so that any
      * number of them takes one connection for one round trip.
      */
     private Map<String, Object> proof() {

@@ -26,7 +26,7 @@ public final class WindowWatch implements DeliveryEvent.SelectiveObserver {
 
     private static final Logger log = LoggerFactory.getLogger(WindowWatch.class);
 
-    /** Deliveries from which on a 99th percentile is more than the longest of them. */
+    /** The fewest deliveries for which the 99th percentile is more than just the longest one. */
     private static final int ENOUGH = 100;
 
     private final boolean isRenewed;

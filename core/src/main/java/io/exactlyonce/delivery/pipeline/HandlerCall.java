@@ -35,7 +35,7 @@ final class HandlerCall {
     private final Cancellation call = new Cancellation();
 
     /**
-     * @param called their handler begins now
+     * @param called the deliveries whose handler starts now
      * @param cancellations cancels the handler's future
      * @param outcome has the failures of deliveries that were left out
      */

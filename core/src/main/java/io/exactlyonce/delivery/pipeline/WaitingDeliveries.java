@@ -151,7 +151,8 @@ public final class WaitingDeliveries {
                 inFlight.end(delivery);
             }
         }
-        // A delivery that starts waiting during the look-up is left to the next one, because this one may be older than its claim.
+        // A delivery that starts waiting during the look-up is left to the next one, because this one may be older than
+        // its claim.
         List<Delivery> waiting = List.copyOf(deliveries);
         if (waiting.isEmpty() || notBefore - clock.nanoTime() > 0) {
             return;

@@ -21,7 +21,7 @@ final class Counter {
     /** Takes the lock only if a thread waits: each message is counted some four times, and waited for hardly ever. */
     void add(int by) {
         count.addAndGet(by);
-        // Who begins to wait after this reads the new count.
+        // A thread that starts to wait after this line reads the new count.
         if (waiters.get() > 0) {
             lock.lock();
             try {

@@ -64,9 +64,9 @@ final class Dispatcher {
     private volatile boolean isOver;
 
     /**
-     * @param permits one of each message is taken when it arrives
-     * @param threads hand messages over to the container's executor, if that may make its caller wait, or work: neither a thread of the
-     *     store's nor of the SDK's may run a handler
+     * @param permits each message has one when it arrives
+     * @param threads hands messages to the container's executor if that executor may block or run tasks on the calling thread, because
+     *     threads of the store and the SDK must never run a handler
      */
     Dispatcher(
             ListenerEngine engine,
@@ -182,8 +182,8 @@ final class Dispatcher {
     }
 
     /**
-     * Completes with whether it will not be redelivered: it is deleted, or on its last receive; false if that is
-     * unknown.
+     * Completes with true if the message will not be redelivered, because it is deleted or was on its last receive. Completes with false
+     * if that is unknown.
      */
     private CompletableFuture<Boolean> isGone(Delivery head) {
         boolean seemsGone = head.leavesItsQueue();

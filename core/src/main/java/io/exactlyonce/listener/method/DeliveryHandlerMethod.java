@@ -151,7 +151,7 @@ final class DeliveryHandlerMethod extends InvocableHandlerMethod {
         return messages;
     }
 
-    /** Spring fails with the property's path, and the keys in it, where a validated payload cannot be asked for one. */
+    /** Spring's exception for a payload whose property cannot be read has the property's path, and the keys in it. */
     private static boolean mayQuoteContent(Throwable failure) {
         return failure instanceof MessagingException
                 || failure instanceof ConversionException
