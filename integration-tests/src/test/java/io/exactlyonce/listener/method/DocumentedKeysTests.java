@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.exactlyonce.testing.DocumentedCode;
 import java.lang.reflect.Method;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +20,7 @@ class DocumentedKeysTests {
 
     record Customer(String name, String number) {}
 
-    record Order(String orderId, Customer customer, Instant sentAt, String a, String b) {}
+    record Order(String orderId, Customer customer, Instant sentAt, BigDecimal amount, String a, String b) {}
 
     static class Parcel {
 
