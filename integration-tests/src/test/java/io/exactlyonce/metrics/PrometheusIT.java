@@ -73,8 +73,10 @@ class PrometheusIT {
         }
     }
 
-    /** Of what depends on the surroundings: there is no replica here, no dead-letter queue, and no listener that is only observed. */
+    /** Meters that depend on the surroundings: here is no replica, no dead-letter queue, no parked key, and no observed listener. */
     private static final Set<String> ELSEWHERE = Set.of(
+            "exactly_once_claims_parked",
+            "exactly_once_claims_parked_age_seconds",
             "exactly_once_replica_lag_seconds",
             "exactly_once_replica_lag_bytes",
             "exactly_once_receives_left",

@@ -179,7 +179,7 @@ class RunbooksIT {
         for (String lost : List.of("A-4", "A-5", "A-6")) {
             jdbc.update(
                     "INSERT INTO old_primary SELECT scope, ?, status, gen_random_uuid(), owner, attempt, fencing_token, in_doubt,"
-                            + " now(), result, error, first_claimed_at, now(), completed_at, fingerprint, parked_at, cleared, expires_at"
+                            + " now(), result, error, first_claimed_at, now(), completed_at, fingerprint, parked_at, cleared, expires_at, failures"
                             + " FROM old_primary WHERE key = ?",
                     lost,
                     lost.equals("A-6") ? "A-2" : "A-1");

@@ -1,5 +1,6 @@
 package io.exactlyonce.test.contract;
 
+import io.exactlyonce.claim.ClaimAnswers;
 import io.exactlyonce.claim.ClaimKey;
 import io.exactlyonce.claim.ClaimOutcome;
 import io.exactlyonce.claim.ClaimOutcome.Acquired;
@@ -15,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Short forms for tests of a claim store. */
 final class Claims {
+
+    private static final int MOST_ATTEMPTS = 100;
 
     static final Duration LEASE = Duration.ofMinutes(1);
 
@@ -44,9 +47,7 @@ final class Claims {
     }
 
     static boolean complete(ClaimStore store, ClaimRequest request, @Nullable String result) {
-        return store.resolve(List.of(new ClaimResolution.Completed(request.id(), result)))
-                .granted()
-                .contains(request.id());
+        return resolve(store, new ClaimResolution.Completed(request.id(), result));
     }
 
     static boolean renew(ClaimStore store, ClaimRequest request) {
@@ -57,14 +58,19 @@ final class Claims {
 
     /** Releases a claim whose attempt threw. */
     static boolean fail(ClaimStore store, ClaimRequest request) {
-        return store.resolve(List.of(new ClaimResolution.Released(request.id(), "it threw", false, true)))
-                .granted()
-                .contains(request.id());
+        return resolve(store, new ClaimResolution.Released(request.id(), "it threw", false, true));
     }
 
     static boolean release(ClaimStore store, ClaimRequest request) {
-        return store.resolve(List.of(new ClaimResolution.Released(request.id(), "failed", false)))
-                .granted()
-                .contains(request.id());
+        return resolve(store, new ClaimResolution.Released(request.id(), "failed", false));
+    }
+
+    /** Resolves a claim as the engine does: repeats the call while there is no answer, for example because the row is locked. */
+    private static boolean resolve(ClaimStore store, ClaimResolution resolution) {
+        ClaimAnswers answers = store.resolve(List.of(resolution));
+        for (int attempt = 1; attempt < MOST_ATTEMPTS && !answers.unanswered().isEmpty(); attempt++) {
+            answers = store.resolve(List.of(resolution));
+        }
+        return answers.requireAll().contains(resolution.claim());
     }
 }
