@@ -287,7 +287,8 @@ class LivePageIT {
         browser.choose("#parked-decide [name=decision][value=complete]");
         browser.tabTo("#parked-decide [name=reason]");
         browser.press("the bank has the payout", Keys.ENTER);
-        await().atMost(PATIENCE).until(() -> browser.text("#parked-answer").contains("Dry run: 1 key would be completed"));
+        await().atMost(PATIENCE)
+                .until(() -> browser.text("#parked-answer").contains("Dry run: 1 key would be completed"));
         assertThat(statusOf("payout-0001")).isEqualTo("PARKED");
         browser.screenshot(SCREENSHOTS.resolve("console-parked.png"));
         browser.tabTo("#decide");
@@ -368,7 +369,8 @@ class LivePageIT {
         assertThat(browser.text(".listener.paused h3")).contains("n".repeat(10_000));
         for (int width : new int[] {WIDTH, 390}) {
             browser.view(width, HEIGHT, 1);
-            assertThat(browser.run("return document.documentElement.scrollWidth")).isEqualTo((long) width);
+            assertThat(browser.run("return document.documentElement.scrollWidth"))
+                    .isEqualTo((long) width);
         }
         browser.view(WIDTH, HEIGHT, 1);
         assertThat(browser.accessibilityViolations()).isEmpty();
@@ -440,7 +442,8 @@ class LivePageIT {
         await().atMost(PATIENCE).until(() -> browser.text("#updated").startsWith("Updated"));
 
         assertThat(browser.text("#access")).isEqualTo("read only");
-        assertThat(browser.has(".act, #decide, input[type=checkbox], [name=reason]")).isFalse();
+        assertThat(browser.has(".act, #decide, input[type=checkbox], [name=reason]"))
+                .isFalse();
         assertThat(browser.complaints()).noneMatch(entry -> entry.getMessage().contains("Content Security Policy"));
     }
 
@@ -469,18 +472,17 @@ class LivePageIT {
     }
 
     private static DataSource claims() {
-        return ((LiveServers) ReflectionTestUtils.getField(lab, "servers")).databases().database(Kind.EXACTLY_ONCE);
+        return ((LiveServers) ReflectionTestUtils.getField(lab, "servers"))
+                .databases()
+                .database(Kind.EXACTLY_ONCE);
     }
 
     private static void park(String scope, String key, String error) {
-        JdbcClient.create(claims())
-                .sql("""
+        JdbcClient.create(claims()).sql("""
                         INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
                             lease_until, error, first_claimed_at, claimed_at, parked_at, expires_at)
                         VALUES (?, ?, 'PARKED', gen_random_uuid(), '1@test', 1, 1, true, now(), ?, now(), now(), now(), now() + interval '1 day')
-                        """)
-                .params(scope, key, error)
-                .update();
+                        """).params(scope, key, error).update();
     }
 
     private static String statusOf(String key) {
