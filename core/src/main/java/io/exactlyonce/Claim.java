@@ -65,8 +65,7 @@ public interface Claim {
     String downstreamKey();
 
     /**
-     * Returns an idempotency key for one of several systems that the handler calls, or for one of several messages that it
-     * sends. The key is different for each name, and the same for all attempts: the SHA-256 of scope, NUL, key, NUL and
+     * Returns an idempotency key for a call or a message of a handler that has several. The key is different for each name, and the same for all attempts: the SHA-256 of scope, NUL, key, NUL and
      * name, as 64 hexadecimal digits.
      *
      * @param call a name for the call or message, such as {@code "refund"}; 1 to 512 characters

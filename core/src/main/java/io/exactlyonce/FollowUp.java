@@ -34,7 +34,7 @@ public record FollowUp(String key) {
     /**
      * Restores the identity of a message from its stored key.
      *
-     * @throws IllegalArgumentException if the key is not one of {@link Claim#downstreamKey(String)}
+     * @throws IllegalArgumentException if the key is not 64 hexadecimal digits, as {@link Claim#downstreamKey(String)} returns
      */
     public FollowUp {
         if (key.length() != DIGITS || !key.chars().allMatch(FollowUp::isHexadecimal)) {
@@ -46,8 +46,8 @@ public record FollowUp(String key) {
 
     /**
      * Returns the headers of a message to a standard queue, or to a topic with raw message delivery: for {@code headers(..)} of
-     * {@code SqsTemplate} and {@code SqsOperations}, and for Spring's {@code MessageBuilder}. They become one of the ten
-     * message attributes that SQS allows.
+     * {@code SqsTemplate} and {@code SqsOperations}, and for Spring's {@code MessageBuilder}. The header becomes one of
+     * the ten message attributes that SQS permits.
      */
     public Map<String, Object> headers() {
         return Map.of(KEY_ATTRIBUTE, key);

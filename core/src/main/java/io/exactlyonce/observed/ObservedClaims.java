@@ -34,9 +34,8 @@ import org.slf4j.LoggerFactory;
  * others are counted as not observed; a key is recorded as completed only if its handler succeeded while it had the
  * claim.
  *
- * <p>Not guaranteed: that everything is observed. Leases are not renewed: a handler that outlives its lease on another instance is reported
- * by
- * that instance when it ends.
+ * <p>Not guaranteed: that everything is observed. Leases are not renewed: a handler that outlives its lease on another
+ * instance is reported by that instance when it ends.
  */
 public final class ObservedClaims implements AutoCloseable {
 

@@ -95,7 +95,7 @@ final class Parameters {
         return texts;
     }
 
-    /** Returns why somebody asks for a change, for the log. */
+    /** Returns the reason for a change, for the log. */
     static String reason(@Nullable Object value) {
         String reason = text("reason", value);
         if (reason.isBlank() || reason.length() > LONGEST_REASON) {

@@ -238,7 +238,7 @@ final class ParkedRequests {
 
     /**
      * A cursor has the time and the id of the page's last claim, but not its key, which the caller may not see. So a page begins with
-     * all claims of that time, without those up to the last one; if somebody has decided on that one, they are listed again.
+     * all claims of that time, without those up to the last one; if the last one was decided meanwhile, they are listed again.
      */
     private static Page page(ParkedClaims store, Filter filter, UUID last, int most, UnaryOperator<String> shown) {
         List<ParkedClaim> found = afterLast(store, filter, last, most + 1);

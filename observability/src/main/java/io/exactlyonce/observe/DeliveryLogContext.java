@@ -11,9 +11,9 @@ import org.slf4j.MDC;
 
 /**
  * Adds the delivery to each line that a handler logs: {@code listener}, {@code receiveCount}, {@code keyHash} (as in
- * the engine's own lines), {@code attempt} and {@code claim}. A handler of several messages has the listener only, and that of a
- * message without a key has no claim.
- * The thread's earlier values of these names are restored when the handler's method returns.
+ * the engine's own lines), {@code attempt} and {@code claim}. A handler of several messages has the listener only, and
+ * that of a message without a key has no claim. The thread's earlier values of these names are restored when the
+ * handler's method returns.
  */
 public final class DeliveryLogContext implements DeliveryObserver {
 

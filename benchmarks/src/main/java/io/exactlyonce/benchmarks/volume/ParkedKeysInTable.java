@@ -25,12 +25,12 @@ import java.util.stream.Collectors;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** What an operator waits for whose keys are parked among many rows. */
+/** The times of an operator's list and decisions, with parked keys among many rows. */
 final class ParkedKeysInTable {
 
     static final int PARKED = 20_000;
 
-    /** Every tenth one of another scope; of three classes of errors. */
+    /** Parked keys have errors of three classes, and every tenth key has another scope. */
     static final String PARK = """
             INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt, error,
                                             lease_until, first_claimed_at, claimed_at, parked_at, expires_at)

@@ -24,7 +24,7 @@ public enum Detail {
     /** {@code true} if the key's handler sends a follow-up message. */
     FOLLOWED,
 
-    /** Of a follow-up message: the key whose handler sends it. */
+    /** The key whose handler sends a follow-up message. */
     FOLLOWS,
 
     /** SQS message id. */

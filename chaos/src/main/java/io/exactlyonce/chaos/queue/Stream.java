@@ -26,7 +26,7 @@ public enum Stream {
     ORDERS("orders", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.HONOURS_KEY),
     /** Whose handler writes a follow-up message to an outbox, from which each worker sends it. */
     SALES("sales", Effects.DATABASE, InDoubtPolicy.RERUN, Partner.NONE),
-    /** Of follow-up messages, whose keys are the listener's default. */
+    /** Follow-up messages, whose keys are the listener's default. */
     SHIPMENTS("shipments", Effects.EXTERNAL, InDoubtPolicy.RERUN, Partner.HONOURS_KEY);
 
     private final String queue;

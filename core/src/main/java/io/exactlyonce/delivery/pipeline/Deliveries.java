@@ -301,10 +301,9 @@ public final class Deliveries {
     }
 
     /**
-     * Interrupts the handlers that are still running, but not those that outlive the stop. If they end soon, their claims are released
-     * and
-     * their messages
-     * returned, before threads and database connections close. Other claims end with their leases.
+     * Interrupts the handlers that are still running, but not those that outlive the stop. If they end soon, their
+     * claims are released and their messages returned, before threads and database connections close. Other claims end
+     * with their leases.
      */
     public void interruptHandlers(Subscription subscription) {
         beginStop(subscription);

@@ -77,7 +77,7 @@ final class HandlerCall {
         try {
             future = stage.toCompletableFuture();
         } catch (RuntimeException none) {
-            // The handler's work continues, and nobody learns of its end.
+            // The handler's work continues, and its end cannot be detected.
             future = CompletableFuture.failedFuture(call.cancelled(none));
         }
         CompletableFuture<@Nullable Object> answer = new CompletableFuture<>();

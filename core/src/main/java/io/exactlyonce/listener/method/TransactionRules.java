@@ -23,9 +23,8 @@ import org.springframework.transaction.interceptor.TransactionInterceptor;
 import org.springframework.util.StringUtils;
 
 /**
- * Rejects a listener method with effects in the database whose own transaction would begin before its claim's transaction, or would not
- * join
- * it as its {@code @Transactional} says.
+ * Rejects a listener method with effects in the database whose own transaction would begin before its claim's
+ * transaction, or would not join it as its {@code @Transactional} says.
  */
 record TransactionRules(ListenerDeclaration declared) {
 

@@ -191,9 +191,8 @@ public final class PostgresClaimStore implements FencingClaimStore {
     }
 
     /**
-     * Writes first claims and resolutions in one round trip. A claim waits for other writes of its key. A resolution never waits:
-     * otherwise
-     * two batches that each resolve the other's claims would deadlock.
+     * Writes first claims and resolutions in one round trip. A claim waits for other writes of its key. A resolution
+     * never waits: otherwise two batches that each resolve the other's claims would deadlock.
      */
     private void write(Connection connection, OpenBatch open) throws SQLException {
         boolean claims = !open.claims().isEmpty();

@@ -35,7 +35,7 @@ record LiveServers(
         environment.put("ORDERS_REPLICAURL", replica.url(kind));
         if (kind == Kind.EXACTLY_ONCE) {
             environment.putAll(payouts);
-            // Whoever can open the lab's page may decide on its keys, and see them.
+            // Every reader of the lab's page may see its keys, and decide on them.
             environment.put("MANAGEMENT_ENDPOINT_EXACTLYONCE_ACCESS", "unrestricted");
             environment.put("MANAGEMENT_ENDPOINT_EXACTLYONCE_SHOWVALUES", "always");
         }
