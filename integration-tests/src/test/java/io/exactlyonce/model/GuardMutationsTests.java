@@ -15,13 +15,17 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** The check of PIT's report, on reports of our own; and that each guard is either SQL or a class that PIT changes. */
+/**
+ * Tests the check of PIT's report, on reports that the tests write. Each guard is either SQL or a class that PIT
+ * changes.
+ */
 class GuardMutationsTests {
 
-    private static final Path DECISION = Path.of("..", "docs", "contributing", "decisions", "0005-mutation-testing.md");
+    private static final Path DOCS = Path.of("..", "docs", "contributing");
 
-    /** Of a class, perhaps of a nested one, and perhaps of a method: {@code `Outer$Nested#method`}. */
+    /** The name of a class, which may be nested and followed by a method: {@code `Outer$Nested#method`}. */
     private static final Pattern NAME = Pattern.compile("`(?:\\w+\\$)?([A-Z]\\w*[a-z]\\w*)(?:#(\\w+))?`");
 
     @TempDir
@@ -38,13 +42,14 @@ class GuardMutationsTests {
                 .isEqualTo(GuardMutations.ofJava().contains(guard));
     }
 
-    /** A class or a method that is gone survives nothing. */
-    @Test
-    void decisionNamesOnlyClassesAndMethodsThatThereAre() throws IOException {
-        String decision = Files.readString(DECISION);
+    /** A class or a method that was renamed or removed leaves no survivor on the pages. */
+    @ParameterizedTest
+    @ValueSource(strings = {"decisions/0005-mutation-testing.md", "mutation-survivors.md"})
+    void pageNamesOnlyClassesAndMethodsThatThereAre(String page) throws IOException {
+        String text = Files.readString(DOCS.resolve(page));
         String code = code();
 
-        assertThat(NAME.matcher(decision).results())
+        assertThat(NAME.matcher(text).results())
                 .isNotEmpty()
                 .allMatch(name -> Stream.of(" ", "(").anyMatch(end -> code.contains(" " + name.group(1) + end)))
                 .filteredOn(name -> name.group(2) != null)
@@ -69,7 +74,7 @@ class GuardMutationsTests {
         return code.toString();
     }
 
-    /** A run that crashed, as JDK 17 does when it has to redefine some records, proves nothing. */
+    /** A crashed run proves nothing. JDK 17 crashes when one process changes some records twice. */
     @ParameterizedTest
     @CsvSource({
         "KILLED, removed call, false",
