@@ -12,8 +12,8 @@ import org.w3c.dom.Node;
 import org.w3c.dom.NodeList;
 
 /**
- * Prints docs/contributing/testing.md's table of test class x SQS server, made of the reports of a build and of .ci/servers/run. Ends in 1
- * and names what is missing, if a class that uses SQS has no report of one of the servers, or what failed.
+ * Prints the table of docs/contributing/sqs-test-classes.md from the reports of a build and of .ci/servers/run. Ends in
+ * 1 and names each missing report of a class that uses SQS, and each failed test.
  */
 class Table {
 

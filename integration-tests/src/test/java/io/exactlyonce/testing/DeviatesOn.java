@@ -12,15 +12,15 @@ import org.junit.platform.commons.support.AnnotationSupport;
 import org.slf4j.LoggerFactory;
 
 /**
- * Marks a test that fails on one SQS server, because that deviates from what AWS documents: there it is skipped, and log and
- * report say why. The table of deviations is in {@code docs/contributing/testing.md}.
+ * Marks a test that fails on one SQS server, because this server deviates from AWS's documentation. A run on this
+ * server skips the test, with the reason in log and report. {@code docs/contributing/sqs-servers.md} lists deviations.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)
 @ExtendWith(DeviatesOn.Condition.class)
 public @interface DeviatesOn {
 
-    /** Of FIFO queues, why it deviates. */
+    /** The reason of a server whose FIFO queues deviate. */
     String GROUP_IN_FLIGHT =
             "once a message's visibility was set to 0, it hands out later ones of its group while earlier ones are"
                     + " in flight, unlike AWS";

@@ -15,9 +15,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.platform.commons.support.AnnotationSupport;
 import org.junit.platform.commons.support.HierarchyTraversalMode;
 
-/** {@code docs/contributing/testing.md} leaves out none of the classes that use SQS, and names each test that a server's deviation skips. */
+/**
+ * {@code docs/contributing/sqs-test-classes.md} has a row for each class that uses SQS. The row names each test that is
+ * skipped because a server deviates from AWS.
+ */
 class ServersTableTests {
 
+    private static final Path PAGE = Path.of("..", "docs", "contributing", "sqs-test-classes.md");
     private static final Path TESTS = Path.of("src/test/java");
     private static final String HEAD = "| Test class | ElasticMQ | LocalStack | moto |";
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `(\\w+IT)` \\|.*$");
@@ -25,6 +29,7 @@ class ServersTableTests {
     @Test
     void everyClassThatUsesSqsHasARow() throws Exception {
         assertThat(classesThatUseSqs())
+                .as("rows of %s", PAGE)
                 .extracting(Class::getSimpleName)
                 .isNotEmpty()
                 .containsExactlyInAnyOrderElementsOf(rows().keySet());
@@ -42,7 +47,7 @@ class ServersTableTests {
     }
 
     private static Map<String, String> rows() throws IOException {
-        String document = Files.readString(Path.of("..", "docs", "contributing", "testing.md"));
+        String document = Files.readString(PAGE);
         String table = document.substring(document.indexOf(HEAD)).split("\n\n", 2)[0];
         return ROW.matcher(table).results().collect(toMap(row -> row.group(1), row -> row.group()));
     }
@@ -56,7 +61,7 @@ class ServersTableTests {
         }
     }
 
-    /** Without its initializer, which may start servers. */
+    /** Loads a class without its initializer, which may start servers. */
     private static Class<?> load(Path file) {
         String name = TESTS.relativize(file).toString().replace(".java", "").replace('/', '.');
         try {

@@ -300,7 +300,7 @@ class AwsAnswersIT {
     void documentationHasEachRule(AwsRule rule) {
         String row = rule.name().toLowerCase(Locale.ROOT).replace('_', ' ');
 
-        assertThat(DocumentedCode.of("contributing/testing.md").part("(?i)\\| (%s) \\|".formatted(row)))
+        assertThat(DocumentedCode.of("contributing/sqs-answers.md").part("(?i)\\| (%s) \\|".formatted(row)))
                 .isEqualToIgnoringCase(row);
     }
 }
