@@ -20,7 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A measurement, for docs/contributing/benchmarks.md:
+ * A measurement, for docs/contributing/measurements.md:
  * {@code ./mvnw verify -Dit.test=RetentionUnderLoadIT -Dmeasure=retention}. Deletes {@code -Dclaims.rows} expired claims while
  * workers claim and complete, and compares their pace with that before and after.
  */
