@@ -42,7 +42,7 @@ final class House {
     /** One file. The comments are its text only, a line of comment each, without the signs around it. */
     private record Source(String packageName, String name, int code, List<String> comments, Shape shape) {}
 
-    /** What its syntax tree shows. */
+    /** The shape of a class by its syntax tree. */
     private record Shape(
             List<Integer> constructors, List<Integer> headers, int functions, int types, int publicTypes) {}
 

@@ -106,7 +106,7 @@ class Links {
         return anchors.get(file);
     }
 
-    /** As GitHub makes them. */
+    /** Returns the anchor of a heading as GitHub makes it. */
     private static String anchor(String heading) {
         return heading.replaceAll("\\[([^\\]]*)\\]\\([^)]*\\)", "$1")
                 .toLowerCase()

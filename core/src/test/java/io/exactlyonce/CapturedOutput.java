@@ -5,7 +5,7 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
-/** What a test has printed and logged so far. */
+/** The text that a test has printed and logged so far. */
 public final class CapturedOutput implements CharSequence {
 
     private final ByteArrayOutputStream captured = new ByteArrayOutputStream();

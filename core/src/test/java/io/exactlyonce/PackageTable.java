@@ -80,7 +80,7 @@ public record PackageTable(Map<String, List<String>> mayUse) {
         return imported;
     }
 
-    /** Each package has a row, but for the wiring, which may use all. */
+    /** Each package has a row, except the wiring, which may use all. */
     public void requireIsComplete(JavaClasses classes, String wiring) {
         assertThat(classes.stream().map(JavaClass::getPackageName).collect(Collectors.toSet()))
                 .containsExactlyInAnyOrderElementsOf(

@@ -321,7 +321,10 @@ class ArchitectureTests {
         return Stream.of(names).map(PackageTable::full).toArray(String[]::new);
     }
 
-    /** As a condition on classes it proves that there is something to forbid, and that the pattern finds it. */
+    /**
+     * Selects classes that use the packages. The condition proves that such classes exist, and that the pattern finds
+     * them.
+     */
     private static DescribedPredicate<JavaClass> use(String... packages) {
         return DescribedPredicate.describe(
                 "use " + String.join(", ", packages),

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 class CatchOfEverythingTests {
 
     private static final Pattern CATCH = Pattern.compile("\\bcatch\\s*\\(([^)]*)\\)");
-    /** Of the types that a clause names: all throwables, errors, and what is one of them. */
+    /** Matches a clause that names all throwables, errors, or a subtype of errors. */
     private static final Pattern EVERYTHING = Pattern.compile("\\b(Throwable|\\w*Error)\\b(?=.*\\s\\w+$)");
 
     private static final Map<String, Integer> PERMITTED = Map.of(

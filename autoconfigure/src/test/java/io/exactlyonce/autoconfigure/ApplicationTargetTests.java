@@ -209,7 +209,7 @@ class ApplicationTargetTests {
         });
     }
 
-    /** As Oracle's pool, which only has a setter. */
+    /** A DataSource like Oracle's pool, which only has a setter. */
     public static final class WithoutAPassword extends AbstractDataSource {
 
         public String getURL() {

@@ -13,12 +13,12 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
 
-/** What Spring Boot tells people about a failed start: the first analysis that any registered analyzer makes. */
+/** Spring Boot's report of a failed startup: the first analysis of any registered analyzer. */
 final class FailureReport {
 
     private FailureReport() {}
 
-    /** Of an application whose start fails. */
+    /** Returns the report of an application whose startup fails. */
     static FailureAnalysis of(ApplicationContextRunner application) {
         AtomicReference<ConfigurableApplicationContext> started = new AtomicReference<>();
         AtomicReference<Throwable> failure = new AtomicReference<>();

@@ -24,7 +24,7 @@ import org.springframework.core.env.MapPropertySource;
 import org.springframework.core.env.StandardEnvironment;
 import org.springframework.core.env.SystemEnvironmentPropertySource;
 
-/** What a person reads who has written a property wrongly: the value, the bound, and what to do; and what is no mistake. */
+/** The message for a wrong property: the value, the bound, and the remedy. Correct values get none. */
 @ExtendWith(OutputCaptureExtension.class)
 class WrongPropertyTests {
 

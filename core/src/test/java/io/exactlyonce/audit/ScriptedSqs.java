@@ -45,7 +45,7 @@ public final class ScriptedSqs implements SqsAsyncClient {
     /** The client's timeouts; {@code null} if it does not show its configuration. */
     @Nullable ClientOverrideConfiguration limits;
 
-    /** What becomes of a request to move the messages of the dead-letter queue that has this ARN. */
+    /** The answer to a request that moves the messages of the dead-letter queue with this ARN. */
     public Function<String, CompletableFuture<StartMessageMoveTaskResponse>> moves =
             source -> CompletableFuture.completedFuture(
                     StartMessageMoveTaskResponse.builder().build());

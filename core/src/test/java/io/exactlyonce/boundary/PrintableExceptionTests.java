@@ -67,7 +67,7 @@ class PrintableExceptionTests {
         assertThat(PrintableException.reason(translated)).isEqualTo("java.sql.SQLException: ERROR: duplicate key");
     }
 
-    /** Its driver quotes a batch's statement with its parameters, in the first line. */
+    /** The driver quotes a batch's statement with its parameters in the first line. */
     @Test
     void batchThatADriverQuotesIsNotPrinted() {
         var refusal = new SQLException("ERROR: duplicate key");

@@ -8,7 +8,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What is kept of an error, whichever store keeps it. */
+/** Tests the part of an error that every store keeps. */
 class ClaimResolutionTests {
 
     private static final String PARCEL = "\uD83D\uDCE6";

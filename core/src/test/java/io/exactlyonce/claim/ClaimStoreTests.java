@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What a store has without doing anything for it. */
+/** Tests the default methods of a store. */
 class ClaimStoreTests {
 
     private final ScriptedStore store = new ScriptedStore();

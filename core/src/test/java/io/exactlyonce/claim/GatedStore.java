@@ -33,7 +33,7 @@ public final class GatedStore implements ClaimStore {
         }
     }
 
-    /** Lets every batch pass from now on, but for those that a test has taken. */
+    /** Lets every batch pass from now on, except those that a test has taken. */
     public void open() {
         open = true;
         for (Batch batch = arrived.poll(); batch != null; batch = arrived.poll()) {

@@ -149,7 +149,7 @@ class BatchDoubtTests {
         assertThat(rig.settle(batch)).containsExactly(2);
     }
 
-    /** It may have had effects for the others, and a pause that ends one lease ends theirs, too. */
+    /** The handler may have had effects for the other messages, and a pause that ends one lease ends theirs, too. */
     @Test
     void handlerThatLearnsOfOneLostClaimLeavesADoubtOnAllMessages() {
         assertThat(rig.failureOf(items("a", "b", "c"), acquired -> {
@@ -174,7 +174,7 @@ class BatchDoubtTests {
         assertThat(rig.store.parkings()).hasSize(2).allMatch(ClaimResolution.Parked::inDoubt);
     }
 
-    /** It names none that counts, so all fail, as if it had let the loss out. */
+    /** The exception names no valid message, so all fail, as if the handler had thrown the loss. */
     @Test
     void lossThatIsNamedByAnExceptionThatFailsTheWholeBatchLeavesADoubtOnAllMessages() {
         assertThat(rig.failureOf(items("a", "b"), acquired -> {

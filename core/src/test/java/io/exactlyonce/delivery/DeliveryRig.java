@@ -199,7 +199,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return deliveries().waiting();
     }
 
-    /** Asks the store on {@link #storeThreads}. What is repeated is due when {@link #timer} says so. */
+    /** Calls the store on {@link #storeThreads}. A repeat is due when {@link #timer} says so. */
     public RetryingClaimClient claims() {
         return new RetryingClaimClient(
                 store, new ExecutorClaimStore(store, task -> storeThreads.execute(task), clock, awaited), timer);

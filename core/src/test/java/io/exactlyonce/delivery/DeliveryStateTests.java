@@ -138,7 +138,7 @@ class DeliveryStateTests {
         assertThat(delivery.settle()).isEmpty();
     }
 
-    /** What goes on behind it in its group: nothing, as long as this message may come once more, or may have had its effect. */
+    /** The group does not continue as long as this message may be redelivered, or may have had its effect. */
     @ParameterizedTest
     @EnumSource
     void messageOnItsLastReceiveLeavesItsQueueUnlessItsEffectIsInDoubt(DeliveryState state) {

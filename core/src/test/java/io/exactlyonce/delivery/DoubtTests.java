@@ -291,7 +291,10 @@ class DoubtTests {
         rig.assertReturned(delivery, 4);
     }
 
-    /** What the reconciler has found has happened, also where another worker holds the key by now; the store decides. */
+    /**
+     * The effect that the reconciler found has happened, even if another worker holds the key by now; the store
+     * decides.
+     */
     @Test
     void doneIsCompletedAlsoWhenTheLeaseEndedWhileTheReconcilerLooked() throws Throwable {
         reconcile(
@@ -398,7 +401,7 @@ class DoubtTests {
         assertThat(rig.returns()).containsExactly(0);
     }
 
-    /** Its queue would give it up untried. */
+    /** Otherwise SQS would move the message to the dead-letter queue untried. */
     @Test
     void handlerOfALastReceiveIsCalledAlthoughItsListenerBeganToStopWhileTheReconcilerLooked() throws Throwable {
         Delivery last = rig.receiveLast();

@@ -17,7 +17,7 @@ class InDoubtSettingsTests {
 
     private final InDoubtSettings policy = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(IOException.class));
 
-    /** Causes are the handler's own business, but for what a proxy made of its exception. */
+    /** Causes are the handler's own business, except those that a proxy wrapped. */
     static Stream<Arguments> parksForItsTypesAndTheirSubtypes() {
         IOException named = new IOException();
         return Stream.of(

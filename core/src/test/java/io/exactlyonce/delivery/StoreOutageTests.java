@@ -276,7 +276,9 @@ class StoreOutageTests {
         });
     }
 
-    /** With no delivery in flight that would find out, a poll on trial does: after one second, two, four, and so on up to thirty. */
+    /**
+     * If no delivery is in flight, a trial poll tests the store: after one second, two, four, and so on up to thirty.
+     */
     @Test
     void pollsOnTrialComeLessAndLessOften() {
         pause();

@@ -39,7 +39,7 @@ class UnfinishedWorkTests {
 
     record Trip(List<Booking> bookings) {}
 
-    /** As a data class of Kotlin: final, and no record. */
+    /** A class like a data class of Kotlin: final, and no record. */
     static final class Parcel {
         @Nullable Future<String> label;
     }
@@ -209,7 +209,7 @@ class UnfinishedWorkTests {
         assertThat(UnfinishedWork.in(returned(Finished.class, name))).isNull();
     }
 
-    /** They are on the application's class path, and not on this one's. */
+    /** These types may be on an application's class path, and are not on this one's. */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -100,7 +100,7 @@ class SnsEnvelopeTests {
         assertThat(body(SENT.replace("\"TopicArn\"", "\"\\u0054opicArn\""))).isEqualTo(body(SENT));
     }
 
-    /** Its topic and its subject are not known. */
+    /** Without the envelope, topic and subject of the message are unknown. */
     @Test
     void messageWithoutItsEnvelopeIsAnotherContent() {
         assertThat(body(ORDER)).isNotEqualTo(body(SENT));
@@ -143,7 +143,7 @@ class SnsEnvelopeTests {
                 .isNotEqualTo(body(document));
     }
 
-    /** As the envelope's digest is made of its parts. */
+    /** The digest of an envelope is made of its parts in the same way. */
     @Test
     void partsOfAnEnvelopeCannotPassForOneAnother() {
         String one = with("Subject", "a");

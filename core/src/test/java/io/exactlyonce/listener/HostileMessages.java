@@ -11,7 +11,7 @@ import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What an attacker sends; the same for the same seed. */
+/** Messages of an attacker; the same for the same seed. */
 public final class HostileMessages {
 
     /** Begins a line that no log may have. */
@@ -156,7 +156,7 @@ public final class HostileMessages {
         return attributes;
     }
 
-    /** What a server refuses would try nothing here: numbers that are none, and blanks. */
+    /** Leaves out attributes that a server refuses, because they would test nothing: malformed numbers, and blanks. */
     private MessageAttributeValue attribute() {
         String type = pick(List.of(
                 "String",

@@ -53,7 +53,7 @@ class ObservedClaimsTests {
 
     private final List<String> seen = new ArrayList<>();
 
-    /** What the thread has not done yet, for {@link #busy}. */
+    /** Tasks that the thread has not run yet, for {@link #busy}. */
     private final Deque<Runnable> queued = new ArrayDeque<>();
 
     /** Does what it is given at once. */
@@ -516,7 +516,7 @@ class ObservedClaimsTests {
         assertThat(store.completions()).hasSize(1);
     }
 
-    /** As when memory is used up. */
+    /** The crash is like an OutOfMemoryError. */
     @Test
     void crashCostsWhatIsInHandAndNoLaterHandlerOfTheKey(CapturedOutput output) {
         isMemoryUsedUp = true;

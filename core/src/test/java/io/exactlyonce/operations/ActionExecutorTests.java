@@ -219,7 +219,7 @@ class ActionExecutorTests {
         assertThat(rig.store.releases()).isEmpty();
     }
 
-    /** As of a request whose caller has gone. */
+    /** The request's caller has gone, and the application interrupts its thread. */
     @Test
     void actionWhoseThreadTheApplicationInterruptsParksItsKeyIfDoubtsAreToBeParked() {
         doubt = PARKING;
@@ -291,7 +291,7 @@ class ActionExecutorTests {
         assertThat(rig.store.releases()).isEmpty();
     }
 
-    /** As of a store of the application's own, which may throw anything. */
+    /** An application's own store may throw anything. */
     @Test
     void storeThatDoesNotAnswerAClaimIsNamedAsTheReason() {
         for (int attempt = 0; attempt < 3; attempt++) {

@@ -96,7 +96,7 @@ class CommitListenerTests {
                         "outside over");
     }
 
-    /** Its callback is registered before the mark, and has the same order. */
+    /** The callback of the test is registered before the mark, and has the same order. */
     @Test
     void transactionIsOverAlsoForTheFirstCallbackAfterItsCommit() {
         inTransaction(() -> TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
@@ -188,7 +188,7 @@ class CommitListenerTests {
                         "outer after completion over");
     }
 
-    /** What takes part in an open transaction may be rolled back with it. */
+    /** Work that takes part in an open transaction may be rolled back with it. */
     @ParameterizedTest
     @ValueSource(
             ints = {

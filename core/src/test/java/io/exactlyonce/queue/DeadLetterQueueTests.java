@@ -365,7 +365,7 @@ class DeadLetterQueueTests {
         assertThat(sqs.sent).isEmpty();
     }
 
-    /** With another id it would be another key, and neither suppressed nor released. */
+    /** If the id changed, the key would change too, and would be neither suppressed nor released. */
     @Test
     void messageWhoseIdIsItsKeyTakesTheKeyAlong() {
         orders.keysBy(message -> new MessageKeys.Key("orders", message.messageId(), "ExactlyOnce-Key"));

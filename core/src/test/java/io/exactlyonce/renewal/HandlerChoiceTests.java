@@ -111,7 +111,7 @@ class HandlerChoiceTests {
         assertThat(rig.timesLost).hasValue(0);
     }
 
-    /** As of an error handler that answers after the attempt has ended. */
+    /** An error handler that answers after the attempt has ended does this. */
     @Test
     void zeroThatIsAnsweredAfterTheDeliverysEndIsNotOverwrittenByAReturn() {
         CompletableFuture<Void> answer = chooseLater(Duration.ZERO);

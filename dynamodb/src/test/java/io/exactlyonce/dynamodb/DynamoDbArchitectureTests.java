@@ -35,7 +35,7 @@ class DynamoDbArchitectureTests {
     private static final String BASE = "io.exactlyonce.dynamodb";
     private static final String WIRING = BASE + ".autoconfigure";
 
-    /** Of the engine, a store knows the contract alone. Only the wiring may use all. */
+    /** A store may use the engine's contract only. The wiring may use all. */
     private static final PackageTable MAY_USE = new PackageTable(Map.of(
             "dynamodb.clock", List.of("time"),
             "dynamodb.item", List.of("", "claim", "claim.backend", "dynamodb.clock"),

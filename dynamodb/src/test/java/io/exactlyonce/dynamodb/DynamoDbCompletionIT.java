@@ -52,7 +52,9 @@ class DynamoDbCompletionIT {
         assertThat(TABLE.item(first.key().downstreamKey())).containsKeys("completed_at", "expires_at");
     }
 
-    /** From the end of its lease, and in the end from its completion, as in a transaction of the application's. */
+    /**
+     * Retention counts from the end of the lease, and later from the completion, as in an application's transaction.
+     */
     @Test
     void keyIsRememberedForAsLongAsItsRequestSays() {
         Duration retention = Duration.ofDays(400);

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a message costs where a hundred are in hand: each is claimed, completed, and followed by another, as in a listener. */
+/**
+ * The cost of a message when a hundred are in flight: each is claimed, completed, and followed by another, as in a
+ * listener.
+ */
 class GroupCommitCostIT {
 
     private static final int IN_HAND = 100;

@@ -40,7 +40,7 @@ import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExcee
 /** Each answer of the service other than success, and what becomes of it. */
 class RefusedRequestsIT {
 
-    /** As often as is tried, and once more. */
+    /** The number of attempts, and one more. */
     private static final int ALWAYS = 7;
 
     private ScriptedDynamoDb dynamoDb;

@@ -98,7 +98,7 @@ class RequestCostIT {
         assertThat(writes).isZero();
     }
 
-    /** With keys of 60 characters, a fingerprint, and a result of 300 bytes. */
+    /** The item has a key of 60 characters, a fingerprint, and a result of 300 bytes. */
     @Test
     void itemIsOneWriteUnit() {
         ClaimKey key = new ClaimKey("fulfilment-orders", "k".repeat(60));
@@ -148,7 +148,7 @@ class RequestCostIT {
         writes = dynamoDb.statements() - writesBefore;
     }
 
-    /** As DynamoDB documents it: a number has a byte for two digits, and one more. */
+    /** Returns the size by DynamoDB's documentation: a number has a byte for two digits, and one more. */
     private static int size(AttributeValue value) {
         if (value.s() != null) {
             return value.s().getBytes(StandardCharsets.UTF_8).length;

@@ -43,7 +43,7 @@ class MetricsPageTests {
 
     private static final Path PAGE = Path.of("../docs/metrics.md");
 
-    /** What is before the table, and after it, is written by hand. */
+    /** Matches the table; the text before and after it is written by hand. */
     private static final Pattern TABLE =
             Pattern.compile("(?s)(?<=<!-- generated: begin -->\n).*(?=<!-- generated: end -->)");
 

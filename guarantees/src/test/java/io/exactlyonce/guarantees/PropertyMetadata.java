@@ -13,7 +13,7 @@ import org.springframework.boot.context.properties.source.ConfigurationPropertyN
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What the published modules tell editors about their properties. */
+/** The metadata of the published modules' properties, for editors. */
 record PropertyMetadata(List<JsonNode> groups, List<JsonNode> properties, List<JsonNode> hints) {
 
     private static final JsonMapper JSON = new JsonMapper();

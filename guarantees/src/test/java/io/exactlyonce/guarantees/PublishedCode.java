@@ -17,14 +17,14 @@ import org.springframework.core.io.Resource;
 import org.springframework.core.io.support.PathMatchingResourcePatternResolver;
 import org.springframework.util.ClassUtils;
 
-/** What the published modules' compiled classes log and throw. */
+/** The texts that the compiled classes of published modules log and throw. */
 final class PublishedCode extends ClassVisitor {
 
     private static final String BASE = "io/exactlyonce/";
     private static final Pattern TESTS = Pattern.compile("-tests\\.jar!|/test-classes/");
     private static final String LOGGER = "org/slf4j/Logger";
 
-    /** What stands for a text that is put together as the program runs: a table cannot name it. */
+    /** A placeholder for a text that the program computes, because a table cannot name it. */
     static final String UNKNOWN = "(not a constant)";
 
     private final Set<String> messages = new TreeSet<>();

@@ -17,7 +17,7 @@ import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
-/** What Surefire and Failsafe have reported of each test, in this build and all of its modules. */
+/** The reports of Surefire and Failsafe on each test, in this build and all of its modules. */
 final class Reports {
 
     /** Surefire's name for what fails before the tests of a class. */
@@ -31,7 +31,7 @@ final class Reports {
         SKIPPED,
         FAILED,
         MISSING,
-        /** Its tag is one that this build excludes. */
+        /** The tag of the test is one that this build excludes. */
         LEFT_OUT
     }
 

@@ -93,7 +93,7 @@ class WrongValueTests {
         assertExplains(analysis);
     }
 
-    /** Of a new text that must not be any, {@link WrongValues} has to know. */
+    /** {@link WrongValues} must have values for each new text that may not have any value. */
     @Test
     void ofEveryPropertyItIsKnownWhatItMustNotBe() {
         assertThat(properties().filter(WrongValues::isUnknown)).isEmpty();
@@ -107,7 +107,7 @@ class WrongValueTests {
                 .distinct();
     }
 
-    /** It may be a URL with a password. Spring Boot has no use for it, and refuses most. */
+    /** The value may be a URL with a password. Spring Boot does not use such values, and refuses most. */
     @ParameterizedTest
     @MethodSource("groups")
     void valueOfAGroupIsNotTold(String group) {

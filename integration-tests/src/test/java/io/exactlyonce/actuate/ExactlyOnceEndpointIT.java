@@ -278,7 +278,7 @@ class ExactlyOnceEndpointIT {
         }
     }
 
-    /** What an operator does when the cause is mended: the key may run again, and its message comes back. */
+    /** An operator does this when the cause is fixed: the key may run again, and its message is redelivered. */
     @Test
     @DeviatesOn(server = SqsProduct.MOTO, reason = "it has no StartMessageMoveTask")
     void parkedKeyIsReleasedAndItsMessageRedriven(CapturedOutput output) throws Exception {
@@ -502,7 +502,7 @@ class ExactlyOnceEndpointIT {
         }
     }
 
-    /** What a browser sends for another site's page without asking first. */
+    /** The requests that a browser sends for another site's page without a preflight. */
     @Test
     void otherSitesPagesCanDecideNothing() throws Exception {
         try (TestApplication application = start(SQS.createQueue(30), "unrestricted")) {

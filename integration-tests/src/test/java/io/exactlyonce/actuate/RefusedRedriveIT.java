@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.WebApplicationType;
 import tools.jackson.databind.node.JsonNodeFactory;
 
-/** What an operator is answered whose redrive SQS refuses: once a bare 500, with the reason in the log alone. */
+/** The answer to an operator whose redrive SQS refuses names the reason, and is no bare 500. */
 class RefusedRedriveIT {
 
     private static final SqsBackend ELASTIC_MQ = SqsServer.elasticMq();

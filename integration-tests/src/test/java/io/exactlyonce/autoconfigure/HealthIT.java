@@ -16,13 +16,13 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.WebApplicationType;
 
-/** What probes see while the database of claims is away, and the application's own is not. */
+/** Results of the probes while the claim database is away, and the application's own is not. */
 @UsesSqs
 class HealthIT {
 
     private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();
 
-    /** As much as a pool needs to notice that connections work again. */
+    /** The time that a pool needs to detect that connections work again. */
     private static final Duration SOON = Duration.ofSeconds(20);
 
     private final String claims = SERVER.createDatabase();

@@ -182,7 +182,7 @@ class OperationsIT {
         void send(String queue, Payment payment);
     }
 
-    /** It answers each request, and charges once. */
+    /** A service that answers each request, and charges once. */
     private record Payments(ExactlyOnceOperations operations, Provider provider, Replies answers) {
 
         // tag::answers

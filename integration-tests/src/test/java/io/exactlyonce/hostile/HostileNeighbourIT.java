@@ -84,7 +84,7 @@ class HostileNeighbourIT {
 
     /** Where the neighbour may create, and the search path of the application and its claims. */
     private enum Path {
-        /** As in PostgreSQL 14: the schema in which the table is, behind PostgreSQL's own, which no path has to name. */
+        /** The path of PostgreSQL 14: the schema of the table, behind PostgreSQL's own, which no path has to name. */
         PUBLIC("public", "\"$user\", public"),
         /** In front of PostgreSQL's own, and of the table's. */
         FIRST("hostile", "hostile, public, pg_catalog");
@@ -388,7 +388,7 @@ class HostileNeighbourIT {
                         "Other roles may create objects where the search path of claims leads: every role in schema public");
     }
 
-    /** As the documentation advises. */
+    /** The setup is the one that the documentation advises. */
     @Test
     void databaseOfItsOwnKeepsTheNeighbourOutAndWarnsOfNobody(CapturedOutput output) {
         start(Path.PUBLIC);

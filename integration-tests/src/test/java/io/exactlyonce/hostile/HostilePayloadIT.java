@@ -69,7 +69,7 @@ class HostilePayloadIT {
             @Nullable BigDecimal amount,
             @Nullable Object extra) {}
 
-    /** What is sent to one listener, and how the server changes it on its way. */
+    /** A message for one listener, and the server's change to it on the way. */
     record Case(
             String name,
             String queue,

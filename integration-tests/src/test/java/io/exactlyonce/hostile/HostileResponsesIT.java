@@ -365,7 +365,7 @@ class HostileResponsesIT {
         assertThat(Boundary.crashes()).isEqualTo(crashesBefore);
     }
 
-    /** What all cases leave behind. */
+    /** The state that all cases leave behind. */
     @Test
     void noCaseLeavesARenewalALineOrACrash() {
         awaitAllCases();

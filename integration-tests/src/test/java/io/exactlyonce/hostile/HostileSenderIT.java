@@ -34,7 +34,10 @@ import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 class HostileSenderIT {
 
     private static final SqsServer SQS = SqsServer.shared();
-    /** As many as there is room for, and some more, which are returned. With the default of 1,000 a test takes minutes. */
+    /**
+     * The number of deliveries that may wait; some more are sent, which are returned. The default of 1,000 takes
+     * minutes.
+     */
     private static final int MOST_WAITING = Integer.getInteger("hostile.waiting", 100);
 
     private static final Duration LONG = Duration.ofSeconds(120 + MOST_WAITING / 2);

@@ -40,7 +40,7 @@ class AdviceIT {
     private static final int WINDOW_SECONDS = 2;
     private static final SqsServer SQS = SqsServer.shared();
 
-    /** What the handlers saw. */
+    /** The calls that the handlers received. */
     private static final List<String> CALLS = new CopyOnWriteArrayList<>();
 
     abstract static class Shop {
@@ -55,7 +55,7 @@ class AdviceIT {
         }
     }
 
-    /** Its first two calls fail after their writes. */
+    /** A listener whose first two calls fail after their writes. */
     static class Transactions extends Shop {
         Transactions(JdbcClient jdbc) {
             super(jdbc);
@@ -74,7 +74,7 @@ class AdviceIT {
         }
     }
 
-    /** Its first call fails for one of its messages. */
+    /** A listener whose first call fails for one of its messages. */
     static class Batches extends Shop {
         Batches(JdbcClient jdbc) {
             super(jdbc);
@@ -94,7 +94,7 @@ class AdviceIT {
         }
     }
 
-    /** Its retry comes when visibility timeout and lease would be over, had nothing renewed them. */
+    /** A listener whose retry starts after the initial end of visibility timeout and lease, which are renewed. */
     static class Patient {
         @Retryable(maxRetries = 2, delay = 3 * WINDOW_SECONDS * 1000)
         @ExactlyOnceListener(id = "sales", queueNames = "${test.queue}", key = "#order")
@@ -128,7 +128,7 @@ class AdviceIT {
     @Configuration(proxyBeanMethods = false)
     static class Advice {
 
-        /** As Shiro and JavaMelody bring one. */
+        /** A second proxy creator, like that of Shiro and JavaMelody. */
         @Bean
         static DefaultAdvisorAutoProxyCreator anotherProxyCreator() {
             DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();

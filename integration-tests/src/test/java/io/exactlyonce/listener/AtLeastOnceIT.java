@@ -73,7 +73,7 @@ class AtLeastOnceIT {
     private static final Map<String, CountDownLatch> GATES = new ConcurrentHashMap<>();
     private static final Map<String, Integer> FAILURES = new ConcurrentHashMap<>();
 
-    /** What all handlers do. */
+    /** The action of all handlers. */
     private static void handle(String order, Claim claim) throws InterruptedException {
         CALLS.add(new Call(order, claim.attempt(), claim.isInDoubt()));
         // Not the claim's attempt: a transaction that is rolled back leaves none.
@@ -328,7 +328,10 @@ class AtLeastOnceIT {
                 .toList());
     }
 
-    /** Its messages are invisible, and nothing is known of them: they come when their window ends. */
+    /**
+     * The messages are invisible, and the application does not know them: they are redelivered when their timeout
+     * ends.
+     */
     @Test
     void receiveWhoseAnswerIsLostLosesNoMessage() {
         QUEUES.forEach(queue -> TROUBLES.next(queue, RECEIVE, Trouble.ANSWER_LOST));
@@ -441,7 +444,7 @@ class AtLeastOnceIT {
                 .collect(Collectors.groupingBy(order -> received(order).size(), Collectors.counting()));
     }
 
-    /** Its message has been received, and handled, by another delivery since. */
+    /** Another delivery has received and handled the message since. */
     @Test
     void answerThatIsOlderThanItsWindowIsNeverActedUpon() {
         CompletableFuture<Void> late = new CompletableFuture<>();

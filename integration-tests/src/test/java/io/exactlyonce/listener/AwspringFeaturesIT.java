@@ -73,7 +73,7 @@ class AwspringFeaturesIT {
             "url",
             "arn");
 
-    /** What the handlers, and what is around them, saw. */
+    /** The calls of the handlers, and of the components around them. */
     static final List<String> CALLS = new CopyOnWriteArrayList<>();
 
     record Order(String orderId) {}
@@ -357,7 +357,7 @@ class AwspringFeaturesIT {
                 .toList();
     }
 
-    /** Of the application of those that claim. */
+    /** The plain listener is in the application of the listeners that claim. */
     @Test
     void plainListenerClaimsNothingAndGetsTheSameMessageTwice() {
         sendTwice("plain", "same");

@@ -85,7 +85,10 @@ class ClassListenerIT {
     private final String queue = SQS.createQueue(30);
     private final String composed = SQS.createQueue(30);
 
-    /** Also of a method: beside it, awspring turns the mapping of types off in the converter that containers share. */
+    /**
+     * Starts the application with a method listener beside the class: then Spring Cloud AWS turns type mapping off in
+     * the converter that containers share.
+     */
     private TestApplication start(String lazy) {
         return TestApplication.on(
                 queue,

@@ -29,7 +29,7 @@ class ContainerRestartIT {
     private static final Duration SHUTDOWN_TIMEOUT = Duration.ofMillis(1_500);
     private static final int LONG_POLL = 5;
 
-    /** What the names of our threads begin with: one for each kind of work, and those of claims and their pool. */
+    /** The prefix of our threads' names: one thread for each kind of work, and those of claims and their pool. */
     private static final String OUR_THREADS = "exactly-once-";
 
     private static final String POOL_THREADS = "exactly-once-claims";
@@ -52,7 +52,10 @@ class ContainerRestartIT {
         return application;
     }
 
-    /** With a poll that outlasts the stop, too: awspring cancels that, and would fail over it before it has stopped all else. */
+    /**
+     * A poll may outlast the stop. Spring Cloud AWS cancels it, and would fail over it before it has stopped the
+     * rest.
+     */
     @ParameterizedTest
     @ValueSource(ints = {SHORT_POLL, LONG_POLL})
     void handlerThatOutlastsTheStopIsInterruptedAndItsMessageHandledAgainAfterTheStart(int pollSeconds) {
@@ -109,7 +112,10 @@ class ContainerRestartIT {
         await().untilAsserted(() -> assertThat(threads()).isEmpty());
     }
 
-    /** Those that poll, handle and delete are awspring's, and named after the listener. */
+    /**
+     * Waits for the end of the threads that poll, handle and delete. They are Spring Cloud AWS's, and named after the
+     * listener.
+     */
     private static void awaitNoThreadsOf(String listener) {
         await().untilAsserted(() -> assertThat(names())
                 .noneMatch(name -> name.startsWith(listener + "-") || name.startsWith(listener + "#")));
@@ -120,7 +126,7 @@ class ContainerRestartIT {
         await().during(Duration.ofSeconds(WINDOW_SECONDS)).until(() -> windowRenewals(application) == soFar);
     }
 
-    /** A return asks for the same as a renewal, but for a shorter time. */
+    /** Counts renewals. A return sends the same request as a renewal, with a shorter time. */
     private static long windowRenewals(TestApplication application) {
         return application.bean(SqsRequests.class).of(ChangeMessageVisibilityBatchRequest.class).stream()
                 .flatMap(request -> request.entries().stream())

@@ -27,7 +27,7 @@ class CrashIT {
 
     private static final SqsServer SQS = SqsServer.shared();
 
-    /** What a handler says of its claim, in a file since its JVM is about to be killed. */
+    /** A handler that writes its claim's state to a file, because its JVM is about to be killed. */
     @EnableAutoConfiguration
     static class Worker {
         private final Path report;

@@ -44,7 +44,7 @@ class DatabaseCrashIT {
 
     private static final SqsServer SQS = SqsServer.shared();
 
-    /** What the worker has just done when it is killed. */
+    /** The step that the worker has just taken when it is killed. */
     enum Step {
         CLAIM,
         WRITE,

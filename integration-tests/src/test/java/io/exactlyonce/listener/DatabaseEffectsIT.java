@@ -114,7 +114,7 @@ class DatabaseEffectsIT {
         }
     }
 
-    /** Its first attempt hangs after its writes, until it is interrupted. */
+    /** A shop whose first attempt hangs after its writes, until it is interrupted. */
     static class Hanging extends Shop {
         private final JdbcClient jdbc;
         private final CountDownLatch never = new CountDownLatch(1);

@@ -47,9 +47,9 @@ class DatabaseOutageIT {
 
     /** How the application's own way to the database fails. */
     enum Fault {
-        /** Its pooler is down, or its user is shut out. */
+        /** The pooler is down, or its user is shut out. */
         NO_CONNECTION(DatabaseRole::shutOut),
-        /** Its connections are to a server that has been demoted: SQLSTATE 25006. */
+        /** The connections lead to a server that was demoted: SQLSTATE 25006. */
         READ_ONLY(DatabaseRole::demote);
 
         private final Consumer<DatabaseRole> event;
@@ -163,7 +163,7 @@ class DatabaseOutageIT {
         }
     }
 
-    /** What was in hand waits, too: none of it is received a second time before the database is back. */
+    /** Messages in flight wait, too: none is received a second time before the database is back. */
     @ParameterizedTest
     @EnumSource(Fault.class)
     void handlersLoseTheirConnections(Fault fault) {

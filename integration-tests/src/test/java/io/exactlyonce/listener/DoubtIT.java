@@ -29,7 +29,7 @@ import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** What each policy does with the key of a worker that vanished in mid-handler. */
+/** The result of each policy for the key of a worker that vanished while its handler ran. */
 @UsesSqs
 class DoubtIT {
 
@@ -111,7 +111,7 @@ class DoubtIT {
         return TestApplication.start(database, Map.of("test.queue", queue), beans);
     }
 
-    /** It would be the first to meet the doubt of a listener that parks. */
+    /** The call would be the first one that meets the doubt of a listener that parks. */
     @Test
     void callOfASharedScopeLeavesADoubtToAPersonIfToldTo() {
         abandon();

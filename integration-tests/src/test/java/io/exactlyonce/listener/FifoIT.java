@@ -320,7 +320,7 @@ class FifoIT {
         }
     }
 
-    /** What an earlier test's queue still has logged names it, in one entry with its stack trace. */
+    /** An entry that the queue of an earlier test logs late names that queue, in one entry with its stack trace. */
     private String entriesExceptOfOtherQueues(CapturedOutput output) {
         return Pattern.compile("(?m)^(?=\\d\\d:\\d\\d:\\d\\d\\.)")
                 .splitAsStream(output)

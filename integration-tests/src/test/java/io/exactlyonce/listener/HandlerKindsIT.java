@@ -43,7 +43,7 @@ class HandlerKindsIT {
     private static final List<String> QUEUES = List.of(
             "one", "two", "shared", "inherited", "declared", "transactional", "converted", "attributes", "sns", "raw");
 
-    /** What the handlers saw. */
+    /** The calls that the handlers received. */
     static final List<String> CALLS = new CopyOnWriteArrayList<>();
 
     /** On which threads some of them ran: Java 17 has no other way to tell than their text. */
@@ -132,7 +132,7 @@ class HandlerKindsIT {
     @Configuration(proxyBeanMethods = false)
     static class OwnFactory {
 
-        /** Also asks for what must not be: a deletion whatever happens. */
+        /** Makes a factory that also requests a forbidden setting: a deletion in any case. */
         @Bean
         ExactlyOnceContainerFactory mine(ExactlyOnceContainerFactoryConfigurer configurer, SqsAsyncClient client) {
             return configurer.prepare(SqsMessageListenerContainerFactory.builder()

@@ -64,7 +64,7 @@ class HostileInputIT {
             @Nullable BigDecimal amount,
             @Nullable Object extra) {}
 
-    /** What handlers saw: the listener, and the key of their claim. */
+    /** Records the listener of each call, and the key of its claim. */
     static class Recorder {
         private final Queue<List<String>> calls = new ConcurrentLinkedQueue<>();
 
@@ -219,7 +219,7 @@ class HostileInputIT {
         assertThat(refused).as("what the server itself refuses").isLessThan(COUNT / 2);
     }
 
-    /** What is said of them is looked for, so that an empty log proves nothing. */
+    /** Sends a message for each line of the log that the test expects, because an empty log proves nothing. */
     private void sendOneForEachLineOfTheLog() {
         send(queues.get("orders"), "{", Map.of());
         send(queues.get("notes"), "{}", Map.of());

@@ -70,7 +70,7 @@ class MixedDeploymentIT {
         }
     }
 
-    /** What must not happen twice; each instance is one. */
+    /** The effect that must not happen twice; each instance has one. */
     static class Warehouse {
 
         private final JdbcClient jdbc;

@@ -27,7 +27,7 @@ class ParkedMessageIT {
 
     private static final SqsServer SQS = SqsServer.shared();
 
-    /** With the backoff of failures a message with eight receives took two minutes. */
+    /** The backoff of failures would take two minutes for a message with eight receives. */
     private static final Duration SOON = Duration.ofSeconds(20);
 
     static class CarrierRefused extends RuntimeException {}

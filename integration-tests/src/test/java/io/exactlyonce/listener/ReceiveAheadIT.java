@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What a listener receives and claims while its handlers, as many as it may run, are at work. */
+/** Messages that a listener receives and claims while as many handlers as permitted run. */
 @UsesSqs
 class ReceiveAheadIT {
 
@@ -31,7 +31,7 @@ class ReceiveAheadIT {
 
     private static final int POLL = 10;
 
-    /** What polls, claims and a slow machine may take. */
+    /** The time that polls, claims and a slow machine may take. */
     private static final Duration SOON = Duration.ofSeconds(20);
 
     static class Listener {

@@ -50,7 +50,7 @@ class ShutdownIT {
 
     private static final int SHORT_WINDOW_SECONDS = 4;
 
-    /** Of the steps' listener, awspring's default; the acknowledgements' would come on top. */
+    /** The listener's timeout, Spring Cloud AWS's default; that of the acknowledgements would be added. */
     private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(20);
 
     private static final Duration START = Duration.ofMinutes(4);

@@ -184,7 +184,7 @@ class StartUpIT {
                 "correct the id, give the listener this id, or remove the settings");
     }
 
-    /** Its number changes with the code, and neither its mode nor its timeout would be read. */
+    /** The number in a generated id changes with the code, and then neither mode nor timeout would be read. */
     @Test
     void settingsOfAListenerByItsGeneratedId(CapturedOutput output) {
         String generated = "io.awspring.cloud.sqs.sqsListenerEndpointContainer#0";
@@ -268,7 +268,7 @@ class StartUpIT {
         assertThat(output).doesNotContain("Create the queue 'no-such-queue'");
     }
 
-    /** It accepts connections, and says nothing. */
+    /** The database accepts connections, and sends nothing. */
     @Test
     void anotherMistakeStopsTheStartWhileASilentDatabaseIsBeingAsked(CapturedOutput output) throws Exception {
         try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {

@@ -27,7 +27,10 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 
-/** Deliveries whose key is held elsewhere: by another handler of ours, or a worker of which only its claim is seen. */
+/**
+ * Deliveries whose key is held elsewhere: by another handler of this application, or by a worker that is only a claim
+ * in the store.
+ */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class WaitingIT {
@@ -35,7 +38,7 @@ class WaitingIT {
     private static final int WINDOW_SECONDS = 2;
     private static final int MAX_RECEIVE_COUNT = 3;
 
-    /** What a few ticks, a buffered delete and a slow machine may take. */
+    /** The time that a few ticks, a buffered delete and a slow machine may take. */
     private static final Duration SOON = Duration.ofSeconds(6);
 
     private static final Duration LONG_LEASE = Duration.ofMinutes(2);

@@ -32,7 +32,7 @@ final class FarDatabase implements AutoCloseable {
         run("far-database", this::accept);
     }
 
-    /** It is somewhere else from now on. */
+    /** Changes the distance of the database from now on. */
     void moveTo(Duration distance) {
         this.distance = distance;
     }

@@ -135,7 +135,7 @@ class FarDatabaseIT {
         return database.queryForObject("SELECT count(*) FROM exactly_once_claim WHERE status = 'HELD'", Integer.class);
     }
 
-    /** By default a connection must be there within 3 s, which is six round trips: too few for TCP's, the driver's and ours. */
+    /** The default gives a connection 3 s, which is six round trips: too few for TCP's, the driver's and our own. */
     @Test
     void startThatFailsForTheDistanceSaysWhatToRaise(CapturedOutput output) {
         far.moveTo(DISTANCE);

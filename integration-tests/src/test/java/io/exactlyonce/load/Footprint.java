@@ -6,7 +6,7 @@ import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.List;
 
-/** What this JVM has taken since a moment. */
+/** The memory and threads that this JVM has taken since a moment. */
 final class Footprint {
 
     private final ThreadMXBean threads = ManagementFactory.getThreadMXBean();

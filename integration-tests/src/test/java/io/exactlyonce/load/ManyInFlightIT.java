@@ -26,7 +26,7 @@ class ManyInFlightIT {
 
     private static final int THREADS = 20;
 
-    /** Those of the container, the SDK, claims, renewals, pools and the audit. */
+    /** Threads of the container, the SDK, claims, renewals, pools and the audit. */
     private static final int MOST_THREADS = 80;
 
     /** A message, its delivery, window and lease, and what the test itself notes of its receive. */

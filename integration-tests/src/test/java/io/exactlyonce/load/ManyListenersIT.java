@@ -53,7 +53,7 @@ class ManyListenersIT {
 
     private static final SqsServer SQS = SqsServer.shared();
 
-    /** What each listener asks SQS for at its start. */
+    /** The requests of each listener to SQS at its start. */
     private static final List<Class<? extends SqsRequest>> AT_THE_START =
             List.of(GetQueueUrlRequest.class, GetQueueAttributesRequest.class);
 

@@ -183,7 +183,7 @@ class AlertsRecordingIT {
                 input_series:
             """;
 
-    /** With a minute to spare: another run's alerts may fire a little earlier or later. */
+    /** Leaves a minute to spare, because another run's alerts may fire a little earlier or later. */
     private static final String EXPECTED = Stream.of(
                     "    promql_expr_test:",
                     firing("2m"),

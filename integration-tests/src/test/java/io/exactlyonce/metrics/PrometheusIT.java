@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.WebApplicationType;
 
-/** What a scrape of {@code /actuator/prometheus} shows after one order and its duplicate. */
+/** The result of a scrape of {@code /actuator/prometheus} after one order and its duplicate. */
 @UsesSqs
 class PrometheusIT {
 

@@ -36,7 +36,7 @@ final class ClaimMoves {
         return worker.to(Phase.CLAIMING).times(worker.window(), Steps.TICKS);
     }
 
-    /** It is one that a lease ends which an earlier try has got, that such a try is late, or that the worker asks no more. */
+    /** The request has no answer: an earlier try holds the lease, the try is late, or the worker repeats it no more. */
     private static void getNoAnswer(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
         if (state.row().isHeldBy(worker.claim())) {
@@ -173,7 +173,7 @@ final class ClaimMoves {
         return state.with(row).with(state.history().acquired(row.token(), doubt));
     }
 
-    /** An earlier try of a claim, which its worker has repeated, or given up. What it gets no worker may ever learn of. */
+    /** An earlier try of a claim, which its worker has repeated or given up. No worker ever gets its answer. */
     static void arriveLate(State state, Steps steps) {
         Row row = state.row();
         int claim = state.late();

@@ -7,7 +7,7 @@ import io.exactlyonce.model.Worker.Phase;
 /** How an attempt is recorded, and what becomes of its message then. */
 final class EndMoves {
 
-    /** With LIMITED. */
+    /** The number of attempts with LIMITED. */
     static final int MAX_ATTEMPTS = 2;
 
     private EndMoves() {}

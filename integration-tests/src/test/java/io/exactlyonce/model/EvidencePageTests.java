@@ -71,7 +71,7 @@ class EvidencePageTests {
         }
     }
 
-    /** Of a failure both columns are read: when it happens, and what follows. */
+    /** Reads both columns of a failure: when it happens, and the result. */
     private static void readRows(Path page) throws IOException {
         String heading = "";
         for (String line : Files.readAllLines(page)) {
@@ -89,7 +89,7 @@ class EvidencePageTests {
         }
     }
 
-    /** Of a table with several columns each cell follows the name of its column. */
+    /** Reads a table with several columns. Each cell follows the name of its column. */
     private static void readSecurity() throws IOException {
         String heading = "";
         List<String> columns = List.of();

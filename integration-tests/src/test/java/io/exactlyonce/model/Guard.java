@@ -30,7 +30,7 @@ enum Guard {
     DOUBT_STAYS("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** A handler that was stopped from outside releases its key in doubt, or parks it. */
     STOPPED_HANDLER_LEAVES_A_DOUBT("io.exactlyonce.delivery.pipeline.FailedAttempt#resolution"),
-    /** With {@code PARK} a key in doubt is parked instead of taken over. */
+    /** {@code PARK}: a key in doubt is parked instead of taken over. */
     DOUBT_IS_PARKED(Mode.PARK, "io.exactlyonce.claim.KeySnapshot#mustBeParked"),
     /** Renewals name the {@code claim_id}. */
     RENEWAL_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.PostgresClaimStore#renewOnce"),
@@ -54,7 +54,7 @@ enum Guard {
     ACKNOWLEDGED_ONCE_COMPLETED("io.exactlyonce.delivery.pipeline.Recording#recorded"),
     /** A duplicate whose key is held elsewhere waits, and is not deleted as "seen before". */
     DUPLICATE_WAITS_FOR_THE_HOLDER("io.exactlyonce.delivery.OutcomePolicy#heldElsewhere"),
-    /** It waits invisible, rather than to be returned again and again until its receives are used up. */
+    /** The duplicate waits invisible. Otherwise returns would use up its receives. */
     WAITING_COSTS_NO_RECEIVE("io.exactlyonce.delivery.pipeline.WaitingDeliveries#admit"),
     /** A delivery that waits is made visible once its key is free. */
     FREE_KEY_ENDS_THE_WAIT("io.exactlyonce.delivery.pipeline.WaitingDeliveries#endWaits"),
@@ -80,12 +80,12 @@ enum Guard {
     LAST_FAILURE_PARKS(Mode.LIMITED, "io.exactlyonce.delivery.pipeline.FailedAttempt#threw"),
     /** An operator gives a key all of its attempts again. */
     RELEASED_KEY_COUNTS_ANEW(Mode.LIMITED, "io.exactlyonce.claim.postgres.PostgresParkedClaims#decide"),
-    /** With {@code DATABASE} the key's advisory lock admits one transaction at a time. */
+    /** {@code DATABASE}: the key's advisory lock admits one transaction at a time. */
     ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#read"),
     /** At its end such a transaction inserts a row that no other claim has inserted, or updates the very row that it read. */
     ROW_DECIDES_AT_THE_COMMIT(
             Mode.MIXED, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#complete"),
-    /** With {@code DATABASE} the handler's writes and the completion are committed together. */
+    /** {@code DATABASE}: the handler's writes and the completion are committed together. */
     EFFECT_COMMITS_WITH_THE_COMPLETION(
             Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#complete");
 

@@ -40,7 +40,7 @@ final class HandlerMoves {
         steps.fault(who, "fails for good before its effect", state.with(who, parking(state.worker(who))));
     }
 
-    /** What it threw is named by {@code parkFor}. */
+    /** The handler threw an exception that {@code parkFor} names. */
     private static Worker parking(Worker worker) {
         return worker.giveUp(Phase.PARKING, false);
     }

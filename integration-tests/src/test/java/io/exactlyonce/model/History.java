@@ -34,7 +34,7 @@ record History(
         return new History(attempts, topToken, told, effects | 1 << attempt, disturbed, runs, done, threw);
     }
 
-    /** With its transaction an attempt gets its token and has its effect. */
+    /** Returns the history after a commit: the attempt gets its token and has its effect with its transaction. */
     History committed(int token, int attempt) {
         return new History(
                 attempts, Math.max(topToken, token), told, effects | 1 << attempt, disturbed, runs, done, threw);

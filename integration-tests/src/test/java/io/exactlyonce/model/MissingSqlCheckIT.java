@@ -113,7 +113,7 @@ class MissingSqlCheckIT {
         }
     }
 
-    /** Of a test with parameters: the constant that is named, the first of an enum's constants, or of its rows of text. */
+    /** Returns the arguments of a parameterized test: the named constant, or the first constant or row of text. */
     private static Object[] arguments(Method method, @Nullable String constant) {
         CsvSource rows = method.getAnnotation(CsvSource.class);
         return rows == null

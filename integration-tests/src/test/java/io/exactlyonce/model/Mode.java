@@ -1,6 +1,6 @@
 package io.exactlyonce.model;
 
-/** What the handler's effects are, and what becomes of a key in doubt. */
+/** The handler's effects, and the policy for a key in doubt. */
 enum Mode {
     /** Effects elsewhere; a key in doubt is run again, and told. The handler asks {@code ensureHeld()} first. */
     RERUN,
@@ -12,8 +12,10 @@ enum Mode {
     DATABASE,
     /** The message's listener has its effects in such a transaction, its duplicate's has them elsewhere, as with {@link #RERUN}. */
     MIXED,
-    /** As {@link #RERUN}, but message and duplicate have one key and different contents, whose fingerprints differ. */
+    /**
+     * Like {@link #RERUN}, but message and duplicate have one key and different contents, whose fingerprints differ.
+     */
     OTHER_CONTENT,
-    /** As {@link #RERUN}, with {@code maxAttempts} of two: the attempt that throws as the second one parks the key. */
+    /** Like {@link #RERUN}, with {@code maxAttempts} of two: the second attempt that throws parks the key. */
     LIMITED
 }

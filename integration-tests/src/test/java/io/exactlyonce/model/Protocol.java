@@ -3,7 +3,7 @@ package io.exactlyonce.model;
 import java.util.List;
 import java.util.Set;
 
-/** What may happen next, whatever the state. */
+/** Every step that may happen next, in any state. */
 final class Protocol {
 
     private final Mode mode;

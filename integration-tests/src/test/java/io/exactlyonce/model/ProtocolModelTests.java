@@ -30,7 +30,7 @@ class ProtocolModelTests {
 
     private static final Path PAGE = Path.of("..", "docs", "contributing", "model.md");
 
-    /** With two receives each, a key can be claimed four times. */
+    /** Each message has two receives, so a key can be claimed four times. */
     private static final int RECEIVES = Integer.getInteger("model.receives", 2);
 
     private static final Map<Guard, Counterexample> FOUND = new EnumMap<>(Guard.class);

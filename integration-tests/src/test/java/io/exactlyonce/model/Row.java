@@ -87,7 +87,7 @@ record Row(
         return new Row(status, claim, attempt, token, doubt, lease, worker, cleared, content, failures);
     }
 
-    /** Of messages with other names. */
+    /** Returns the same row with the names of the two messages swapped. */
     Row swapped() {
         return content == 0
                 ? this

@@ -4,7 +4,7 @@ import io.exactlyonce.model.Message.Place;
 import io.exactlyonce.model.Row.Status;
 import org.jspecify.annotations.Nullable;
 
-/** What must hold in every state, and of every step. */
+/** The rules for every state and every step. */
 final class Rules {
 
     static final String HOLDER_KEEPS_ITS_KEY = "no key is taken from a holder whose lease goes on by its own clock";

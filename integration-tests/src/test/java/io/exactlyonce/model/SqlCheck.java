@@ -91,7 +91,7 @@ enum SqlCheck {
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#workThatRollsBackByItselfDoesNotCompleteItsKey"),
 
-    /** What a handler has committed by itself is in doubt. */
+    /** Work that a handler has committed by itself is in doubt. */
     COMMITTED_BY_ITSELF(
             "pg_xact_status(?::xid8) = 'committed'",
             "pg_xact_status(?::xid8) = 'unknown'",
@@ -141,7 +141,7 @@ enum SqlCheck {
             Texts.HELD,
             "LIMIT 1 FOR NO KEY UPDATE",
             "io.exactlyonce.claim.postgres.StaleClaimIT#completionThatIsRepeatedIsRecordedWithItsFirstResult"),
-    /** What is fenced is a claim that holds its key, not one that has ended. */
+    /** Only a claim that holds its key can fence, and not a claim that has ended. */
     FENCED_STATUS(
             "AND claim_id = ? AND status = 'HELD' FOR KEY SHARE",
             "AND claim_id = ? FOR KEY SHARE",

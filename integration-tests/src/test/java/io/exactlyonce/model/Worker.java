@@ -36,7 +36,7 @@ record Worker(
         IDLE,
         /** Has asked for the key. */
         CLAIMING,
-        /** Its claim has read the row, and not yet written. */
+        /** The claim has read the row, and has not written yet. */
         READ,
         /** Holds the key, and has no answer yet. */
         ACQUIRED,
@@ -50,12 +50,12 @@ record Worker(
         ACKNOWLEDGING,
         RELEASING,
         PARKING,
-        /** Its attempt threw: it releases its claim, or parks the key if that was the last attempt. */
+        /** The attempt threw: the worker releases its claim, or parks the key if that was the last attempt. */
         FAILING,
         RETURNING,
-        /** For the holder of its key. */
+        /** The worker waits for the owner of its key. */
         WAITING,
-        /** Its transaction is rolled back, and it claims the key once more to park it. */
+        /** The transaction is rolled back, and the worker claims the key once more to park it. */
         PARKS_ANEW;
 
         boolean isHandler() {

@@ -3,7 +3,7 @@ package io.exactlyonce.model;
 import io.exactlyonce.model.Message.Place;
 import io.exactlyonce.model.Worker.Phase;
 
-/** What happens to workers rather than by them: receipts, renewals, time, crashes and pauses. */
+/** Steps that happen to workers: receipts, renewals, time, crashes and pauses. */
 final class WorldMoves {
 
     private WorldMoves() {}
@@ -46,7 +46,7 @@ final class WorldMoves {
         }
     }
 
-    /** Also past its end: only the store knows whether another worker has taken the key over. */
+    /** Renews a lease, also past its end: only the store can tell whether another worker has taken the key over. */
     private static void renewLease(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
         if (state.isTransactional(who) || !worker.phase().renewsLease() || worker.lease() == Steps.TICKS) {

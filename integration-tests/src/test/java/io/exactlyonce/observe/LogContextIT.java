@@ -21,7 +21,7 @@ import org.junit.jupiter.api.condition.JRE;
 import org.slf4j.MDC;
 import org.springframework.context.event.EventListener;
 
-/** What handlers' lines say, on their own threads and on others, and which events an application gets. */
+/** The log lines of handlers, on their own threads and on others, and the events that an application receives. */
 @UsesSqs
 class LogContextIT {
 

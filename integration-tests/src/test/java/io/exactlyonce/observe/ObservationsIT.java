@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
-/** What is observed of a delivery is of one trace: the sender's. */
+/** All observations of a delivery belong to one trace: the sender's. */
 @UsesSqs
 class ObservationsIT {
 

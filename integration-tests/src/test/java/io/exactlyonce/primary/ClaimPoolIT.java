@@ -50,7 +50,7 @@ class ClaimPoolIT {
         }
     }
 
-    /** It would commit claims as the database does by default, whatever is configured for them. */
+    /** Such a driver would commit claims with the database's default, whatever is configured for them. */
     @Test
     void driverThatSendsStatementsApartIsRefused() {
         try (ClaimPool pool = pool(URL + "?preferQueryMode=simple")) {

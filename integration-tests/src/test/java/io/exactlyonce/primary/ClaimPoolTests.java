@@ -70,7 +70,7 @@ class ClaimPoolTests {
         }
     }
 
-    /** Also for one host: the driver asks the server of each new connection then. */
+    /** The driver asks the server of each new connection, also if the URL has one host. */
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',

@@ -49,7 +49,10 @@ class FailoverEvictionIT {
         }
     }
 
-    /** What was used a moment ago is given out without a look: its server may be gone with that of the broken one. */
+    /**
+     * A connection that was used a moment ago is returned without a check, although its server may be gone with the
+     * broken one.
+     */
     @Test
     void noConnectionIsGivenOutAgainOnceOneBroke() throws SQLException {
         int idle;

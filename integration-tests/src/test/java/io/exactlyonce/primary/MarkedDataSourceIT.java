@@ -90,7 +90,10 @@ class MarkedDataSourceIT {
         void happens() throws SQLException;
     }
 
-    /** Of a HikariCP pool the first failure replaces all sessions; of another one each call replaces two at most. */
+    /**
+     * If the pool is HikariCP, the first failure replaces all sessions. In other pools each call replaces two at
+     * most.
+     */
     private static void assertThatClaimsGoOnAfter(HikariDataSource pool, boolean known, Failover failover)
             throws SQLException {
         DataSource claims = marked(known ? pool : new UnknownPool(pool)).dataSource();

@@ -66,7 +66,7 @@ class PgpoolIT {
         assertAccepted("load_balance_mode = off", "");
     }
 
-    /** What docs/postgresql.md advises: the driver names the application in the start-up packet, where Pgpool-II looks. */
+    /** Follows docs/postgresql.md: the driver names the application in the start-up packet, which Pgpool-II reads. */
     @Test
     void itIsAcceptedIfReadsOfClaimsAreRedirectedToThePrimary() throws Exception {
         assertAccepted(

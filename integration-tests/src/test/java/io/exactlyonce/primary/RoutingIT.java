@@ -23,7 +23,7 @@ import org.springframework.jdbc.datasource.LazyConnectionDataSourceProxy;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** What sends some statements or transactions to a replica stops the start, with the replica's address. */
+/** Startup fails if some statements or transactions go to a replica, and names its address. */
 class RoutingIT {
 
     private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();
@@ -43,7 +43,7 @@ class RoutingIT {
         server.close();
     }
 
-    /** By the transaction's state, as the first examples on the web have it. */
+    /** Routes by the transaction's state, as the first examples on the web do. */
     private static final class ReadOnlyGoesToReplica extends AbstractRoutingDataSource {
 
         ReadOnlyGoesToReplica() {
@@ -139,7 +139,7 @@ class RoutingIT {
         }
     }
 
-    /** As a real one answers in {@link PgBouncerIT}: this also runs where that is not installed. */
+    /** Answers like the real pooler of {@link PgBouncerIT}, so that the test also runs where that is not installed. */
     @Test
     void poolerThatMixesUpPreparedStatements() {
         var pooler = new Opaque(PRIMARY) {

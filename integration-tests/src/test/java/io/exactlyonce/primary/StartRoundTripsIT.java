@@ -19,7 +19,7 @@ import org.springframework.boot.sql.init.DatabaseInitializationMode;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** What the check at the start costs: with a database that is far away, round trips are what it waits for. */
+/** Counts the round trips of the check at startup, which take most of its time if the database is far away. */
 class StartRoundTripsIT {
 
     private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();

@@ -55,7 +55,7 @@ class TlsIT {
         }
     }
 
-    /** Its certificate names {@code localhost}, not the address. */
+    /** The certificate names {@code localhost}, and not the address. */
     @BeforeAll
     static void start() throws Exception {
         certify("server");
@@ -87,7 +87,10 @@ class TlsIT {
         }
     }
 
-    /** As {@code spring.datasource.hikari.data-source-properties} say it, and not the URL, which claims and their pool share. */
+    /**
+     * {@code spring.datasource.hikari.data-source-properties} ask for the check, and not the URL, which claims and
+     * their pool share.
+     */
     @Test
     void startFailsWhereTheServerCannotProveWhoItIsToTheApplicationsPool(CapturedOutput output) {
         String driver = "spring.datasource.hikari.data-source-properties.";

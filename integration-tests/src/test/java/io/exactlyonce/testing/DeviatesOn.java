@@ -28,7 +28,7 @@ public @interface DeviatesOn {
     /** The server that deviates. */
     SqsProduct server();
 
-    /** What it does, and what AWS does. */
+    /** The behaviour of the server, and that of AWS. */
     String reason();
 
     /** Skips the test where the server deviates, and says why. */

@@ -14,7 +14,7 @@ import org.springframework.jdbc.datasource.AbstractDataSource;
  */
 public final class OtherDatabase extends AbstractDataSource {
 
-    /** What it says to a function that it does not have. */
+    /** The answer of that database to a function that it does not have. */
     public static final String ANSWER = "Function \"CURRENT_SETTING\" not found";
 
     private static final String FUNCTION_NOT_FOUND = "90022";

@@ -12,7 +12,10 @@ public final class ReloadingClassLoader extends ClassLoader {
 
     private final String prefix;
 
-    /** Makes one of this project's classes, but for those that tests share, such as servers. Its parent has all else. */
+    /**
+     * Loads this project's classes again, except those that tests share, such as servers. The parent loads all
+     * others.
+     */
     public ReloadingClassLoader() {
         this(OURS);
     }

@@ -9,7 +9,10 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 
-/** What the SQS server of these tests is: the kind that was wanted says it, or, of a mere address, the server itself. */
+/**
+ * The product behind the SQS server of these tests: the requested kind names it, and a server at an address
+ * identifies itself.
+ */
 public enum SqsProduct {
     ELASTICMQ,
     LOCALSTACK,

@@ -51,7 +51,7 @@ public final class SqsServer {
         this.client = client;
     }
 
-    /** With whatever credentials and region the environment has. */
+    /** Returns AWS, with the credentials and region of the environment. */
     private static SqsServer aws() {
         return new SqsServer(Map.of(), SqsClient.create());
     }

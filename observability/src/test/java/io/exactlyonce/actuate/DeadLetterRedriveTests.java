@@ -107,7 +107,7 @@ class DeadLetterRedriveTests {
                 .isEqualTo("no response within 5 s: it may have started");
     }
 
-    /** What answers in place of SQS also writes the code. */
+    /** A server in place of SQS also writes the code. */
     @Test
     void reasonThatSqsWritesIsOneLineOfBoundedLength(CapturedOutput output) {
         DeadLetterRedrive.Refusal refusal =

@@ -379,7 +379,7 @@ class ExactlyOnceEndpointTests {
         assertThat(Answer.of(one.read("orders", "o1", null)).status()).isEqualTo(200);
     }
 
-    /** It may have been decided, so that the record must not depend on the reply. */
+    /** The store may have recorded the decision, so the audit line must not depend on the reply. */
     @Test
     void whoAskedForADecisionIsOnRecordAlthoughItsReplyIsLost(CapturedOutput output) {
         ParkedClaims claims = mock();

@@ -36,7 +36,7 @@ class WindowGaugesTests {
         assertThat(value("exactly.once.window.utilization")).isZero();
     }
 
-    /** As p95 of the warnings, so that nothing of one listener disagrees. */
+    /** The quantiles have the source of the warnings' p95, so that the figures of one listener agree. */
     @Test
     void quantilesAreThoseOfRecentDeliveriesAndHandlers() {
         subscribe();

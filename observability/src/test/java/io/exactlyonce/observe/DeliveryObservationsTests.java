@@ -48,7 +48,7 @@ class DeliveryObservationsTests {
         assertThat(delivery.attempt().begin()).isTrue();
     }
 
-    /** As the pipeline does it. */
+    /** Claims as the pipeline does. */
     private void claim() {
         delivery.attempt().makeRequest(new ClaimSettings("worker", null));
         delivery.attempt()

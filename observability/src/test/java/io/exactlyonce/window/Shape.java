@@ -13,7 +13,7 @@ import java.util.Random;
  */
 record Shape(String name, double window, double perSecond, double hours, Course course) {
 
-    /** What the latency is at a time. */
+    /** The latency at a time. */
     @FunctionalInterface
     interface Course {
 

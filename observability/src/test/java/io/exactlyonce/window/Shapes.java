@@ -6,7 +6,7 @@ import io.exactlyonce.window.Shape.Course;
 import java.util.List;
 import java.util.function.DoublePredicate;
 
-/** What happens to listeners: courses that end beyond the window, slowly or at once, and loads that never should warn. */
+/** Courses that end beyond the visibility timeout, slowly or at once, and loads that must never warn. */
 final class Shapes {
 
     private static final double HOUR = 3_600;

@@ -73,7 +73,7 @@ class WindowAdviceTests {
                 .isEqualTo(Duration.ofSeconds(1));
     }
 
-    /** As a first look has it: some deliveries of 6 s, and one of 94 s, which renewal has carried. The rule alone says 13 s. */
+    /** The first deliveries are some of 6 s, and one of 94 s, which renewal has carried. The rule alone says 13 s. */
     @ParameterizedTest
     @ValueSource(ints = {1, 5, 18, 50})
     void windowThatADeliveryHasOutlastedIsNotShortenedByFewOthers(int quick) {

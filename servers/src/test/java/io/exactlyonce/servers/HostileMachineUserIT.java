@@ -34,7 +34,7 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** What another user of the machine, or a page in a browser, can do with the servers: they know their ports. */
+/** Attempts of another user of the machine, or of a page in a browser, on the servers, whose ports they know. */
 class HostileMachineUserIT {
 
     private static final String QUEUE = "orders";

@@ -92,7 +92,7 @@ class PrivateFolderTests {
         assertRefused(wanted + " is not a folder");
     }
 
-    /** With the permissions that such a folder must have: as root, a JVM could use it in spite of them. */
+    /** The folder has the permissions that it must have: as root, a JVM could use it in spite of them. */
     @Test
     @EnabledIf("isRoot")
     void folderOfAnotherUserIsRefused() throws IOException {

@@ -31,7 +31,10 @@ class GroupCommitPostgresClaimStoreIT extends ClaimStoreContract {
     private static final GroupCommitClaimStore FRONT = new GroupCommitClaimStore(
             SERVER.store(), new GroupCommitSettings(2, 256, Duration.ofSeconds(3)), new SystemScheduler());
 
-    /** As the engine asks: what can be put together goes through the front, the rest goes straight to the store. */
+    /**
+     * Calls the store as the engine does: calls that can share a transaction go through the group commit, others
+     * straight to the store.
+     */
     private record Engine(ClaimStore store, AsyncClaimStore front) implements ClaimStore {
 
         @Override

@@ -29,7 +29,7 @@ import org.springframework.context.annotation.Configuration;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** A listener as README tests it: with a store of the application's own, and no database anywhere. */
+/** A listener as README tests it: with the application's own store, and without a database. */
 class ListenerWithoutDatabaseIT {
 
     private static final Duration SOON = Duration.ofSeconds(15);
@@ -70,7 +70,7 @@ class ListenerWithoutDatabaseIT {
             return new Fulfilment();
         }
 
-        /** As the queue that awspring would create, with a short window. */
+        /** Creates the queue as Spring Cloud AWS would, with a short visibility timeout. */
         @Bean
         Object queue(SqsAsyncClient sqs) {
             return sqs.createQueue(request ->

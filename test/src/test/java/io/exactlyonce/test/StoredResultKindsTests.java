@@ -53,7 +53,7 @@ class StoredResultKindsTests {
 
     record Quote(List<Line> lines, Map<String, Long> counts) {}
 
-    /** Its declaration does not say what a total is. */
+    /** A type whose declaration does not name the class of a total. */
     record Loose(Object total, Number count) {}
 
     record Drawing(Shape shape) {}

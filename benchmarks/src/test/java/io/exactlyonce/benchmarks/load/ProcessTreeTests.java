@@ -7,7 +7,10 @@ import org.junit.jupiter.api.Test;
 
 class ProcessTreeTests {
 
-    /** As proc(5) has it: fields 14 to 17 are the times; the program's name holds spaces and brackets. */
+    /**
+     * A line in the format of proc(5): fields 14 to 17 are the times; the program's name contains spaces and
+     * brackets.
+     */
     private static final String STAT = "42 (a (bad) name) S 1 42 42 0 -1 4194560 3 4 5 6 100 20 30 4 20 0 1 0 99 1 1";
 
     @Test

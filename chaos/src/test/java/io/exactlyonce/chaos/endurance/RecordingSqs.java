@@ -40,7 +40,7 @@ class RecordingSqs implements SqsAsyncClientCustomizer, ExecutionInterceptor, Di
     private final JsonMapper mapper;
     private final Path counts;
     private final int windowSeconds;
-    /** By receipt handle. */
+    /** Messages by receipt handle. */
     private final Map<String, Message> received = new ConcurrentHashMap<>();
 
     private final Map<String, LongAdder> requests = new ConcurrentHashMap<>();

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** For each invariant: histories that keep it, and histories that do not. */
+/** Each invariant has histories that keep it, and histories that break it. */
 class CheckerTests {
 
     private static void assertBroken(Verdict verdict, Invariant... invariants) {

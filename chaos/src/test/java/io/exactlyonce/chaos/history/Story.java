@@ -127,7 +127,7 @@ final class Story {
                 .with(Detail.DECISION, operator + "-" + claim);
     }
 
-    /** What an operator is told of its decision. */
+    /** The reply that an operator gets to its decision. */
     static Event decided(Kind outcome, String key, String claim, String operator) {
         return Event.of(outcome)
                 .by(operator)

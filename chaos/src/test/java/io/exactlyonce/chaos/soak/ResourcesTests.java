@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 
-/** What is held shows, and what is given up does not. */
+/** Each gauge counts a held resource, and no released one. */
 class ResourcesTests {
 
     /** Far more than what earlier tests and the JVM itself begin or give up meanwhile: threads, descriptors, MiB. */

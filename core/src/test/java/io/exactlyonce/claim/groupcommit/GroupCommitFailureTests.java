@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What callers get when the store is slow, failing, or gone. */
+/** Tests the answers to callers when the store is slow, fails, or is gone. */
 @Timeout(60)
 class GroupCommitFailureTests {
 

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is guaranteed of group commit, whatever callers ask for in whatever order, and whatever the store does then. */
+/** Tests the guarantees of group commit for random calls in random order, and for random answers of the store. */
 @Timeout(60)
 class GroupCommitRandomTests {
 
@@ -197,7 +197,7 @@ class GroupCommitRandomTests {
         return new ClaimOutcome.Acquired(1, Math.abs((long) id.hashCode()) + 1, false);
     }
 
-    /** Of eight ends one gets no answer, and another one is of a claim that is lost. */
+    /** Of eight resolutions one gets no answer, and another one belongs to a lost claim. */
     private static void sort(ClaimId id, Set<ClaimId> recorded, Set<ClaimId> unanswered) {
         int chance = id.hashCode() & 7;
         if (chance > 1) {

@@ -74,7 +74,7 @@ class BatchPipelineTests {
         assertThat(rig.delivered).hasSize(3).containsOnly(Duration.ofSeconds(60));
     }
 
-    /** What a batch's future ends with is no message's result. */
+    /** The value of a batch's future is the result of none of its messages. */
     @Test
     void resultOfABatchIsKeptWithNoneOfItsKeys() throws Throwable {
         var ended = DeliveryRig.process(
@@ -152,7 +152,7 @@ class BatchPipelineTests {
         assertThat(rig.store.releases()).hasSize(2);
     }
 
-    /** It was never asked for, so that there is no claim to give back. */
+    /** The message was never claimed, so there is no claim to release. */
     @Test
     void messageWithoutAUsableKeyYieldsToItsGroup() {
         rig.store.answer(new HeldElsewhere(Duration.ofSeconds(10)));
@@ -263,7 +263,7 @@ class BatchPipelineTests {
         assertThat(rig.store.releases()).isEmpty();
     }
 
-    /** It is not known how far it came with which message. */
+    /** Nobody can tell which messages the handler finished. */
     @Test
     void handlerThatHeedsTheInterruptLeavesADoubtOnAllMessages() {
         assertThat(rig.failureOf(items("a", "b"), acquired -> {

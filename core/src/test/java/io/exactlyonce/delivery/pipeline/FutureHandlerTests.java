@@ -87,7 +87,7 @@ class FutureHandlerTests {
         rig.assertReturned(delivery, 4);
     }
 
-    /** As a method whose future is declared without the type of its value. */
+    /** A method may declare its future without the type of the value. */
     @Test
     void futureWhoseValueIsAFutureLeavesADoubt() throws Throwable {
         CompletableFuture<Object> recorded = process(claim -> work);

@@ -246,7 +246,7 @@ class HandlerStageTests {
                 .containsExactly(new Change("handle", 30), new Change("limited handle", 4));
     }
 
-    /** Its completion may take long, and does not count for the timeout. */
+    /** The completion may take long, and does not count for the timeout. */
     @Test
     void timeoutAfterTheHandlerInterruptsNothing() throws Throwable {
         Delivery limited = rig.receiveLimited(TIMEOUT);

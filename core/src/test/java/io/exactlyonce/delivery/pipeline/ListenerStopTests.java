@@ -24,7 +24,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of a delivery, by where it is when its listener begins to stop. */
+/** Tests the fate of a delivery, by the step at which its listener begins to stop. */
 class ListenerStopTests {
 
     private static final int BATCH = 10;
@@ -87,7 +87,7 @@ class ListenerStopTests {
         assertThat(rig.returns()).containsExactly(0);
     }
 
-    /** Its claim is under way while the listener gives up waiting. */
+    /** The claim request is at the store when the listener stops waiting. */
     @Test
     void keyThatIsAcquiredAfterItsDeliveryHasEndedIsReleasedAndItsLeaseNotRenewed() {
         Runnable answer = claimLater(rig.receive());
@@ -236,7 +236,7 @@ class ListenerStopTests {
         assertNotBegun(unstarted);
     }
 
-    /** It does not heed the stop: its effect has happened, whatever its listener thinks of it. */
+    /** The handler ignores the stop. Its effect has happened, so the stop does not matter. */
     @Test
     void handlerThatEndsAfterItsListenerIsCompletedAllTheSame() throws Throwable {
         rig.process(rig.receive(), claim -> {
@@ -315,7 +315,7 @@ class ListenerStopTests {
         assertThat(moment).isPositive();
     }
 
-    /** Of a group whose later message is on its last receive, so that its claim is not given up by the stop itself. */
+    /** Stops a group whose later message is on its last receive, so that the stop itself does not release its claim. */
     private static boolean stopsInTime(int moment) throws Throwable {
         DeliveryRig rig = new DeliveryRig();
         Subscription orders = rig.receiving("orders.fifo", 3);

@@ -213,7 +213,7 @@ class TransactionalBatchTests {
         assertThat(settle()).containsExactly(true, false);
     }
 
-    /** It was handled, but its group's order counts, and nothing has happened yet. */
+    /** The later message was handled, but the order of its group counts, and no write is committed yet. */
     @Test
     void laterMessageOfAGroupDoesNotOvertakeOneThatFailed() {
         assertThat(rig.failureOf(receive("a", "a", "b"), failing("a0", new IOException("no stock"))))

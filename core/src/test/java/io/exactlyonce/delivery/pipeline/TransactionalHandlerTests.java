@@ -132,7 +132,7 @@ class TransactionalHandlerTests {
         assertNothingAskedOfTheStore();
     }
 
-    /** Its method does not declare it, or startup would have failed. */
+    /** The method does not declare the future, or startup would have failed. */
     @Test
     void futureOfWorkOnAnotherThreadIsAFailureAndRolledBack() {
         assertThat(failureOf(granting, claim -> new CompletableFuture<>()))
@@ -213,7 +213,7 @@ class TransactionalHandlerTests {
         assertThat(rig.returns()).containsExactly(4, 4, 4, 4);
     }
 
-    /** Its words are the library's own: they name the cause, and quote no payload. */
+    /** The library wrote this text: it names the cause, and quotes no payload. */
     @Test
     void reasonForARollbackIsPartOfTheFailureThatIsLogged() {
         failureOf(
@@ -351,7 +351,7 @@ class TransactionalHandlerTests {
         assertThat(rig.orders.levels().waiting()).hasValue(0);
     }
 
-    /** As when PostgreSQL refuses the commit of what was only read, for the sake of another transaction. */
+    /** PostgreSQL refuses the commit of a transaction that only read, because of another transaction. */
     @Test
     void claimThatFailsForGoodAfterItWasRepeatedIsNotCountedAsWaitingAnyMore() {
         assertThat(failureOf(
@@ -493,7 +493,7 @@ class TransactionalHandlerTests {
         assertThat(limited.window().isInvisible()).isTrue();
     }
 
-    /** Its writes are in the transaction: a late commit is a commit. */
+    /** The writes of the handler are in the transaction: a late commit is a commit. */
     @Test
     void handlerThatIgnoresItsTimeoutIsCommittedAndItsMessageRenewedAgain() throws Throwable {
         Delivery limited = rig.receiveLimited(TIMEOUT);

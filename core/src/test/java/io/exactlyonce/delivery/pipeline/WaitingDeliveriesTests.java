@@ -102,7 +102,10 @@ class WaitingDeliveriesTests {
         assertThat(rig.queue.changes()).last().isEqualTo(new Change("handle", 0));
     }
 
-    /** Its claim would get no answer either. But its listener may have stopped, so that nothing else would ever be claimed again. */
+    /**
+     * A claim would get no answer either. But the listener may have stopped, and then no other delivery would ever
+     * claim again.
+     */
     @Test
     void deliveryWhoseKeyIsFreeWhileClaimsGetNoAnswerWaitsOnUntilAPollOnTrialIsDue() throws Throwable {
         waitForKey();
@@ -246,7 +249,7 @@ class WaitingDeliveriesTests {
         assertThat(output).containsOnlyOnce("is parked until an operator decides");
     }
 
-    /** Its claim was answered after the look's: that it is held is newer than that it was free. */
+    /** The answer to the claim (the key is held) is newer than the answer to the lookup (the key is free). */
     @Test
     void whoBeginsToWaitDuringALookIsNotJudgedByIt() throws Throwable {
         waitFor(DeliveryRig.KEY, "one", 1);
@@ -357,7 +360,7 @@ class WaitingDeliveriesTests {
         assertNoneWaits();
     }
 
-    /** Not with the holder's lease: another consumer may wait in its place. */
+    /** The backoff is not the rest of the owner's lease, because another consumer may wait in its place. */
     @Test
     void stoppingListenersDeliveryIsReturnedWithBackoffAlsoWhereThereIsNoRoom() throws Throwable {
         rig = new DeliveryRig(0);

@@ -57,7 +57,7 @@ final class DispatcherRig {
     final ScriptedStore store = new ScriptedStore();
     final FakeTimer timer = new FakeTimer();
 
-    /** What waits for a thread of the store's; nothing does unless {@link #holdStore} says so. */
+    /** Tasks that wait for a thread of the store; none do unless {@link #holdStore} is set. */
     final Deque<Runnable> asked = new ArrayDeque<>();
 
     private boolean isStoreHeld;
@@ -87,7 +87,7 @@ final class DispatcherRig {
         this(settings, queueName, configurer, true);
     }
 
-    /** @param isToldOfDeletes whether there is a callback of the application's */
+    /** @param isToldOfDeletes whether the application has a callback for deletes */
     DispatcherRig(
             ContainerSettings settings,
             String queueName,
@@ -155,7 +155,7 @@ final class DispatcherRig {
         return sink;
     }
 
-    /** What an interceptor makes of a message. */
+    /** The interceptor's replacement for a message. */
     Function<Message<Object>, Message<Object>> interceptor = message -> message;
 
     private CompletableFuture<?> handle(List<Message<Object>> messages) {

@@ -162,7 +162,7 @@ class DispatcherTests {
         assertThat(waiting).hasSize(1);
     }
 
-    /** It may run what it is given on its caller, or make that wait; a thread of the SDK's or the store's must do neither. */
+    /** The executor may run tasks on its caller, or make it wait; threads of the SDK and the store must do neither. */
     @Test
     void messagesAreHandedToAnExecutorOfTheApplicationsOwnOnThreadsOfTheListeners() {
         ContainerSettings settings =
@@ -310,7 +310,7 @@ class DispatcherTests {
         }
     }
 
-    /** What is thrown for one message of a batch says nothing of those whose handler succeeded. */
+    /** An exception for one message of a batch does not concern those whose handler succeeded. */
     @Test
     void claimOfABatchThatIsLostGivesItsMessageALineAndTheOthersNone() {
         try (CapturedLog log = new CapturedLog(new Class<?>[0])) {
@@ -611,7 +611,10 @@ class DispatcherTests {
         assertThat(end.get()).isTrue();
     }
 
-    /** Its limit may be lower than the listener's number, and what it is told to be released it takes for ended. */
+    /**
+     * The application's limit may be lower than the listener's number, and a released permit counts as an ended
+     * message.
+     */
     @Test
     void nothingIsLentOfPermitsThatTheApplicationsOwnBackPressureGives() {
         DispatcherRig rig = new DispatcherRig(

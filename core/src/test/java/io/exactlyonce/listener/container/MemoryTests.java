@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchResponse;
 import software.amazon.awssdk.services.sqs.model.Message;
 
-/** What deliveries keep of their messages, as docs/sizing.md says it. */
+/** Measures the memory that deliveries keep of their messages, for docs/sizing.md. */
 class MemoryTests {
 
     private static final int DELIVERIES = 1_000;

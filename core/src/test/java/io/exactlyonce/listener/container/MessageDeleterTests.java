@@ -344,7 +344,7 @@ class MessageDeleterTests {
         assertThat(renewer.renewedCount()).isZero();
     }
 
-    /** Of a group, the later messages arrive when the earlier one is gone: each is held for a second at most. */
+    /** In a group, later messages arrive when the earlier one is deleted: each delete is held for a second at most. */
     @Test
     void groupContinuesAlthoughItsDeletesAreNeverEnough() {
         MessageDeleter counting = deleter(true, null, 10);

@@ -145,7 +145,7 @@ class MessageReaderTests {
 
     record Refund(String orderId) {}
 
-    /** Its initializer would be the sender's to run. */
+    /** A class whose initializer a sender must not be able to run. */
     static final class Harmful {
         static {
             System.setProperty("harmful.initialized", "true");

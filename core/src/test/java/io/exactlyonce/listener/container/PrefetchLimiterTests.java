@@ -24,7 +24,7 @@ class PrefetchLimiterTests {
     private final PrefetchLimiter<Object> limiter = new PrefetchLimiter<>(MOST, POLL, () -> now);
     private final List<Object> begun = new ArrayList<>();
 
-    /** Those of which nothing has become yet. */
+    /** Messages that have neither started nor left. */
     private final Deque<Object> arrived = new ArrayDeque<>();
 
     private int permits = MOST;

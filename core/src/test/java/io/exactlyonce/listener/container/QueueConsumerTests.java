@@ -83,11 +83,11 @@ class QueueConsumerTests {
     private final CompletableFuture<Void> mayEnd = new CompletableFuture<>();
     private final CompletableFuture<Void> mayEndLater = new CompletableFuture<>();
 
-    /** What handlers return; {@code null} if their work is done. */
+    /** The result of a handler; {@code null} if its work is done. */
     private Function<String, @Nullable CompletableFuture<Void>> worker =
             payload -> payload.startsWith("slow") ? mayEnd : payload.startsWith("later") ? mayEndLater : null;
 
-    /** What handlers do before that. */
+    /** The action of a handler before it returns that. */
     private ThrowingConsumer<String> action = payload -> {};
 
     private final SqsMessageListenerContainer<Object> container = new SqsMessageListenerContainer<>(sqs);
@@ -327,7 +327,10 @@ class QueueConsumerTests {
         awaitRequests(3);
     }
 
-    /** Of four of five listeners, nothing polled any more: the line that told of the crash crashed as well. */
+    /**
+     * In a real outage four of five listeners polled no more, because the line that reported the crash crashed as
+     * well.
+     */
     @Test
     void listenerPollsWithAllPermitsAfterItsPollsCrashedAndWhatTellsOfThem() {
         Logger logger = (Logger) LoggerFactory.getLogger(Boundary.class);
@@ -446,7 +449,7 @@ class QueueConsumerTests {
         assertThat(pauses).hasValue(1);
     }
 
-    /** As a server other than AWS may number its messages. */
+    /** A server other than AWS may number its messages. */
     @Test
     void idThatIsNoUuidIsReadIfTheContainerSaysSo() {
         start(options -> options.convertMessageIdToUuid(false));
@@ -485,7 +488,7 @@ class QueueConsumerTests {
         assertThat(sqs.deletes()).containsExactly(List.of("m"));
     }
 
-    /** It takes the two seconds that an interrupted handler has. */
+    /** The test takes the two seconds that an interrupted handler has. */
     @Test
     void messageWhoseHandlerOutlivesTheStopIsRenewedNoMore() {
         worker = payload -> new CompletableFuture<>() {
@@ -538,7 +541,10 @@ class QueueConsumerTests {
         assertThat(wasInterrupted.await(5, TimeUnit.SECONDS)).isTrue();
     }
 
-    /** Its own failure counts, as if another thread had stopped the listener: with PARK, a key in doubt would be parked. */
+    /**
+     * The handler's own failure counts, as if another thread had stopped the listener: with PARK, a key in doubt
+     * would be parked.
+     */
     @Test
     void handlerThatStopsItsListenerIsNeitherAwaitedNorInterruptedNorInDoubt() {
         CountDownLatch hasStopped = new CountDownLatch(1);
@@ -585,7 +591,7 @@ class QueueConsumerTests {
         await().atMost(Duration.ofSeconds(5)).until(() -> renewer.renewedCount() == 0);
     }
 
-    /** As when all handlers find out that the database is gone. */
+    /** The handlers all detect at once that the database is gone. */
     @Test
     void handlersThatStopTheirListenerTogetherWaitForNoneOfThem() {
         CyclicBarrier both = new CyclicBarrier(2);

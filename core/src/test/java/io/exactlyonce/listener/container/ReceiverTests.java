@@ -53,7 +53,10 @@ import software.amazon.awssdk.services.sqs.model.GetQueueAttributesResponse;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 
-/** What a source asks SQS for, and from when on the windows of what it gets count. Renewals come at half a window. */
+/**
+ * Requests of a source to SQS, and the moment from which the visibility timeouts of their messages count. Renewals
+ * come at half a timeout.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class ReceiverTests {
 
@@ -194,7 +197,7 @@ class ReceiverTests {
         assertThat(sqs.takeChanges()).containsExactly(Map.entry("late0", 0));
     }
 
-    /** With a visibility timeout of hours, the poll would end first, and lose the messages of the first answer. */
+    /** If the visibility timeout is hours long, the poll would end first, and lose the messages of the first answer. */
     @ParameterizedTest
     @CsvSource({"1, 333", "30, 10000", "43200, 10000"})
     void laterAnswersOfAPollAreAwaitedForATimeThatThePollHas(long windowSeconds, long millis) {
@@ -480,7 +483,7 @@ class ReceiverTests {
         assertThat(begin(source, poll)).isEmpty();
     }
 
-    /** With a fair queue, a group is a tenant: a sender that has a message of it fail must not use the others' receives up. */
+    /** In a fair queue a group is a tenant: a sender whose message fails must not use up the receives of the others. */
     @Test
     void groupOfAStandardQueueKeepsNoOrder() {
         Source source = start("orders", 30);

@@ -47,7 +47,7 @@ class KeyExpressionTests {
 
     record Payment(String id) {}
 
-    /** As {@link Payment}, and unrelated. */
+    /** A type with the shape of {@link Payment}, and unrelated to it. */
     record Refund(String id) {}
 
     record Tenant(String name) {}
@@ -223,7 +223,7 @@ class KeyExpressionTests {
                 .isEqualTo("A-1");
     }
 
-    /** What SpEL reads beyond properties that are declared must not be taken for a typing error. */
+    /** A valid read by SpEL beyond declared properties must not be taken for a typing error. */
     @Test
     void fieldsLengthsAndOptionalsAreRead() {
         Message<?> values = MessageBuilder.withPayload(new Label())

@@ -124,7 +124,7 @@ class ReadingAgainstSpelTests {
         }
     }
 
-    /** What a subclass adds and replaces. */
+    /** A subclass that adds and replaces members. */
     static class LabelledParcel extends Parcel {
 
         public String getLabel() {

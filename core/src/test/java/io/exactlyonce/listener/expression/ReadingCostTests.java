@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 
-/** What reading costs when the application starts. */
+/** Measures the cost of reading expressions at startup. */
 class ReadingCostTests {
 
     record Customer(String name) {}
@@ -30,7 +30,7 @@ class ReadingCostTests {
 
     private static final Duration MOST = Duration.ofMillis(5);
 
-    /** Of the fastest, since other tests run on the same processors; the first one also loads classes. */
+    /** The fastest run counts, because other tests run on the same processors; the first one also loads classes. */
     @Test
     void keyAndFingerprintOfAListenerAreReadInLessThanFiveMilliseconds() {
         HandlerArguments arguments = ListenerRig.arguments(ListenerRig.method(Handlers.class, "order"));

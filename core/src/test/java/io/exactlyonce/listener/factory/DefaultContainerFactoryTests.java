@@ -65,7 +65,7 @@ class DefaultContainerFactoryTests {
         assertThat(found()).isSameAs(mine);
     }
 
-    /** As at the registrar itself. */
+    /** The registrar itself decides in the same way. */
     @Test
     void lastOfSeveralConfigurersDecides() {
         factory("first");
@@ -144,7 +144,7 @@ class DefaultContainerFactoryTests {
                 .hasMessageContaining("'defaultSqsListenerContainerFactory' is a java.lang.String");
     }
 
-    /** Such as one that delegates. */
+    /** A factory that delegates is an example. */
     @Test
     void factoryOfTheApplicationsOwnTypeIsTaken() {
         MessageListenerContainerFactory<MessageListenerContainer<Object>> own =

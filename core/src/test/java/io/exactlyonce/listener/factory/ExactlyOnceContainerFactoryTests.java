@@ -360,7 +360,7 @@ class ExactlyOnceContainerFactoryTests {
         assertThat(output).doesNotContain("fulfilment");
     }
 
-    /** It is what a listener may name in its attribute factory. */
+    /** A listener may name such a factory in its attribute {@code factory}. */
     @Test
     void factoryOfTheApplicationsOwnClassMayDelegateToAPreparedOne() {
         MessageListenerContainerFactory<SqsMessageListenerContainer<Object>> prepared = prepare(plain());
@@ -415,7 +415,7 @@ class ExactlyOnceContainerFactoryTests {
                 .hasMessageContaining("'fulfilment' returned a container that does not call the annotated method");
     }
 
-    /** Its handlers are made by a factory that a configurer has put in the place of ours. */
+    /** A configurer has replaced the factory that makes the handlers. */
     @Test
     void listenerWhoseMethodIsCalledByAnotherHandlerFactoryIsRefused() {
         SqsEndpoint endpoint = endpoint("orders");

@@ -247,7 +247,7 @@ class ListenerBeansTests {
         }
     }
 
-    /** Its type shows nothing before. */
+    /** The type of the bean shows no listener before. */
     @Test
     void beanThatIsCreatedAfterStartupIsRefused() {
         try (var context = start(null, LazyInterface.class)) {

@@ -33,7 +33,7 @@ import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 class MessageConversionTests {
 
-    /** Its initializer tells that the class was loaded. */
+    /** A class whose initializer shows that it was loaded. */
     static final class Gadget {
         static {
             System.setProperty("sender-attributes.loaded", "true");
@@ -174,7 +174,7 @@ class MessageConversionTests {
         }
     }
 
-    /** It is more exact than what the listener declares. */
+    /** The class of the mapper is more exact than the one that the listener declares. */
     @Test
     void classWithoutTypeArgumentsThatAMapperNamesIsKept() {
         SqsMessagingMessageConverter mapping = new SqsMessagingMessageConverter();

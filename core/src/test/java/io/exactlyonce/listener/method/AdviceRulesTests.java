@@ -95,7 +95,7 @@ class AdviceRulesTests {
                 });
     }
 
-    /** As {@code @EnableAsync(annotation = ...)} does. */
+    /** The annotation is registered in the way of {@code @EnableAsync(annotation = ...)}. */
     @Test
     void asynchronousAdviceWithAnAnnotationOfTheApplicationsOwnIsRefusedWhereItApplies() {
         Advisor async =

@@ -42,7 +42,7 @@ final class ContainerCalls {
     final Deliveries deliveries =
             ListenerRig.deliveries(ListenerRig.renewer(store, clock), Duration.ofSeconds(1), clock);
 
-    /** As Spring Cloud AWS makes them. */
+    /** The resolvers, wrapped as Spring Cloud AWS does. */
     final List<HandlerMethodArgumentResolver> resolvers = ListenerRig.resolvers().stream()
             .filter(resolver -> !(resolver instanceof ClaimArgumentResolver))
             .toList();

@@ -162,7 +162,7 @@ class ContainerSettingsTests {
                 .doesNotThrowAnyException();
     }
 
-    /** It makes payloads by itself. */
+    /** The converter makes payloads by itself. */
     @Test
     void typeThatIsOpenMayBeMadeByAConverterOfTheApplicationsOwnKind() {
         assertThatCode(() -> ListenerRig.settings(new Unreachable(), "open", "all")

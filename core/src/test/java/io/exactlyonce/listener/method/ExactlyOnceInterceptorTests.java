@@ -139,7 +139,7 @@ class ExactlyOnceInterceptorTests {
         assertThat(target.handled).isEmpty();
     }
 
-    /** It would otherwise be thrown, by a proxy that may not throw it. */
+    /** Otherwise a proxy that may not throw the failure would throw it. */
     @Test
     void futureThatHasFailedAlreadyIsAnsweredWithAFailedFuture() throws Exception {
         Exception checked = new IOException("the carrier's line is dead");
@@ -274,7 +274,10 @@ class ExactlyOnceInterceptorTests {
         assertThat(target.handled).containsExactly("A-1");
     }
 
-    /** It would be made of the payload, and each message be returned until it is in the dead-letter queue. */
+    /**
+     * The factory would read the claim from the payload, and each message would be returned until it is in the
+     * dead-letter queue.
+     */
     @Test
     void claimThatAFactoryOfTheApplicationsOwnKindWouldMakeIsRefused() {
         var own = new DefaultMessageHandlerMethodFactory();
@@ -285,7 +288,7 @@ class ExactlyOnceInterceptorTests {
                 .hasMessageContaining("it takes a Claim, which the application's MessageHandlerMethodFactory");
     }
 
-    /** As after a configurer that sets a list of its own. */
+    /** A configurer of the application has set a list of its own. */
     @Test
     void claimIsMadeByOurResolverWhateverListOfResolversTheApplicationMakes() throws Exception {
         assertThat(container.resolvers).noneMatch(ClaimArgumentResolver.class::isInstance);

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.messaging.handler.invocation.InvocableHandlerMethod;
 
-/** What is left to the application's own handler methods. */
+/** The application's own handler methods, and which of their features stay available. */
 class HandlerMethodsTests {
 
     static class Listeners {
@@ -31,7 +31,7 @@ class HandlerMethodsTests {
         void annotatedTwice(String order) {}
     }
 
-    /** Its messages would be handled by a container that claims nothing, or each of them would fail. */
+    /** A container that claims nothing would handle the messages, or each of them would fail. */
     @ParameterizedTest
     @CsvSource({
         "unprepared, 'bulk', 'pass ''bulk'' to ExactlyOnceContainerFactoryConfigurer#prepare, which keeps its error handler'",

@@ -30,7 +30,7 @@ import org.springframework.messaging.Message;
 import org.springframework.mock.env.MockEnvironment;
 import org.springframework.scheduling.annotation.Async;
 
-/** What listener methods may return and take, and how they may be called. */
+/** Return types, parameters and calls that are permitted for listener methods, and those that are refused. */
 class HandlerShapeTests {
 
     static class OwnFuture extends CompletableFuture<String> {}

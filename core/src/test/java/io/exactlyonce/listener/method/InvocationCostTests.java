@@ -12,7 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.messaging.Message;
 
-/** What the steps of an invocation cost each delivery, beside the pipeline's own. */
+/** Measures the cost of an invocation's steps for each delivery, beside the pipeline's own. */
 class InvocationCostTests {
 
     static class Listener {

@@ -51,10 +51,10 @@ import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.messaging.Message;
 
-/** What advice around a listener's method may do, and what becomes of the claim. */
+/** Actions of advice around a listener's method, and their result for the claim. */
 class ListenerInvocationTests {
 
-    /** Its methods do what a test tells each call to do. */
+    /** A listener whose methods perform, at each call, the action that a test scripted. */
     static class Orders {
 
         final List<String> handled = new ArrayList<>();
@@ -214,7 +214,10 @@ class ListenerInvocationTests {
         assertThat(container.transactions).containsExactly("committed");
     }
 
-    /** As Spring's post-processor for {@code @Retryable} puts its advice before that of a proxy which another creator encloses. */
+    /**
+     * Spring's post-processor for {@code @Retryable} puts its advice before that of a proxy which another creator
+     * encloses.
+     */
     @Test
     void retryOfAnInnerProxyBeginsATransactionForEachCall() throws Exception {
         ProxyFactory second = new ProxyFactory(container.proxy(orders, List.of(retry(1)), inside));
@@ -345,7 +348,10 @@ class ListenerInvocationTests {
         assertThat(released().inDoubt()).isFalse();
     }
 
-    /** As an aspect that logs all failures does. Its answer is not one to a failure of the handler, which was not called. */
+    /**
+     * An aspect that logs all failures swallows the refusal. Its answer is none to a failure of the handler, which
+     * was not called.
+     */
     @ParameterizedTest
     @CsvSource({"single, outside", "single, inside", "transactional, inside"})
     void adviceThatSwallowsTheRefusalOfAStoppedListenerCompletesNothing(String name, String place) {
@@ -603,7 +609,7 @@ class ListenerInvocationTests {
         assertThat(orders.handled).containsExactly("A-1");
     }
 
-    /** As hedged requests do, or a retry around a time limit that lets the call go on. */
+    /** Hedged requests do that, and so does a retry around a time limit that lets the call continue. */
     @Test
     void secondCallWhileTheFirstStillRunsElsewhereIsNotMade() throws Exception {
         CountDownLatch mayEnd = new CountDownLatch(1);

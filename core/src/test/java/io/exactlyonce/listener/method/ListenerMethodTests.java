@@ -125,7 +125,7 @@ class ListenerMethodTests {
         assertThatThrownBy(() -> key(method("#headers.absent", null), plain)).isInstanceOf(UnusableKeyException.class);
     }
 
-    /** Its log would otherwise show what the sender wrote, line breaks and all. */
+    /** Otherwise the log would show the text of the sender, with its line breaks. */
     @ParameterizedTest
     @ValueSource(
             strings = {

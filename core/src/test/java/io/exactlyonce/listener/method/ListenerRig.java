@@ -115,7 +115,7 @@ public final class ListenerRig {
         return new KeyExpression(Purpose.KEY, text, arguments(method), beans);
     }
 
-    /** What is compared names arguments of a method, as its key does. */
+    /** A fingerprint expression names arguments of a method, as a key expression does. */
     public static KeyExpression fingerprint(String text, Method method) {
         return expression(Purpose.FINGERPRINT, text, method, resolvers());
     }
@@ -125,7 +125,7 @@ public final class ListenerRig {
         return new KeyExpression(purpose, text, arguments(method, resolvers), new StaticListableBeanFactory());
     }
 
-    /** What expressions may name of a method. */
+    /** Returns the arguments of a method that expressions may name. */
     public static HandlerArguments arguments(Method method) {
         return arguments(method, resolvers());
     }

@@ -22,10 +22,10 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.messaging.support.MessageBuilder;
 
-/** What a key that is missing is, and what a listener makes of its message. */
+/** Tests which keys count as missing, and what a listener then does with the message. */
 class MissingKeyHandlingTests {
 
-    /** As S3's: the test event has no records. */
+    /** An event like S3's, whose test event has no records. */
     record Event(@Nullable List<Item> records, @Nullable Object other) {}
 
     record Item(@Nullable String key) {}

@@ -149,7 +149,7 @@ class ObservedMethodsTests {
                 .contains(problem);
     }
 
-    /** Its type shows nothing, and enforced the call would fail. */
+    /** The declared type does not show the work, and in enforce mode the call would fail. */
     @Test
     void resultThatStandsForWorkCompletesNoKey(CapturedOutput output) throws Exception {
         assertThat(ListenerRig.observed(new Listeners(), "open").signalsCompletion())
@@ -245,7 +245,7 @@ class ObservedMethodsTests {
         return made.get().invoke(message);
     }
 
-    /** Its handler runs as it would without this library; so do those of the other messages of its batch. */
+    /** The handlers of this message and of the others of its batch run as they would without this library. */
     @Test
     void claimOfAMessageWithoutAUsableKeyTellsThatOnlyWhenItIsAskedForTheKey() throws Exception {
         Listeners listeners = new Listeners();

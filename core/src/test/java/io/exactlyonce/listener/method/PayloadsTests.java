@@ -156,7 +156,7 @@ class PayloadsTests {
                 .hasMessageContaining("Listeners." + method);
     }
 
-    /** It reads classes only, so the handler would get maps. */
+    /** The converter reads classes only, so the handler would get maps. */
     @Test
     void typeArgumentsThatAConverterCannotReadAreRefused() {
         SqsMessagingMessageConverter converter = new SqsMessagingMessageConverter();
@@ -180,7 +180,7 @@ class PayloadsTests {
                 .hasMessageContaining("reads classes without type arguments");
     }
 
-    /** Its key may differ on the day when it is enforced. */
+    /** The key may differ on the day when the listener is enforced. */
     @Test
     void observedListenerIsToldThatItGetsMaps() {
         try (CapturedLog log = new CapturedLog(ContainerSettings.class)) {

@@ -248,7 +248,7 @@ class TransactionAdviceTests {
         assertThat(begun).extracting(TransactionDefinition::getTimeout).containsExactly(3);
     }
 
-    /** Its writes would be committed by themselves; or each message would fail, if no manager is the default. */
+    /** The handler's writes would be committed by themselves. Without a default manager, each message would fail. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void transactionOfAnotherManagerThatIsTheDefaultIsRefused(boolean hasDefault) {

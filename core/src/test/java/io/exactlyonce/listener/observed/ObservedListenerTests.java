@@ -38,7 +38,7 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
-/** What a listener sees, and what is seen of it. */
+/** Tests what an observed listener receives, and what the observation records. */
 class ObservedListenerTests {
 
     static class Orders {
@@ -151,7 +151,7 @@ class ObservedListenerTests {
                 .build();
     }
 
-    /** As awspring calls it, with an interceptor of the application's own in between. */
+    /** Calls the listener as Spring Cloud AWS does, with an application's interceptor in between. */
     private CompletableFuture<Void> handle(Message<String> polled, Message<String> intercepted) {
         assertThat(listener.intercept(polled)).isCompletedWithValueMatching(same -> same == polled);
         return listener.onMessage(intercepted);
@@ -197,7 +197,7 @@ class ObservedListenerTests {
         assertThat(store.releases()).hasSize(1);
     }
 
-    /** As where keys are claimed: what an interceptor puts in a message's place does not change its key. */
+    /** The rule is that of enforced listeners: the message of an interceptor does not change the key. */
     @Test
     void keyIsOfTheMessageAsItWasPolled() {
         Message<String> polled = message("o1");

@@ -114,7 +114,7 @@ class ObservedListenersTests {
         assertThat(store.completions()).hasSize(1);
     }
 
-    /** As a subclass of awspring's factory, or the registry's user, does after the container is set up. */
+    /** A subclass of Spring Cloud AWS's factory, or a user of the registry, changes the container after its setup. */
     @Test
     void handlerOfAContainerThatIsToldLaterNotToDeleteMessagesCompletesNoKey() {
         SqsMessageListenerContainer<Object> container = container();

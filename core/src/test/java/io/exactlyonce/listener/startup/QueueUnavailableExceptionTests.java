@@ -25,7 +25,7 @@ class QueueUnavailableExceptionTests {
         QueueUnavailableException.requireComplete(client, "orders", "fulfilment");
     }
 
-    /** Its operations are those of a sender; each other one throws an exception without a message. */
+    /** The client has the operations of a sender; every other operation throws an exception without a message. */
     @Test
     void clientThatBatchesRequestsIsNamedWithWhatItLacks() {
         SqsAsyncClient batching = new BatchingSqsClientAdapter(mock(SqsAsyncBatchManager.class));

@@ -28,7 +28,7 @@ class SharedPoolsTests {
     private final SharedPools pools = new SharedPools();
     private final CapturedLog log = new CapturedLog(SharedPools.class);
 
-    /** Its transactions come from a pool, or from an unknown one. */
+    /** A store whose transactions come from a known pool, or from an unknown one. */
     private record Pooled(@Nullable Pool pool) implements ClaimTransaction {
         @Override
         public List<ClaimOutcome> execute(List<ClaimRequest> requests, BatchWork work) {

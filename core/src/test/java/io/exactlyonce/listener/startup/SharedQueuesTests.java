@@ -67,7 +67,7 @@ class SharedQueuesTests {
         return ListenerRig.observed(new Sharing(), name).listener();
     }
 
-    /** As containers do when the client has found the queue. */
+    /** Does what a container does when its client has found the queue. */
     private void start(String listener, String url) {
         String region = url.contains("us-east-1") ? "us-east-1" : "eu-central-1";
         String[] path = url.split("/", -1);

@@ -175,7 +175,7 @@ class ListenerOnDynamoDbIT {
             return new Payments(own, completion);
         }
 
-        /** As the queues that awspring would create, with a short window. */
+        /** Creates queues as Spring Cloud AWS would, with a short visibility timeout. */
         @Bean
         Object queues(SqsAsyncClient sqs) {
             return List.of("orders", "payments").stream()
@@ -264,7 +264,7 @@ class ListenerOnDynamoDbIT {
         assertThat(context.getBean(ParkedKeys.class).list(10)).isEmpty();
     }
 
-    /** As with claims in PostgreSQL. */
+    /** Operators work as with claims in PostgreSQL. */
     @Test
     void operatorListsAndDecidesParkedKeysOfTheWholeFleet() {
         ClaimStore store = context.getBean(ClaimStore.class);
@@ -321,7 +321,7 @@ class ListenerOnDynamoDbIT {
                 .isBetween(0.0, 2.0);
     }
 
-    /** As with claims in PostgreSQL. */
+    /** Health works as with claims in PostgreSQL. */
     @Test
     void listenerThatIsPausedIsToldByHealth() {
         ListenerStates listeners = context.getBean(ListenerStates.class);

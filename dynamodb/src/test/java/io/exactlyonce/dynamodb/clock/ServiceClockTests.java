@@ -80,7 +80,7 @@ class ServiceClockTests {
         assertHasTheTime();
     }
 
-    /** As they also are who differ by more, as long as no answer shows it: {@code clock-error} allows for that. */
+    /** Front ends may also differ by more, as long as no answer shows that: {@code clock-error} allows for it. */
     @Test
     void frontEndsMayDifferALittle() {
         for (int i = 0; i < 200; i++) {

@@ -43,7 +43,7 @@ final class Expressions {
                 && item.update().conditionExpression().contains("#token");
     }
 
-    /** Its names and values must still be used: DynamoDB refuses a request with others. */
+    /** Removes a condition, and keeps its names and values in use: DynamoDB refuses a request with unused ones. */
     private static TransactWriteItem without(TransactWriteItem item, String condition) {
         String all = item.update().conditionExpression();
         return item.toBuilder()

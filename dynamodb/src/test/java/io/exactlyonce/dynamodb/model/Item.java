@@ -11,7 +11,7 @@ record Item(Status status, int claim, int end) {
     /** How long a lease is, in ticks. */
     static final int LEASE = 2;
 
-    /** By how many ticks front ends may differ. */
+    /** The number of ticks by which front ends may differ. */
     static final int ERROR = 1;
 
     static final int UNKNOWN = 99;

@@ -94,7 +94,7 @@ final class Protocol {
         return has(Guard.OBSERVATION_FREES_THE_KEY) && observer.seenFor() >= needed;
     }
 
-    /** With a time that is exact, one that is a tick wide, or none. */
+    /** Requests with an exact time, with a time that is a tick wide, or without any. */
     private void ask(State state, int who) {
         Worker worker = state.worker(who);
         int claim = state.newClaim();
@@ -178,7 +178,7 @@ final class Protocol {
         }
     }
 
-    /** What the transaction of a claim makes of a state: nothing, if it is cancelled. */
+    /** Returns the state after the transaction of a claim, or nothing if the transaction is cancelled. */
     private State committed(State state, int claim) {
         Item item = state.item();
         boolean named = item.claim() == claim || lacks(Guard.TRANSACTION_NAMES_ITS_CLAIM);

@@ -16,11 +16,11 @@ record Worker(Phase phase, int claim, int lease, int end, boolean sees, int seen
     enum Phase {
         /** Looks at the key now and then. */
         IDLE,
-        /** Its claim is on the way. */
+        /** The claim is at the store. */
         CLAIMING,
-        /** Its handler is at work. */
+        /** The handler runs. */
         HANDLING,
-        /** Its transaction is on the way. */
+        /** The transaction is at the store. */
         COMMITTING,
         /** Only where effect and completion are two requests: the effect has happened. */
         COMPLETING,

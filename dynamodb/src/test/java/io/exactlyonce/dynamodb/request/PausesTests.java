@@ -16,7 +16,7 @@ class PausesTests {
 
     private final List<Duration> waited = new ArrayList<>();
 
-    /** By chance all of many pauses could be short: once in 10^60 runs. */
+    /** All of many pauses could be short by chance, once in 10^60 runs. */
     @Test
     void eachPauseMayBeTwiceAsLongAsTheOneBefore() {
         Pauses pauses = Pauses.withFullJitter(new FakeScheduler((delay, task) -> waited.add(delay)));

@@ -154,7 +154,7 @@ class TableAuditTests {
         assertWarned("deletion protection is off");
     }
 
-    /** Of the whole request, or of one statement. */
+    /** The right is missing for the whole request, or for one statement. */
     @Test
     void rightsToStatementsThatAreMissingAreRefused() {
         statementFailure = (RuntimeException)

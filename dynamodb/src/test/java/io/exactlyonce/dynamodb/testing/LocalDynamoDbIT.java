@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What the server of tests, benchmarks and the lab lets in. */
+/** The requests that the server of tests, benchmarks and the lab accepts. */
 class LocalDynamoDbIT {
 
     private static final String LIST_TABLES = "{}";

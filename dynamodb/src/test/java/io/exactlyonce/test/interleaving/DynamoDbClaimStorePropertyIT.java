@@ -48,7 +48,10 @@ class DynamoDbClaimStorePropertyIT {
         Seeds.ofThisRun(20).check(Step::interleaving, steps -> Interleaving.check(DYNAMO_DB, steps));
     }
 
-    /** What is left of a lease is told with the margin after which its key is taken over; the rules know of none. */
+    /**
+     * A store whose reported rest of a lease lacks the margin after which the key is taken over, because the rules
+     * have none.
+     */
     private record WithoutMargin(ClaimStore store) implements ClaimStore {
 
         /** The clocks' error, and as much as the measured time may be wide. */

@@ -165,7 +165,7 @@ class ClaimPlansIT {
         }
     }
 
-    /** As a table looks after a while: nearly all completed, some expired, some in each other state. */
+    /** Fills the table as it is after a while: nearly all completed, some expired, some in each other state. */
     private static void fill(TestDatabase database, int rows) {
         fill(database, rows, "0", "14 days 1 hour");
     }

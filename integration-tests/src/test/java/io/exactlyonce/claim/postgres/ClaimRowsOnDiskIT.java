@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import org.junit.platform.commons.util.ExceptionUtils;
 
-/** What claims leave in the table. */
+/** Measures what claims leave in the table. */
 class ClaimRowsOnDiskIT {
 
     private static final int CONNECTIONS = 4;

@@ -41,7 +41,7 @@ class ClaimSchemaIT {
                 .hasSize(3);
     }
 
-    /** Also where the application's user has no right to create one. */
+    /** The application's user may have no right to create a table. */
     @Test
     void laterStartsLeaveTheTableAloneAndDoNotWait() throws Exception {
         schema.create();

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** What {@code docs/troubleshooting.md} and other pages ask the claims' table: run as it stands there. */
+/** Runs the queries on the claim table of {@code docs/troubleshooting.md} and other pages, as they stand there. */
 @ParameterizedClass
 @EnumSource
 class DiagnosisIT {

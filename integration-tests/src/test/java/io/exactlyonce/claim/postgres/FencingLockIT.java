@@ -72,7 +72,7 @@ class FencingLockIT {
             assertThat(paused.await(20, TimeUnit.SECONDS)).isTrue();
         }
 
-        /** As Claim does, whose exception rolls back. */
+        /** Does what Claim does, whose exception rolls back. */
         private boolean work(boolean fencedBefore) {
             if (fencedBefore) {
                 requireHeld();

@@ -32,7 +32,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.init.ResourceDatabasePopulator;
 import org.springframework.messaging.support.GenericMessage;
 
-/** What {@code docs/adopt.md} imports as claims: run as it stands there, and asked for by the store. */
+/** Runs the import of {@code docs/adopt.md} as it stands there, and claims the imported keys with the store. */
 @ParameterizedClass
 @EnumSource
 class ImportedClaimsIT {
@@ -245,7 +245,7 @@ class ImportedClaimsIT {
         assertThat(rows()).hasSize(2);
     }
 
-    /** As {@code psql} does, with the options that the document gives it. */
+    /** Loads lines as {@code psql} does, with the options that the document gives it. */
     private void load(String... lines) throws Exception {
         try (Connection connection = database.newConnection()) {
             connection

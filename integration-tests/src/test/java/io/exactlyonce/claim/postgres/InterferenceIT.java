@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** What other claims do between the statements of one claim, and to its connections. */
+/** Writes of other claims between the statements of one claim, and failures of its connections. */
 class InterferenceIT {
 
     private static final int CONNECTIONS = 4;
@@ -303,7 +303,7 @@ class InterferenceIT {
         }
     }
 
-    /** As callers do: on a slow machine it may have waited for too long. */
+    /** Repeats the batch as callers do: on a slow machine it may have waited for too long. */
     private ClaimBatch.Result untilAnswered(ClaimBatch batch) {
         while (true) {
             try {

@@ -26,7 +26,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 
-/** What waiters see of keys that transactions hold by an advisory lock, and of the server that they ask. */
+/** Lookups of keys that transactions hold by an advisory lock, and of the server that answers. */
 class KeyStateQueryIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);

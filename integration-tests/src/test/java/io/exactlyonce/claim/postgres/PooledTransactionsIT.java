@@ -189,7 +189,7 @@ class PooledTransactionsIT {
         return outcome;
     }
 
-    /** As if other users of the sessions had set them otherwise. */
+    /** Forgets settings, as if other users of the sessions had set them otherwise. */
     private static void forgetSettings() throws Exception {
         DataSource other = SERVER.dataSource(pooled());
         try (Connection one = other.getConnection();

@@ -27,7 +27,7 @@ import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.jdbc.datasource.SingleConnectionDataSource;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** What only PostgreSQL's rows show of parked claims. */
+/** Facts about parked claims that only PostgreSQL's rows show. */
 class PostgresParkedClaimsIT {
 
     private static final int CONNECTIONS = 4;
@@ -132,7 +132,7 @@ class PostgresParkedClaimsIT {
         assertThat(released.size() + completed.get().size()).isEqualTo(300);
     }
 
-    /** With a lock that lasts, no decision is reported as another operator's. */
+    /** A lock that lasts does not make a decision look like another operator's. */
     @Test
     void decisionOnARowThatStaysLockedFailsAndDecidesNothing() {
         List<ClaimId> seen = parkedClaims(2);

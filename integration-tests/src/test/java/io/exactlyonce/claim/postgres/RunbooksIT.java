@@ -150,7 +150,7 @@ class RunbooksIT {
         assertThat(claim("A-9")).as("older than the backup").isInstanceOf(Acquired.class);
     }
 
-    /** Also a key that an operator had released: it may have run since. */
+    /** A key that an operator had released is parked as well, because it may have run since. */
     @Test
     void keysInDoubtAfterARestoreAreParkedWhereThatIsThePolicy() {
         ClaimRequest decided = claimed("A-1");

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** What is tried again, and what is not. */
+/** Statements that are repeated, and statements that are not. */
 class StatementsIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(4);

@@ -71,7 +71,7 @@ class AheadOfTimeIT {
                 .contains("io.exactlyonce.listener.aot.PreparedApplication$Customer");
     }
 
-    /** As Boot's build plugins do: generate, then compile. */
+    /** Does what Boot's build plugins do: generate, then compile. */
     private void prepare(String[] arguments) throws IOException {
         List<String> all = new ArrayList<>(Stream.of("sources", "resources", "classes")
                 .map(kind -> directory.resolve(kind).toString())

@@ -72,7 +72,7 @@ class ObserveFirstIT {
         }
     }
 
-    /** What was called for each queue, in its order. */
+    /** Records the calls for each queue, in their order. */
     static class Journal implements MessageInterceptor<Object>, ErrorHandler<Object> {
 
         private final Map<String, List<Call>> calls = new ConcurrentHashMap<>();

@@ -22,7 +22,7 @@ public final class AwsAnswers implements SqsBackend {
     private static final String VISIBILITY = "VisibilityTimeout";
     private static final String ATTRIBUTE_NAMES = "AttributeNames";
 
-    /** What AWS has for a queue that was created without. */
+    /** The attributes that AWS has for a queue that was created without any. */
     private static final Map<String, String> ATTRIBUTES =
             Map.of("MessageRetentionPeriod", "345600", "MaximumMessageSize", "1048576");
 

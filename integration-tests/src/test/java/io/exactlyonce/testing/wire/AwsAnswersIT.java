@@ -167,7 +167,7 @@ class AwsAnswersIT {
         assertThat(SQS.size(fifo)).isZero();
     }
 
-    /** What makes a worker dangerous that comes back after its window. */
+    /** This makes a worker dangerous that continues after its visibility timeout. */
     @Test
     void oldHandleExposesTheMessageThatAnotherConsumerHas() {
         String old = sendAndReceive();

@@ -69,7 +69,7 @@ enum AwsRule {
 
         static final int MOST_SECONDS = 43_200;
 
-        /** It succeeds, and nothing happens. */
+        /** The entry succeeds, and nothing happens. */
         static final Verdict GRANTED = new Verdict(Optional.empty(), false);
 
         static final Verdict AS_WITH_THE_NEWEST = new Verdict(Optional.empty(), true);

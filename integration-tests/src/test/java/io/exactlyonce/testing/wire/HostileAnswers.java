@@ -62,7 +62,7 @@ public final class HostileAnswers {
         };
     }
 
-    /** What was asked for is done, and the answer is changed. */
+    /** The server executes the request, and the answer is changed. */
     public static Trouble body(Consumer<ObjectNode> change) {
         return (call, server) -> {
             SqsAnswer answer = server.answer(call);
@@ -95,7 +95,7 @@ public final class HostileAnswers {
         };
     }
 
-    /** What was asked for is done, and the answer sends its caller elsewhere. */
+    /** The server executes the request, and the answer redirects its caller. */
     public static Trouble redirect(String location) {
         return sent((exchange, text) -> {
             exchange.getResponseHeaders().set("Location", location);
@@ -103,7 +103,7 @@ public final class HostileAnswers {
         });
     }
 
-    /** What was asked for is done, and its answer comes byte by byte, each in time for the next. */
+    /** The server executes the request, and the answer arrives byte by byte, each in time for the next. */
     public static Trouble dripping(Duration between, Duration open) {
         return sent((exchange, text) -> {
             exchange.sendResponseHeaders(OK, Integer.MAX_VALUE);
@@ -116,7 +116,7 @@ public final class HostileAnswers {
         });
     }
 
-    /** What was asked for is done, and its answer is longer than what is sent: the connection is then closed. */
+    /** The server executes the request. Its answer announces more bytes than it has, and the connection is closed. */
     public static Trouble cutOff() {
         return sent((exchange, text) -> {
             exchange.sendResponseHeaders(OK, text.length + 1000L);
@@ -125,7 +125,7 @@ public final class HostileAnswers {
         });
     }
 
-    /** What was asked for is done, and the end of its answer does not come. */
+    /** The server executes the request, and the end of its answer never arrives. */
     public static Trouble withoutEnd(Duration open) {
         return sent((exchange, text) -> {
             exchange.sendResponseHeaders(OK, text.length + 1000L);
@@ -135,7 +135,7 @@ public final class HostileAnswers {
         });
     }
 
-    /** What was asked for is done, and a page of another server answers. */
+    /** The server executes the request, and a page of another server answers. */
     public static Trouble page(String html) {
         return sent((exchange, text) -> {
             byte[] page = html.getBytes(StandardCharsets.UTF_8);

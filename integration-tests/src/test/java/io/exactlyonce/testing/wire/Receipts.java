@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** What passed by of each message: its receipt handles, until when it is hidden, and whether it was deleted. */
+/** The receipt handles of each message that passed by, until when it is hidden, and whether it was deleted. */
 final class Receipts {
 
     /**

@@ -10,7 +10,7 @@ import tools.jackson.databind.node.ObjectNode;
  */
 public record SqsError(String code, String message, boolean senderFault) {
 
-    /** What AWS says of one entry while the others of its batch succeed. */
+    /** AWS's error for one entry while the others of its batch succeed. */
     public static final SqsError THROTTLED = new SqsError("RequestThrottled", "The request was denied", true);
 
     public static final SqsError INTERNAL = new SqsError("InternalError", "We encountered an internal error", false);

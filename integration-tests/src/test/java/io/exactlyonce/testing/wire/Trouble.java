@@ -9,14 +9,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.IntUnaryOperator;
 import tools.jackson.databind.node.ObjectNode;
 
-/** What happens to a request or its answer, between a client and SQS or inside of SQS. */
+/** A fault of a request or its answer, between a client and SQS or inside of SQS. */
 @FunctionalInterface
 public interface Trouble {
 
     /** The request never arrives. */
     Trouble REQUEST_LOST = (call, server) -> SqsAnswer.LOST;
 
-    /** What was asked for is done, and the answer never arrives. */
+    /** The server executes the request, and the answer never arrives. */
     Trouble ANSWER_LOST = (call, server) -> {
         server.answer(call);
         return SqsAnswer.LOST;
@@ -43,7 +43,7 @@ public interface Trouble {
     /** Returns the answer, if there is one. */
     SqsAnswer meet(SqsCall call, SqsBackend server);
 
-    /** What was asked for is done; the answer follows when the test says so. */
+    /** The server executes the request; the answer follows when the test permits it. */
     static Trouble held(CompletableFuture<Void> until) {
         return (call, server) -> {
             SqsAnswer answer = server.answer(call);
@@ -53,7 +53,7 @@ public interface Trouble {
         };
     }
 
-    /** What was asked for is done and answered; the same request arrives once more when the test says so. */
+    /** The server executes and answers the request; the same request arrives once more when the test permits it. */
     static Trouble repeated(CompletableFuture<Void> when) {
         return (call, server) -> {
             var unused = when.thenRun(() -> server.answer(call));

@@ -18,7 +18,7 @@ public final class Twins implements SqsBackend {
 
     private static final String MARK = "~twin";
 
-    /** What is to be handed out to another caller than the one who has the original. */
+    /** A copy for a caller other than the one that has the original. */
     private record Copy(String queue, String caller, ObjectNode message) {
 
         boolean isFor(SqsCall call) {

@@ -10,7 +10,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class Weather implements SqsBackend {
 
-    /** Of all requests. Four in a row would be more than the SDK tries. */
+    /** The share of all requests. Four losses in a row would be more than the SDK's attempts. */
     private static final double LOST = 0.03;
 
     private static final double REPEATED = 0.1;

@@ -130,7 +130,7 @@ class ClaimDatabaseTests {
         silent.close();
     }
 
-    /** As where listeners do not start with the application. */
+    /** No listener starts with the application here. */
     @Test
     void checkThatFailsWhileNothingAwaitsItIsLoggedAtOnce(CapturedOutput output) {
         down.beginCheck();
@@ -139,7 +139,7 @@ class ClaimDatabaseTests {
         assertThat(output).contains("no route to host");
     }
 
-    /** As requests of a web application do while its database is away: each waits for what is left of one check. */
+    /** Requests of a web application come while its database is away: each waits for the rest of one check. */
     @Test
     void callsThatComeDuringACheckGetItsFailureAndMakeNoneOfTheirOwn() throws Exception {
         List<FutureTask<Throwable>> calls =

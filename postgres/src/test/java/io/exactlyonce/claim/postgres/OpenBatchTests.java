@@ -30,7 +30,7 @@ class OpenBatchTests {
 
     private final ClaimRequest request = request();
 
-    /** Its former owner has fenced a transaction, which may last. */
+    /** The former owner has fenced a transaction, which may last. */
     @Test
     void freeRowThatIsAsItWasWhenItWasTriedIsHeldElsewhere() {
         OpenBatch batch = batch(request);
@@ -127,7 +127,7 @@ class OpenBatchTests {
         return new ClaimRequest(KEY, UUID.randomUUID(), "worker", Duration.ofSeconds(30));
     }
 
-    /** Its lease has expired. */
+    /** Returns a row whose lease has expired. */
     private static KeySnapshot row(UUID claim, KeyStatus status) {
 
         return new KeySnapshot(status, claim, 3, 41, false, false, Duration.ZERO, 77, null, "1", 0);

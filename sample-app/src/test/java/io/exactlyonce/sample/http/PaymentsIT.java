@@ -25,7 +25,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Primary;
 
-/** What a client sees that repeats a request, over HTTP and on a real database. */
+/** The answers to a client that repeats a request, over HTTP and on a real database. */
 class PaymentsIT {
 
     private static final String BODY = "{\"orderId\":\"o1\",\"cents\":1999}";

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What the lab's store of {@code --store=dynamodb} lets in. */
+/** The requests that the lab's store of {@code --store=dynamodb} accepts. */
 @Tag("ci")
 class DynamoDbLocalIT {
 

@@ -85,7 +85,7 @@ class LivePageServerIT {
         };
     }
 
-    /** What is beside the page on the class path: the configurations of workers, and classes. */
+    /** Files beside the page on the class path: configurations of workers, and classes. */
     @ParameterizedTest
     @ValueSource(
             strings = {
@@ -177,7 +177,7 @@ class LivePageServerIT {
         assertThat(answer("GET / HTTP/1.1", "Host: localhost")).startsWith("HTTP/1.1 200 ");
     }
 
-    /** What browsers send without asking first: forms, and requests without a body. */
+    /** Requests that browsers send without a preflight: forms, and requests without a body. */
     @ParameterizedTest
     @ValueSource(strings = {"/partner", "/replica", "/kill", "/redeliver", "/window"})
     void otherSitesPagesCanPressNoButton(String button) throws Exception {
@@ -262,7 +262,7 @@ class LivePageServerIT {
                 .hasMessage("Port %d is in use; choose another with --serve=PORT", taken.port());
     }
 
-    /** As a user starts it. The lab logs into a directory of its own, and removes that. */
+    /** The command runs as a user starts it. The lab logs into a directory of its own, and removes that. */
     @Test
     @Tag("ci")
     void commandLeavesNoFileWhereItIsStarted(@TempDir Path directory) throws Exception {

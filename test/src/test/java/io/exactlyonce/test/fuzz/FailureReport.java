@@ -9,7 +9,7 @@ import org.springframework.core.env.Environment;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.ArgumentResolver;
 
-/** What Spring Boot tells people about a failed start: the first analysis that any registered analyzer makes. */
+/** Spring Boot's report of a failed startup: the first analysis of any registered analyzer. */
 public final class FailureReport {
 
     private FailureReport() {}

@@ -37,7 +37,7 @@ public final class HostileClaims {
     private static final int MOST = 30;
     private static final Duration LEASE = Duration.ofMinutes(1);
 
-    /** As large as the default of {@code exactly-once.claim.max-result-size}. */
+    /** The result is as large as the default of {@code exactly-once.claim.max-result-size}. */
     private static final ParameterizedTypeReference<String> TEXT = ParameterizedTypeReference.forType(String.class);
 
     private static final StoredResults RESULTS = new StoredResults(new Json(), 64 << 10);
@@ -105,7 +105,7 @@ public final class HostileClaims {
         }
     }
 
-    /** By the rules that every listener goes by; in scopes of their own, of a length that listeners have. */
+    /** Returns the runs whose keys pass the rules of every listener; their scopes have a length that listeners have. */
     private static Map<ClaimKey, Run> storable(List<Run> runs) {
         String own = UUID.randomUUID() + "/";
         Map<ClaimKey, Run> storable = new LinkedHashMap<>();
@@ -175,7 +175,7 @@ public final class HostileClaims {
         };
     }
 
-    /** As applications write them. */
+    /** A serializer as applications write it. */
     private static final class Json implements ResultSerializer {
 
         private final JsonMapper mapper = new JsonMapper();

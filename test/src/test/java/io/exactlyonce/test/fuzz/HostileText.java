@@ -148,7 +148,7 @@ public final class HostileText {
         return text.toString();
     }
 
-    /** Of three bytes each, in no order that would make them shorter in an index. */
+    /** Draws characters of three bytes each, in no order that an index could shorten. */
     private static String incompressible(RandomGenerator random, int characters) {
         return random.ints(characters, 0x4E00, 0x9FFF)
                 .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)

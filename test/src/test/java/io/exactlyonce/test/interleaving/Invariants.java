@@ -122,7 +122,7 @@ final class Invariants {
         key.require(mismatch == key.differs(request), "another payload is told from the same one");
     }
 
-    /** Its own claim was the last one to hold the key, and was given up. */
+    /** Returns whether the request's own claim was the last one to hold the key, and was released. */
     private boolean isLate(ClaimRequest request) {
         return key.state == State.RELEASED && request.claimId().equals(key.claim);
     }

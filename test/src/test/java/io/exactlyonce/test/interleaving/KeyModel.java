@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What is known of one key by a store's answers so far. */
+/** The state of one key by the answers of a store so far. */
 final class KeyModel {
 
     enum State {

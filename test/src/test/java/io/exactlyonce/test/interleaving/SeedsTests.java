@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What a contributor is told when an interleaving breaks a rule. */
+/** The message for a contributor when an interleaving breaks a rule. */
 class SeedsTests {
 
     private static final Consumer<List<Integer>> THREE_BEFORE_SEVENTEEN = steps -> {

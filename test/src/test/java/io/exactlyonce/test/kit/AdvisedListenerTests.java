@@ -150,7 +150,7 @@ class AdvisedListenerTests {
     @Import({Shop.class, SpiedShop.class, MockedShop.class})
     static class Application {
 
-        /** As Shiro and JavaMelody bring one. */
+        /** A second proxy creator, like that of Shiro and JavaMelody. */
         @Bean
         static DefaultAdvisorAutoProxyCreator anotherProxyCreator() {
             DefaultAdvisorAutoProxyCreator creator = new DefaultAdvisorAutoProxyCreator();
@@ -158,7 +158,7 @@ class AdvisedListenerTests {
             return creator;
         }
 
-        /** As {@code @EnableRetry} declares it. */
+        /** Advice like that of {@code @EnableRetry}. */
         @Bean
         static Advisor retries() {
             return new DefaultPointcutAdvisor(
@@ -290,7 +290,7 @@ class AdvisedListenerTests {
         verify(spied, times(2)).sell(any(), any());
     }
 
-    /** As a mock of a bean with {@code @SqsListener}: tests of other beans want no listener. */
+    /** The mock is one of a bean with {@code @SqsListener}: tests of other beans need no listener. */
     @Test
     void mockOfAListenerHasNoContainer() {
         assertThat(mocked).isNotNull();

@@ -64,7 +64,7 @@ class HostileDeliveriesTests {
 
     record Note(String orderId) {}
 
-    /** What a handler threw, with all of a payload in it. */
+    /** An exception of a handler, with a whole payload in its message. */
     static class Quoting extends RuntimeException {
 
         private static final long serialVersionUID = 1;
@@ -271,7 +271,7 @@ class HostileDeliveriesTests {
         }
     }
 
-    /** By the rules for keys, which have tests of their own. */
+    /** Returns the key by the rules for keys, which have tests of their own. */
     private static Optional<String> key(HostileLetter letter) {
         try {
             return Optional.of(KeyRules.toKey("The key", letter.key()));

@@ -60,7 +60,7 @@ class HostileNamesTests {
         return List.of(new Names(name(random), queue(random), name(random)));
     }
 
-    /** What Spring evaluates in them is the application's own. */
+    /** Draws a name without placeholders, because Spring evaluates those with the application's values. */
     private static String name(RandomGenerator random) {
         return HostileText.any(random).replace("{", "(");
     }

@@ -46,7 +46,7 @@ class InterfaceListenersTests {
         }
     }
 
-    /** Its declaration shows only the interface. */
+    /** An application whose bean declaration shows only the interface. */
     @Configuration(proxyBeanMethods = false)
     static class Application {
 

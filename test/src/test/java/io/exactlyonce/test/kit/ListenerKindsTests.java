@@ -197,7 +197,7 @@ class ListenerKindsTests {
         assertThat(group.get(2)).wasHandled();
     }
 
-    /** Those of a fair queue name tenants, and keep no order. */
+    /** The groups of a fair queue name tenants, and keep no order. */
     @Test
     void groupOfAStandardQueueStopsNoMessage() throws InterruptedException {
         doThrow(new IllegalStateException("closed")).when(till).charge(eq("B-1"), any());

@@ -55,7 +55,7 @@ class PayloadTypesTests {
 
     record Parcel(String id, String label) implements Shipment {}
 
-    /** What handlers got, in their order: what converters make of a type argument is known by its class. */
+    /** The arguments of handlers, in their order: the class of each shows the converter's type argument. */
     static final List<Object> GOT = new CopyOnWriteArrayList<>();
 
     abstract static class Inherited<T> {

@@ -16,7 +16,7 @@ import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.test.context.TestContext;
 import tools.jackson.databind.json.JsonMapper;
 
-/** It is told of all tests of an application, also of those that have no driver. */
+/** The listener hears of all tests of an application, also of those that have no driver. */
 @ExtendWith(OutputCaptureExtension.class)
 class ResetDriverListenerTests {
 

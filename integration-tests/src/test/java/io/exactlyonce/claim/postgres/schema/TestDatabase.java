@@ -30,9 +30,9 @@ public final class TestDatabase implements AutoCloseable {
 
     /** How the claim table is laid out. */
     public enum Layout {
-        /** As the script makes it. */
+        /** The table of the script. */
         PLAIN,
-        /** As the documentation partitions it: by hash, into four. */
+        /** The table as the documentation partitions it: by hash, into four. */
         PARTITIONED
     }
 

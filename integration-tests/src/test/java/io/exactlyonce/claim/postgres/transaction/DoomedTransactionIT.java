@@ -44,7 +44,7 @@ class DoomedTransactionIT {
         APPLICATION = new AnnotationConfigApplicationContext(Configured.class);
     }
 
-    /** What a handler calls. */
+    /** The service that a handler calls. */
     static class Stock {
         private final JdbcTemplate jdbc;
         private final AtomicInteger calls = new AtomicInteger();

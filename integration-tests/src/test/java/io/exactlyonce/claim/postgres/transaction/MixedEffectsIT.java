@@ -57,7 +57,7 @@ class MixedEffectsIT {
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
 
-    /** What becomes of a free row while a handler works on its key. */
+    /** Changes of a free row while a handler works on its key. */
     private enum Change {
         COMPLETED(test -> test.end(new ClaimResolution.Completed(test.request.id(), "1"))),
         RENEWED(test -> assertThat(test.external
@@ -162,7 +162,7 @@ class MixedEffectsIT {
         assertThat(charges()).isZero();
     }
 
-    /** As with a zombie that has fenced a transaction: no transaction waits for another one's end. */
+    /** A zombie that has fenced a transaction does this: no transaction waits for another one's end. */
     @Test
     void freeRowThatAnotherTransactionHasLockedRollsTheHandlerBack() throws Exception {
         vanish();

@@ -65,7 +65,7 @@ class OtherSessionIT {
         DATABASE.jdbc().execute("CREATE ROLE " + STRANGER);
     }
 
-    /** Begins each transaction with a statement of the application's, once it is told to. */
+    /** Begins each transaction with a statement of the application, once a test switches that on. */
     private static final class Tenants extends DelegatingDataSource {
         private String statement = "";
 
@@ -111,7 +111,7 @@ class OtherSessionIT {
         assertThat(transaction.execute(request(), claim -> null)).isInstanceOf(Acquired.class);
     }
 
-    /** Also where it leads to another table of this name first, of an older version or with all columns. */
+    /** The path may lead to another table of this name first, of an older version or with all columns. */
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -190,7 +190,7 @@ class OwnTransactionIT {
         return other;
     }
 
-    /** It would no longer wait for replicas if it were cancelled: it is not sent with a statement that has a timeout. */
+    /** A cancelled commit would no longer wait for replicas, so it is not sent with a statement that has a timeout. */
     @Test
     void commitIsNotCancelled() throws Throwable {
         own.setTimeout(1);
@@ -220,7 +220,7 @@ class OwnTransactionIT {
         assertThat(levels).containsExactly("serializable");
     }
 
-    /** As a manager of the application's own may choose a server by them. */
+    /** An application's own manager may choose a server by labels. */
     @Test
     void labelsReachTheManager() throws Throwable {
         List<Collection<String>> labels = new ArrayList<>();

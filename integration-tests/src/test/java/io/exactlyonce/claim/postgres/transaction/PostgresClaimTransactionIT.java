@@ -215,7 +215,7 @@ class PostgresClaimTransactionIT {
                 .containsExactly(effective, effective);
     }
 
-    /** Its message may be on its last receive, and would not come again for a decision that a crash has forgotten. */
+    /** The message may be on its last receive, and would not be redelivered for a decision that a crash has lost. */
     @Test
     void commitOfAParkingWaitsForAsMuchAsClaimsDo() throws Throwable {
         external.claim(List.of(request));
@@ -816,7 +816,7 @@ class PostgresClaimTransactionIT {
                 });
     }
 
-    /** As MyBatis does, and listeners of transactional events. */
+    /** MyBatis does this, and so do listeners of transactional events. */
     @Test
     void whatIsWrittenBeforeTheCommitIsCommittedWithTheClaim() throws Throwable {
         again(claim -> {

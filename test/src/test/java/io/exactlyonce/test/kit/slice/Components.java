@@ -3,7 +3,7 @@ package io.exactlyonce.test.kit.slice;
 import io.exactlyonce.ExactlyOnceListener;
 import org.springframework.stereotype.Component;
 
-/** What a scan finds beside {@link SliceApplication}. */
+/** Components that a scan finds beside {@link SliceApplication}. */
 final class Components {
 
     private Components() {}
@@ -24,7 +24,7 @@ final class Components {
         void say(Greeting farewell) {}
     }
 
-    /** It would not start in a test: what it needs is not there. */
+    /** A component that would not start in a test, because its dependencies are missing. */
     @Component
     static class Elsewhere {
 
