@@ -68,7 +68,7 @@ class Dependencies {
             Element bill = bill(root.resolve(module).resolve("target"), modules.get(module));
             children(child(bill, "components"), "component")
                     .filter(component -> !OURS.equals(text(component, "group")))
-                    // What is optional for a module is not handed on by it.
+                    // Users of a module do not get its optional dependencies.
                     .filter(component -> !"optional".equals(text(component, "scope")))
                     .map(component -> "%s | %s:%s:%s | %s"
                             .formatted(

@@ -280,7 +280,7 @@ class EndpointStacksTests {
             assertThat(post(parked, "{\"reason\":\"" + "x".repeat(70_000) + "\"}")
                             .statusCode())
                     .isEqualTo(413);
-            // As another site's page sends without asking first.
+            // Another site's page sends this request without a preflight.
             assertThat(send(HttpRequest.newBuilder(parked)
                                     .header("Content-Type", "text/plain")
                                     .POST(BodyPublishers.ofString("{\"decision\":\"release\"}")))

@@ -70,7 +70,7 @@ class ExactlyOnceConsoleTests {
             throws IOException, InterruptedException {
         URI page = URI.create("http://127.0.0.1:"
                 + application.getEnvironment().getRequiredProperty("local." + port + ".port") + path);
-        // As browsers ask.
+        // The request of a browser.
         HttpRequest request = HttpRequest.newBuilder(page)
                 .header("Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
                 .build();

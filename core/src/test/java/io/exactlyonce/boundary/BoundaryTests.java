@@ -78,7 +78,7 @@ class BoundaryTests {
             }
         };
         full.start();
-        // Of other tests.
+        // Crashes of other tests.
         Boundary.tellUnlogged();
         int before = Boundary.crashes();
 

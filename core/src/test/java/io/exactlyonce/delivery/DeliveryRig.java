@@ -122,7 +122,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
             new Renewer(store, new RenewalSchedule(0.5, 0), this::on, Runnable::run, clock, () -> 0);
     public Executor storeThreads = Runnable::run;
 
-    // What has happened, as far as observers learn of it.
+    // The events that observers received.
     public final List<String> asked = new ArrayList<>();
     public final List<Boolean> awaited = new ArrayList<>();
     public final List<ClaimOutcome> outcomes = new ArrayList<>();
@@ -140,7 +140,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
     public final List<MissingKeyPolicy> keysMissing = new ArrayList<>();
     public final List<DeliveryEvent.LastReceiveFailed> lastReceivesFailed = new ArrayList<>();
 
-    // What happens then.
+    // The action at that moment.
     public Runnable whenClaimed = () -> {};
     public Runnable whenHandled = () -> {};
     public Runnable onFinalReceive = () -> {};

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
 /**
- * What a message costs: requests, and writes of items. A write of an item of at most 1 KB is one write unit, also if its
- * condition fails; DynamoDB Local tells no consumed capacity of batches.
+ * The cost of a message in requests and in writes of items. A write of an item of at most 1 KB is one write unit, also
+ * if its condition fails. DynamoDB Local does not report the consumed capacity of batches.
  */
 class RequestCostIT {
 

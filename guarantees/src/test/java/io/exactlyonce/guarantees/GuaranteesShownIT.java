@@ -20,7 +20,7 @@ class GuaranteesShownIT {
         Set<String> excluded = Set.of(System.getProperty("tests.excluded").split(","));
         ShownGuarantees guarantees = new ShownGuarantees(Path.of(".."), started, excluded);
 
-        // What cannot run on this machine is told, so that its absence is seen.
+        // Prints the tests that cannot run on this machine, so that a reader sees their absence.
         guarantees.skipped().forEach(skipped -> System.out.println("Not shown by this build: " + skipped));
         if (guarantees.leftOut() > 0) {
             System.out.printf("Left to ./mvnw verify -Pci: %d of %d tests%n", guarantees.leftOut(), guarantees.count());

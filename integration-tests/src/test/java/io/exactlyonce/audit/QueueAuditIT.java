@@ -64,7 +64,7 @@ class QueueAuditIT {
     @Test
     void silencedRuleLetsTheApplicationStart() {
         String queue = SQS.createQueue(60, SQS.createQueue(30), 1);
-        // Of the retention of queues, emulators differ in what they tell.
+        // Emulators report the retention of queues differently.
         try (TestApplication application = start(
                 queue,
                 "exactly-once.audit.mode=fail",

@@ -111,7 +111,7 @@ class FollowUpIT {
         }
     }
 
-    /** Partner systems that count, in tables that no outage of the application's user reaches. */
+    /** Partner systems that count, in tables that stay available while the application's user is shut out. */
     static final class Partner implements Payments, Carrier {
         private final JdbcClient tables;
         private final Stops stops;

@@ -76,7 +76,7 @@ class AtLeastOnceIT {
     /** The action of all handlers. */
     private static void handle(String order, Claim claim) throws InterruptedException {
         CALLS.add(new Call(order, claim.attempt(), claim.isInDoubt()));
-        // Not the claim's attempt: a transaction that is rolled back leaves none.
+        // The claim's attempt does not count this, because a transaction that is rolled back leaves none.
         int call = callsOf(order).size();
         CountDownLatch gate = GATES.get(order + " " + call);
         if (gate != null) {
@@ -401,7 +401,7 @@ class AtLeastOnceIT {
         SQS.send(SINGLE, "exposed");
         awaitCall("exposed", 2);
 
-        // Its one second is over before the holder's next renewal, or that one hides the message again.
+        // The one second ends before the owner's next renewal. Otherwise that renewal hides the message again.
         TROUBLES.always(SINGLE, CHANGE, Trouble.REQUEST_LOST);
         again.complete(null);
         await().atMost(SOON).until(() -> received("exposed").size() == 3);

@@ -82,7 +82,7 @@ class ContainerRestartIT {
 
     @Test
     void containerThatIsRestartedLeavesNeitherThreadsNorDeliveries() {
-        // Those of an application before end when they have been idle for a while.
+        // The threads of an earlier application end when they have been idle for a while.
         await().atMost(Duration.ofSeconds(30))
                 .untilAsserted(() -> assertThat(threads()).isEmpty());
         try (TestApplication application = start(SHORT_POLL)) {
@@ -105,7 +105,7 @@ class ContainerRestartIT {
                     .extracting(name -> name.replaceFirst("(?<!renewal)-\\d+$", ""))
                     .isNotEmpty()
                     .doesNotHaveDuplicates();
-            // Not which attempt: a poll of a container before may have had the message, and have given it back.
+            // The attempt may differ: a poll of an earlier container may have received the message, and returned it.
             assertThat(listener.orders()).containsExactly("o1");
         }
         awaitNoThreadsOf("orders");

@@ -157,9 +157,8 @@ class DatabaseCrashIT {
             jdbc.update("INSERT INTO sale VALUES (?)", order);
             steps.done(Step.WRITE);
             if (steps.isLast(Step.COMPLETION)) {
-                // With this the manager commits by itself; without, the completion and the commit are one statement,
-                // and
-                // there is nothing between them.
+                // This synchronization makes the manager commit by itself. Without it, completion and commit share a
+                // round trip, and nothing can happen between them.
                 TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {});
             }
             return "sold";

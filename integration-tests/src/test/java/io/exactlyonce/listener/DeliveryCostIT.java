@@ -27,8 +27,8 @@ import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityRequest;
 import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
 
 /**
- * What a delivery costs in round trips to PostgreSQL and requests to SQS, for each mode: the table in docs/performance.md. A
- * change that adds one must change a number here, too.
+ * The cost of a delivery in round trips to PostgreSQL and requests to SQS, for each mode: the table in
+ * docs/performance.md. A change that adds a round trip or a request must change a number here, too.
  */
 @UsesSqs
 class DeliveryCostIT {

@@ -62,7 +62,7 @@ class ReceiveAheadIT {
             most.accumulateAndGet(running.incrementAndGet(), Math::max);
             try {
                 if (order.startsWith("slow")) {
-                    // Its work.
+                    // The work of the handler.
                     new CountDownLatch(1).await(300, TimeUnit.MILLISECONDS);
                 } else if (order.startsWith("gate")) {
                     gate.await();

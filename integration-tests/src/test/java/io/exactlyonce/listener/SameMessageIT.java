@@ -53,7 +53,8 @@ class SameMessageIT {
     /** SQS rejects a request with the same entry id twice as a whole, and awspring's own would have the message's id. */
     @Test
     void messageThatIsTwiceInABatchOfDeletesIsDeletedAndSoAreTheOthers() {
-        // Not renewed before the message is received again: moto looks for what is visible again once a second only.
+        // The timeout is so long that no renewal comes before the message is received again: moto looks for visible
+        // messages once a second only.
         queue = SQS.createQueue(10 * WINDOW_SECONDS);
         try (TestApplication application = start(Map.of("spring.cloud.aws.sqs.listener.auto-startup", "false"))) {
             SqsRequests requests = application.bean(SqsRequests.class);

@@ -113,7 +113,7 @@ class WaitingIT {
 
             assertHandledSoon(application, new Call("o1", 1, false));
             assertThat(application.bean(SqsRequests.class).mostReceives()).isEqualTo(1);
-            // What another test's audit finds may come late.
+            // The findings of another test's audit may come late.
             assertThat(output.toString().lines().filter(line -> line.contains(queue)))
                     .isNotEmpty()
                     .allMatch(line -> line.contains(" INFO "));

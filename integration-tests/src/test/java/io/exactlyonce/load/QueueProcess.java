@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-/** An SQS server in its own process, so that its million messages are no part of the application's memory. */
+/** An SQS server in its own process, so that a million messages do not use the application's memory. */
 final class QueueProcess implements AutoCloseable {
 
     private static final String SAYS = "serves on port ";

@@ -23,8 +23,8 @@ class ThrottledQueueIT {
     private static final Duration THROTTLED = Duration.ofSeconds(Trial.choose(60, 6));
 
     /**
-     * By default the last retry of a renewal comes 0.32 windows after the first attempt at the earliest: a window of more than
-     * three times the throttling is kept, whenever it begins.
+     * The last retry of a renewal comes at least 0.32 visibility timeouts after the first attempt. So a timeout of
+     * more than three times the throttling is kept, whenever the throttling begins.
      */
     private static final int LONG_WINDOW_SECONDS = Trial.choose(190, 30);
 

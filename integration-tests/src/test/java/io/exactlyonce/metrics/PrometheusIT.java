@@ -55,7 +55,8 @@ class PrometheusIT {
 
             String port = application.context().getEnvironment().getRequiredProperty("local.server.port");
             String tags = "{listener=\"orders\",queue=\"%s\"".formatted(queue);
-            // Of each kind one; that every meter is there is asked below, and what it counts by DeliveryMetricsTests.
+            // Checks one meter of each kind. The assertions below check that every meter exists, and
+            // DeliveryMetricsTests checks the counts.
             await().untilAsserted(() -> assertThat(scrape(port))
                     .contains(
                             "exactly_once_delivery_quantile_seconds{listener=\"orders\",quantile=\"0.95\",queue=\"%s\"}"

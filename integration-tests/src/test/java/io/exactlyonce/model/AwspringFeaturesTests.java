@@ -26,7 +26,7 @@ class AwspringFeaturesTests {
         return text.lines()
                 .filter(line -> line.startsWith("| ") && !line.startsWith("| Feature"))
                 .map(line -> line.split("\\|", -1))
-                // Before the first bar and behind the last one there is nothing.
+                // The text before the first bar and behind the last one is empty.
                 .map(cells -> List.of(cells).subList(1, cells.length - 1))
                 .map(cells -> cells.stream().map(String::strip).toList())
                 .toList();

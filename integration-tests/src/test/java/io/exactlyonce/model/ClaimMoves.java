@@ -65,7 +65,7 @@ final class ClaimMoves {
             State again = state.with(row.leased(Steps.TICKS)).with(who, worker.acquired(row.attempt()));
             steps.add(who, "finds its own claim", again);
         } else if (row.wasReleasedBy(worker.claim()) && steps.has(Guard.GIVEN_UP_CLAIM_STAYS_GIVEN_UP)) {
-            // By an operator, after an earlier try of this claim had got the key and lost it again.
+            // An operator released the key, after an earlier try of this claim had acquired it and lost it again.
             refuse(state, who, Status.HELD, steps);
         } else if (mayTakeOver(row, steps)) {
             steps.add(who, "reads a row that is free", state.with(who, worker.reading(row)));

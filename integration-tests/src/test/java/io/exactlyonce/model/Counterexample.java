@@ -4,9 +4,9 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * What happens without a guard: with the fewest faults with which anything happens.
+ * A broken rule without a guard, with the fewest faults that break one.
  *
- * @param guard the one that is missing
+ * @param guard the missing guard
  */
 record Counterexample(Guard guard, Exploration exploration) {
 

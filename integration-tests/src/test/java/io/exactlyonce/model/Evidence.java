@@ -4,7 +4,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What shows a promise, a non-promise, a failure or a statement on security: a line of {@code evidence.txt}.
+ * The evidence of a promise, a non-promise, a failure or a statement on security: a line of {@code evidence.txt}.
  *
  * @param id of its row in the documentation
  * @param shown a test as {@code FooTests#method}, a stage of continuous integration as {@code .ci/site}, or one of the two constants

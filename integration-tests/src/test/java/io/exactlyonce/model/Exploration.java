@@ -3,9 +3,9 @@ package io.exactlyonce.model;
 import java.util.List;
 
 /**
- * What came of an exploration.
+ * The result of an exploration.
  *
- * @param states how many were found
+ * @param states the number of states found
  * @param steps how many steps lead from one to another
  * @param broken the rule that is broken; empty if none is
  * @param trace the shortest way there

@@ -1,9 +1,9 @@
 package io.exactlyonce.model;
 
 /**
- * What keeps the protocol safe, and the method that does it. Without any one of these the model breaks a rule, and
- * without that method's check a test of the code fails: where it is SQL a {@link SqlCheck} removes it, where it is Java
- * the profile {@code guards} does, and {@link GuardMutations} reads what came of that.
+ * The guards of the protocol, each with the method that implements it. Without any guard the model breaks a rule, and
+ * without the method's check a test of the code fails. A {@link SqlCheck} removes a check in SQL. The profile {@code
+ * guards} changes a check in Java, and {@link GuardMutations} reads the result.
  */
 enum Guard {
     /** {@code INSERT ... ON CONFLICT DO NOTHING}: whether the key is known and its first claim are one step. */

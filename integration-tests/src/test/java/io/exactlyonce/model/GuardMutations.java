@@ -18,8 +18,8 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.SAXException;
 
 /**
- * What PIT's changes to the guards' methods came to: each method must have been changed, and each change must have
- * failed a test, unless it is listed as one that survives.
+ * The result of PIT's changes to the guards' methods. Each method must have been changed, and each change must have
+ * failed a test or be listed as a survivor.
  */
 public final class GuardMutations {
 

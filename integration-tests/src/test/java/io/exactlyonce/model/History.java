@@ -1,7 +1,7 @@
 package io.exactlyonce.model;
 
 /**
- * What has happened, for the rules: no part of the protocol knows it. Sets of attempts are bits.
+ * The past, for the rules; no part of the protocol reads it. Sets of attempts are bits.
  *
  * @param attempts how often the key was acquired
  * @param topToken the highest fencing token so far

@@ -13,7 +13,7 @@ final class OperatorMoves {
         // A second release begins to count as the first one did.
         if (parked && (steps.mode() == Mode.PARK || state.history().runs() == 0)) {
             decide(state, "decides at once", true, steps);
-            // What is seen later is decided on in the same way.
+            // A later parking is decided in the same way.
             if (state.seen() == 0 && state.history().runs() == 0 && steps.mode() == Mode.PARK) {
                 steps.operator("sees the parked key", state.withSeen(row.claim()), true);
             }

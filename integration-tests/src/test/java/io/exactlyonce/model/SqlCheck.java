@@ -8,9 +8,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A check that is SQL, of a {@link Guard} or of what the model leaves out: its text, what a statement says without it, and a test
- * that fails then. Space between words does not matter. What follows a check belongs to its text where the same words are in other
- * statements.
+ * A check in SQL, of a {@link Guard} or outside of the model: its text, the text that replaces it, and a test that
+ * fails then. Space between words does not matter. If other statements contain the same words, the text of a check
+ * includes the words after it.
  */
 enum SqlCheck {
     FIRST_CLAIM(

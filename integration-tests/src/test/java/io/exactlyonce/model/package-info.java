@@ -1,6 +1,6 @@
 /**
- * The protocol as a small state machine, explored exhaustively: two workers, one key, a message and its duplicate. What it
- * has and what it leaves out is told in {@code docs/contributing/model.md}.
+ * The protocol as a small state machine, explored exhaustively: two workers, one key, a message and its duplicate.
+ * {@code docs/contributing/model.md} describes its contents and its limits.
  */
 @NullMarked
 package io.exactlyonce.model;

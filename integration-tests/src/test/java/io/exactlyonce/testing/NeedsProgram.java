@@ -37,7 +37,7 @@ public @interface NeedsProgram {
             String reason = "%s needs %s, which is not installed; on Debian: apt-get install %s"
                     .formatted(test.getSimpleName(), needed.value(), needed.debianPackage());
             if (context.getTestMethod().isEmpty()) {
-                // Also on the console: reports name a skipped test's reason in their XML only.
+                // Logs the reason on the console, because reports name it in their XML only.
                 LoggerFactory.getLogger(NeedsProgram.class).warn("Skipped: {}", reason);
             }
             return ConditionEvaluationResult.disabled(reason);

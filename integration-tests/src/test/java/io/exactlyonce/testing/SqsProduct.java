@@ -32,7 +32,7 @@ public enum SqsProduct {
     private static SqsProduct find() {
         return switch (SqsServerKind.wanted()) {
             case LOCALSTACK -> LOCALSTACK;
-            // What deviates from AWS there is what the answers leave of ElasticMQ.
+            // These two deviate from AWS where the answers leave ElasticMQ as it is.
             case ELASTICMQ, AWS_ANSWERS, AWS_WEATHER -> ELASTICMQ;
             case AWS -> AWS;
             case ENDPOINT -> at(SqsServerKind.endpoint());

@@ -18,8 +18,8 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 import software.amazon.awssdk.services.sqs.model.SqsRequest;
 
 /**
- * What passes between an application and SQS: a test sees it, and lets requests fail before they are sent. It works as a
- * bean of the application under test.
+ * Records the requests between an application and SQS, and lets a test fail requests before they are sent. A bean of
+ * the application under test.
  */
 public final class SqsRequests implements SqsAsyncClientCustomizer, ExecutionInterceptor {
 

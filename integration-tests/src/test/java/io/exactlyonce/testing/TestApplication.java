@@ -77,7 +77,8 @@ public final class TestApplication implements AutoCloseable {
         all.put("spring.datasource.password", EmbeddedDatabase.shared().password());
         all.put("spring.main.banner-mode", "off");
         all.put("server.port", "0");
-        // For tests that want it: an EntityManagerFactory takes long to make, and needs the database at once.
+        // Tests switch JPA on if they need it: an EntityManagerFactory takes long to make, and needs the database at
+        // once.
         all.put(
                 "spring.autoconfigure.exclude",
                 "org.springframework.boot.hibernate.autoconfigure.HibernateJpaAutoConfiguration,"

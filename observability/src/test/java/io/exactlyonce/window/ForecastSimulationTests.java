@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * The rule over virtual hours and months. What it reports depends on seeds alone, and is part of {@code
+ * The rule over virtual hours and months. Its reports depend on seeds alone, and are part of {@code
  * docs/contributing/forecasting.md}.
  */
 class ForecastSimulationTests {

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 
 /**
- * What a run cost.
+ * The cost of a run.
  *
  * @param receives how often each message was received, ascending
  * @param messageMinutes time from first receive to confirmed delete, of all messages

@@ -128,8 +128,8 @@ class ResourcesTests {
     }
 
     /**
-     * What earlier tests left open is closed by cleaners, some time after its garbage was collected: it is subtracted. Measures while
-     * none of it is closed, or tries again.
+     * Counts descriptors without those of earlier tests, which cleaners close some time after a collection. If one is
+     * closed during the measurement, the measurement is repeated.
      */
     private static long descriptorsBeside(Set<String> earlier) throws IOException {
         for (int measured = 0; measured < HELD; measured++) {

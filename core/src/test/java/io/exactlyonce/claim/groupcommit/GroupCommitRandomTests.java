@@ -197,7 +197,7 @@ class GroupCommitRandomTests {
         return new ClaimOutcome.Acquired(1, Math.abs((long) id.hashCode()) + 1, false);
     }
 
-    /** Of eight resolutions one gets no answer, and another one belongs to a lost claim. */
+    /** One resolution of eight gets no answer, and another one belongs to a lost claim. */
     private static void sort(ClaimId id, Set<ClaimId> recorded, Set<ClaimId> unanswered) {
         int chance = id.hashCode() & 7;
         if (chance > 1) {

@@ -82,7 +82,7 @@ class MessageReaderTests {
 
     private static SqsMessagingMessageConverter converter() {
         SqsMessagingMessageConverter converter = new SqsMessagingMessageConverter();
-        // As awspring does where it knows the type of a listener's payload.
+        // Spring Cloud AWS does this if it knows the type of a listener's payload.
         converter.setPayloadTypeMapper(any -> null);
         return converter;
     }

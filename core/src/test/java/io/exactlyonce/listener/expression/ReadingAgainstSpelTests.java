@@ -490,7 +490,7 @@ class ReadingAgainstSpelTests {
                 try {
                     keys.add(KeyRules.toKey("key", expression.getValue(context(method, message))));
                 } catch (RuntimeException unusable) {
-                    // As most are.
+                    // Most expressions are like that.
                 }
             }
         }

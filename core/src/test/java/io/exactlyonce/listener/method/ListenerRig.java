@@ -215,7 +215,7 @@ public final class ListenerRig {
 
     /**
      * @param backoff the shortest
-     * @param threads on which the store is asked
+     * @param threads on which the store is called
      */
     public static Deliveries deliveries(
             Renewer renewer,
@@ -247,9 +247,9 @@ public final class ListenerRig {
     }
 
     /**
-     * What containers' components are given.
+     * Makes the engine for components of containers.
      *
-     * @param threads on which the store is asked
+     * @param threads on which the store is called
      */
     public static ListenerEngine engine(Deliveries deliveries, ScriptedStore store, Executor threads) {
         return engine(deliveries, store, threads, () -> {}, () -> {});

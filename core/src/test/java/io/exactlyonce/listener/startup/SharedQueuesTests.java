@@ -346,7 +346,7 @@ class SharedQueuesTests {
         beans.registerBean(PlainListeners.class, () -> warnings);
         beans.addApplicationListener(warnings);
         beans.refresh();
-        // As the one of the management server, whose beans include its parent's.
+        // A context like that of the management server, whose beans include its parent's.
         GenericApplicationContext child = new GenericApplicationContext(beans);
         child.refresh();
         warnings.onApplicationEvent(new ContextRefreshedEvent(child));

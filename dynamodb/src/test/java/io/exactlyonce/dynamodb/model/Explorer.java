@@ -27,10 +27,10 @@ final class Explorer {
     private final List<List<Integer>> before = new ArrayList<>();
 
     /**
-     * What was found.
+     * The result of an exploration.
      *
      * @param broken the rule that is broken; empty if none is
-     * @param way to where it is
+     * @param way the steps that lead there
      */
     record Exploration(int states, String broken, List<String> way) {}
 

@@ -1,8 +1,8 @@
 package io.exactlyonce.dynamodb.model;
 
 /**
- * What keeps it safe, the method that does it, and a test of the code that fails without it. Without any one of these the model
- * breaks a rule.
+ * The guards of the protocol, each with the method that implements it and a test that fails without it. Without any
+ * guard the model breaks a rule.
  */
 enum Guard {
     /** A takeover waits for {@code clock-error} past the lease: the two workers' front ends may be that far apart. */

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What may happen next. Two workers look at one key, claim it, renew their leases, and commit effect and completion; time
- * passes at any moment, so that each of them may stand still for as long as may be.
+ * The possible next steps. Two workers look up one key, claim it, renew their leases, and commit effect and
+ * completion. Time passes at any moment, so each worker may pause for any time.
  */
 final class Protocol {
 

@@ -43,7 +43,7 @@ public final class LocalDynamoDb {
         }
         await().atMost(START).until(this::answers);
         this.keptOpen = client();
-        // Its first table takes seconds on a busy machine, for longer than a client of claims waits.
+        // The first table of a server takes seconds on a busy machine, longer than a client of claims waits.
         new ClaimTable(keptOpen, "warm-up").createIfMissing();
     }
 

@@ -193,7 +193,7 @@ class ImportedClaimsIT {
         MetadataStoreSelector otherRegion = selector("OTHER", "order-");
         MetadataStoreSelector otherKeys = selector("DEFAULT", "file-");
         selector.accept(new GenericMessage<>("A-1"));
-        // What the selector writes, many times.
+        // The row that the selector writes, many times.
         jdbc.update(
                 "INSERT INTO int_metadata_store SELECT 'order-A-' || n, metadata_value, region "
                         + "FROM generate_series(2, ?) n, int_metadata_store",

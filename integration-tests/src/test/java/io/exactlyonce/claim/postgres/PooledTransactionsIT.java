@@ -146,7 +146,8 @@ class PooledTransactionsIT {
     }
 
     /**
-     * What shares the claims' sessions shares their isolation level; a user of the claims' own keeps sessions apart.
+     * Clients that share the claims' sessions share their isolation level; a separate user for claims keeps sessions
+     * apart.
      */
     @Test
     void isolationLevelThatIsStricterByDefaultIsLoweredForClientsThatShareTheClaimsUser() {

@@ -48,7 +48,7 @@ class ObserveFirstIT {
     private static final EmbeddedDatabase DATABASE = EmbeddedDatabase.shared();
 
     /**
-     * What a listener, an interceptor or an error handler was given, and on which thread.
+     * The arguments of a listener, an interceptor or an error handler, and its thread.
      *
      * @param headers their names and types
      */
@@ -233,7 +233,7 @@ class ObserveFirstIT {
                 assertThat(observed(application, "alone")).isEqualTo(5);
                 assertThat(unobserved(application, "key")).isEqualTo(1);
                 assertThat(application.claims("COMPLETED")).isEqualTo(3);
-                // What the error handler swallowed has failed nevertheless.
+                // A failure that the error handler swallowed still counts as a failure.
                 assertThat(application.claims("RELEASED")).isEqualTo(1);
             });
 

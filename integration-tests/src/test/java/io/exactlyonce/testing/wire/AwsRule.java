@@ -60,10 +60,10 @@ enum AwsRule {
     }
 
     /**
-     * What becomes of an entry.
+     * The result of an entry.
      *
-     * @param refusal why it fails; without one it succeeds
-     * @param isForwarded whether the server is asked, with the newest handle
+     * @param refusal the error of the entry; empty if it succeeds
+     * @param isForwarded whether the server gets the entry, with the newest handle
      */
     record Verdict(Optional<SqsError> refusal, boolean isForwarded) {
 

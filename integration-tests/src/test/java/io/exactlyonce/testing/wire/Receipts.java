@@ -10,7 +10,7 @@ import java.util.Optional;
 final class Receipts {
 
     /**
-     * What is known of a receipt.
+     * The state of a receipt.
      *
      * @param newest the handle of the message's latest receive
      * @param isNewest whether that is this one

@@ -5,8 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A network that delays requests and answers, and loses or repeats some of those that may be repeated. What it loses the SDK
- * sends again, so that its callers see no failure.
+ * A network that delays requests and answers, and loses or repeats some of those that may be repeated. The SDK sends a
+ * lost request again, so its callers see no failure.
  */
 public final class Weather implements SqsBackend {
 

@@ -189,7 +189,7 @@ class LivePageServerIT {
         assertThat(answer("POST " + button + " HTTP/1.1", "Host: 127.0.0.1", "Content-Length: 0"))
                 .startsWith("HTTP/1.1 415 ");
 
-        // What a browser asks before it sends JSON for another site's page.
+        // The preflight of a browser before it sends JSON for another site's page.
         String preflight = answer(
                 "OPTIONS " + button + " HTTP/1.1",
                 "Host: 127.0.0.1",

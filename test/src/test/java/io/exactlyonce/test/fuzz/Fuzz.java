@@ -20,7 +20,7 @@ public final class Fuzz {
     private Fuzz() {}
 
     /**
-     * Checks lists of inputs. What the check throws, be it no failed assertion, is a failure.
+     * Checks lists of inputs. Any exception of the check is a failure.
      *
      * @param seeds how many are tried in each build
      * @param inputs makes a list

@@ -11,7 +11,7 @@ import tools.jackson.core.json.JsonWriteFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What a sender puts into a queue.
+ * A message that a sender puts into a queue.
  *
  * @param queue to which it is sent
  * @param body what it says

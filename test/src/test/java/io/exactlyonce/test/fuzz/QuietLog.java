@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens to the log in the console's place, and keeps only what none may have: payloads, and what begins lines or moves cursors. What
- * a handler of the application's threw is the application's own; awspring logs it as it is.
+ * Replaces the console as the target of the log, and keeps only forbidden texts: payloads, and characters that begin
+ * lines or move cursors. Spring Cloud AWS logs the exceptions of handlers as they are; they are not checked.
  */
 public final class QuietLog extends AppenderBase<ILoggingEvent> implements AutoCloseable {
 

@@ -19,8 +19,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs steps against a store, one after the other, and checks each answer. What a call changed in secret shows at the
- * end: all keys are looked at and claimed once more, at once and after a long time.
+ * Runs steps against a store, one after the other, and checks each answer. At the end all keys are looked up and
+ * claimed once more, at once and after a long time, so that hidden changes show.
  */
 final class Interleaving {
 

@@ -12,8 +12,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one key's history allows to happen next. Learns from a store's answers, and fails on one that breaks a rule. Knows
- * time only as far as the interleaving lets it pass: the store's own clock runs on meanwhile, by less than {@link #DRIFT}.
+ * The answers that the history of one key permits next. Each answer of a store is checked, and then becomes part of
+ * the history. Time is the time that the interleaving lets pass; the store's own clock also runs on, by less than
+ * {@link #DRIFT}.
  */
 final class Invariants {
 

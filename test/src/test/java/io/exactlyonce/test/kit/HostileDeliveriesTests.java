@@ -31,8 +31,8 @@ import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
 
 /**
- * What any sender may send, to listeners of every kind: each message is handled once, under the key that it has, or stays in its queue;
- * what comes after it is handled; and nothing of it is in the log.
+ * Random messages of any sender, to listeners of every kind. Each message is handled once, under its key, or stays in
+ * its queue. The messages after it are handled, and the log contains no text of a message.
  */
 @ExactlyOnceTest
 class HostileDeliveriesTests {

@@ -435,8 +435,8 @@ class PostgresClaimTransactionIT {
     }
 
     /**
-     * Such a driver sends parameters as texts without a type, and each statement apart. Claims' own connections are refused it at
-     * the start; the application's may have it, where claims have a URL of their own.
+     * A driver with this setting sends parameters as texts without a type, and each statement apart. Startup refuses
+     * it for the claims' connections. The application's connections may have it, if claims have their own URL.
      */
     @Test
     void claimIsCompletedAlthoughTheApplicationsDriverPreparesNothing() throws Throwable {
