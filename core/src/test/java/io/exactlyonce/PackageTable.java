@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Which of our packages each of our packages may use, as the rules of each module's architecture tests. All may use the boundary.
+ * The packages that each package may use, for the architecture tests of each module. All may use the boundary.
  *
  * @param mayUse names without the base package's, whose own is empty
  */

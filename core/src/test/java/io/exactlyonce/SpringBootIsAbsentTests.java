@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.File;
 import org.junit.jupiter.api.Test;
 
-/** The engine is used by Spring Boot's applications, and knows nothing of it. */
+/** The engine does not depend on Spring Boot. */
 class SpringBootIsAbsentTests {
 
     @Test

@@ -38,7 +38,10 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.NullMarked;
 import org.springframework.core.NestedExceptionUtils;
 
-/** A rule that matches no class at all fails, which is ArchUnit's default. */
+/**
+ * The dependencies between packages, and the rules that the compiler cannot check. A rule that matches no class fails,
+ * which is ArchUnit's default.
+ */
 @AnalyzeClasses(
         packages = "io.exactlyonce",
         importOptions = {DoNotIncludeTests.class, ArchitectureTests.OnlyTheEngine.class})

@@ -14,7 +14,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Decision 10: only these catch errors of the virtual machine; all else that throws them is a crash, which ends at the boundary. */
+/**
+ * Decision 10: only the listed classes catch errors of the virtual machine. Anywhere else such an error is a crash,
+ * which ends at the boundary.
+ */
 class CatchOfEverythingTests {
 
     private static final Pattern CATCH = Pattern.compile("\\bcatch\\s*\\(([^)]*)\\)");

@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * No failure is logged as it is: servers and drivers write into messages what senders chose. Each goes through {@code
- * PrintableException} or {@code RedactedException}.
+ * Failures are logged through {@code PrintableException} or {@code RedactedException} only, because servers and
+ * drivers put senders' text into exception messages.
  */
 class FailuresInLogsTests {
 

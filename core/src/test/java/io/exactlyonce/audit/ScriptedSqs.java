@@ -25,7 +25,7 @@ import software.amazon.awssdk.services.sqs.model.SqsException;
 import software.amazon.awssdk.services.sqs.model.StartMessageMoveTaskRequest;
 import software.amazon.awssdk.services.sqs.model.StartMessageMoveTaskResponse;
 
-/** An SQS whose queues' attributes, and the rights on them, are what a test says. */
+/** An SQS client whose queues have the attributes and the rights that a test sets. */
 public final class ScriptedSqs implements SqsAsyncClient {
 
     public static final String ORDERS = "https://sqs.eu-central-1.amazonaws.com/123456789012/orders";

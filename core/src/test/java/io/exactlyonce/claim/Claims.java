@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 
-/** Short forms for tests of what stands in front of a claim store; the contract of stores has its own. */
+/** Short forms for tests of classes that call a claim store. The contract of stores has its own. */
 public final class Claims {
 
     public static final Duration LEASE = Duration.ofMinutes(1);

@@ -9,10 +9,10 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 
 /**
- * A store that makes its callers wait, asked on an executor's threads, each call alone: so that a test decides when it answers.
- * An executor that takes no more stands for a front that is closed.
+ * An asynchronous store in front of a blocking one: each call runs alone on an executor, so a test decides when it is
+ * answered. An executor that rejects tasks stands for a closed group commit.
  *
- * @param awaited notes of each call that ends claims whether it is awaited
+ * @param awaited records for each call with resolutions whether a caller waits for it
  */
 public record ExecutorClaimStore(ClaimStore store, Executor executor, NanoClock clock, List<Boolean> awaited)
         implements AsyncClaimStore {

@@ -11,7 +11,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
-/** A store whose batches stand still until a test lets them go on: the test decides what is on its way, and when. */
+/**
+ * A store that holds each batch until the test lets it pass, so that the test decides which batches are at the store.
+ */
 public final class GatedStore implements ClaimStore {
 
     private final BlockingQueue<Batch> arrived = new LinkedBlockingQueue<>();

@@ -13,7 +13,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Deliveries that end otherwise than by a completion and a delete: nothing of them stays behind. */
+/** Deliveries that end without a completion and a delete. No state of them stays behind. */
 class DeliveryLossesTests {
 
     private final DeliveryRig rig = new DeliveryRig();

@@ -53,7 +53,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** An engine on a clock, a queue and a store that do as they are told. Backoff starts at 8 s; chance gives its half. */
+/** An engine on a scripted clock, queue and store. Backoff starts at 8 s; the random number makes it half of that. */
 public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
 
     /** A handler of single deliveries: returns its result, or a future of that. */

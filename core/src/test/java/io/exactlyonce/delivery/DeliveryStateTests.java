@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The table in docs/contributing/architecture.md, step by step. */
+/** Tests each step of a delivery's state against the table in docs/contributing/architecture.md. */
 class DeliveryStateTests {
 
     private static final Map<DeliveryState, Set<DeliveryState>> ARROWS = new EnumMap<>(Map.ofEntries(

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** A delivery by itself: what its pipeline, its listener's stop and a crash learn from it. */
+/** A single delivery: its answers to the pipeline, to the stop of its listener, and after a crash. */
 class DeliveryTests {
 
     private static final Disposition WAIT = new Disposition.Wait(Duration.ZERO);

@@ -34,7 +34,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.MessageBuilder;
 
-/** Each policy with each end of an attempt: the table in docs/contributing/decisions/0004. */
+/** Each policy with each outcome of an attempt: the table in docs/contributing/decisions/0004-doubt.md. */
 class DoubtTests {
 
     static final class CardExpired extends Exception {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** After so many attempts that threw, a key is parked by the very attempt that reaches the number. */
+/** The attempt that reaches the maximum number of failures parks its key. */
 @ExtendWith(OutputCaptureExtension.class)
 class MaxAttemptsTests {
 

@@ -16,7 +16,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** A message whose key is parked: one line, and a short way to the dead-letter queue. */
+/** A message whose key is parked is logged once, and goes to the dead-letter queue soon. */
 @ExtendWith(OutputCaptureExtension.class)
 class ParkedDeliveryTests {
 

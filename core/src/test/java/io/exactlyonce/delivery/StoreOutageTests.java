@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** Claims that get no answer are repeated in place, with the same id, and pause their listeners meanwhile. */
+/** Claims without an answer are repeated in place, with the same id, while their listeners pause. */
 @ExtendWith(OutputCaptureExtension.class)
 class StoreOutageTests {
 

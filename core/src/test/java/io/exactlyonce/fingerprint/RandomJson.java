@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 
-/** Documents, and the ways to write each; the same for the same seed. A number, and null, is a {@link Number}. */
+/** Random documents, and several texts of each; the same for the same seed. Numbers and null are {@link Number}s. */
 final class RandomJson {
 
     record Number(String text) {}

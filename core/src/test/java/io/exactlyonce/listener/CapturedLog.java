@@ -13,7 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.slf4j.LoggerFactory;
 
-/** Everything that is logged from WARN on, and from us from INFO on, as a file would hold it; the console gets none of it. */
+/**
+ * The log at WARN and above, and of our own classes at INFO and above, as a file would contain it. The console gets
+ * none of it.
+ */
 public final class CapturedLog implements AutoCloseable {
 
     private final Logger root = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);

@@ -27,7 +27,7 @@ import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
-/** An SQS that answers receives when a test says so, and everything else at once. */
+/** An SQS client that answers receives when the test permits it, and all other requests at once. */
 public final class FakeReceives implements SqsAsyncClient {
 
     public final Map<QueueAttributeName, String> attributes = new HashMap<>();

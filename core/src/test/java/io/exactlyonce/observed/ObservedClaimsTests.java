@@ -39,7 +39,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The interleavings of a handler, its claim and their ends. */
+/** The interleavings of an observed handler with its claim, and of their outcomes. */
 @ExtendWith(OutputCaptureExtension.class)
 class ObservedClaimsTests {
 

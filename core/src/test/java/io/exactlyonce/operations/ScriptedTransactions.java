@@ -7,7 +7,7 @@ import org.springframework.transaction.support.AbstractPlatformTransactionManage
 import org.springframework.transaction.support.DefaultTransactionStatus;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Transactions without a resource. As with JDBC, the last one is there until its callbacks have returned. */
+/** Transactions without a resource. A transaction is active until its callbacks have returned, as with JDBC. */
 public final class ScriptedTransactions extends AbstractPlatformTransactionManager {
 
     private static final long serialVersionUID = 1;

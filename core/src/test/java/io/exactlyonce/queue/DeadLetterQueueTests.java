@@ -41,7 +41,10 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 import software.amazon.awssdk.services.sqs.model.SendMessageRequest;
 import software.amazon.awssdk.services.sqs.model.SendMessageResponse;
 
-/** Traps: a message that is deleted before it is sent, or that SQS drops as a duplicate; attributes and groups that get lost. */
+/**
+ * Tests three traps: a message that is deleted before it is sent, a message that SQS drops as a duplicate, and lost
+ * attributes and groups.
+ */
 class DeadLetterQueueTests {
 
     private static final Instant NOON = Instant.parse("2026-11-28T12:00:00Z");

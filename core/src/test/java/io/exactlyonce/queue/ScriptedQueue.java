@@ -10,7 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** A queue that records requests, and answers as it is told to: at once and well by default. */
+/** A queue that records requests, and gives the answers that a test scripts. The default is an immediate success. */
 public final class ScriptedQueue implements QueueVisibility {
 
     private final List<List<Change>> requests = new ArrayList<>();

@@ -24,7 +24,7 @@ import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** A store that records calls, and answers as it is told to: every request is granted by default. */
+/** A store that records calls, and gives the answers that a test scripts. The default grants every request. */
 public final class ScriptedStore implements FencingClaimStore {
 
     private final List<ClaimRequest> claims = new ArrayList<>();

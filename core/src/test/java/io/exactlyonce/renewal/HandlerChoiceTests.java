@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The handler changes the visibility itself. The window is 30 s and is renewed each 15 s. */
+/** A handler changes the visibility timeout itself. The timeout is 30 s and is renewed each 15 s. */
 @ExtendWith(OutputCaptureExtension.class)
 class HandlerChoiceTests {
 

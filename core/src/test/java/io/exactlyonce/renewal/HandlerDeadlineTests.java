@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Window and lease last 20 s and are renewed each 10 s; the handler's timeout is 45 s. */
+/** The timeout of a handler is 45 s here. Visibility timeout and lease last 20 s and are renewed each 10 s. */
 @ExtendWith(OutputCaptureExtension.class)
 class HandlerDeadlineTests {
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How many requests renewals send: deliveries of one queue, received ten at a time, with the default schedule. */
+/** Counts the requests of renewals: deliveries of one queue, received ten at a time, with the default schedule. */
 class RenewalCostTests {
 
     private static final Logger log = LoggerFactory.getLogger(RenewalCostTests.class);

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The JVM or its machine is paused. */
+/** Renewals after a pause of the JVM or its machine. */
 @ExtendWith(OutputCaptureExtension.class)
 class RenewalPauseTests {
 

@@ -26,7 +26,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A renewer on a clock, a queue and a store that do as they are told, and what it tells. */
+/** A renewer on a scripted clock, queue and store, and the events that it reports. */
 final class RenewalRig implements RenewalEvent.Observer {
 
     static final ClaimKey KEY = new ClaimKey("orders", "A-1");

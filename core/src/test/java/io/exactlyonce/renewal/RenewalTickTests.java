@@ -11,7 +11,10 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Visibility timeouts and leases that are added or lost while a tick looks at all of them. None may be forgotten. */
+/**
+ * Visibility timeouts and leases that are added or lost while a tick checks all of them. Each one must be renewed or
+ * expire.
+ */
 class RenewalTickTests {
 
     private RenewalRig rig = new RenewalRig(new RenewalSchedule(false, 0.5, 0));

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Windows last 30 s, and are renewed each 15 s; leases last 20 s, and are renewed each 10 s. */
+/** Renewals with visibility timeouts of 30 s, renewed each 15 s, and leases of 20 s, renewed each 10 s. */
 @ExtendWith(OutputCaptureExtension.class)
 class RenewerTests {
 

@@ -55,7 +55,7 @@ import org.springframework.security.web.util.matcher.AnyRequestMatcher;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** {@code /actuator/exactlyonce}, as an operator sees it. */
+/** Requests of operators to {@code /actuator/exactlyonce} of a running application. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class ExactlyOnceEndpointIT {

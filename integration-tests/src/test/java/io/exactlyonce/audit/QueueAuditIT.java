@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Queues set up like those of the incidents, on a server. */
+/** The audit of queues with the settings of the incidents, on a server. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class QueueAuditIT {

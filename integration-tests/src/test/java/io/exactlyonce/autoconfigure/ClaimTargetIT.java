@@ -12,7 +12,7 @@ import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Where in the application's database the claims' table is looked for, and made. */
+/** The schema of the application's database in which the claim table is found or created. */
 class ClaimTargetIT {
 
     private static final String POOL = "spring.datasource.hikari.";

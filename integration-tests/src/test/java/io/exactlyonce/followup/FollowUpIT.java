@@ -54,8 +54,9 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.SendMessageRequest;
 
 /**
- * Handlers of {@code docs/follow-up-messages.md} send messages to a second listener. Processes are killed, the database is down, and
- * messages are repeated: the effect at the end of the chain happens once, and never for a transaction that was rolled back.
+ * Handlers of {@code docs/follow-up-messages.md} send messages to a second listener. Processes are killed, the
+ * database is down, and messages are repeated. The effect at the end of the chain happens once, and never for a
+ * transaction that was rolled back.
  */
 @UsesSqs
 class FollowUpIT {

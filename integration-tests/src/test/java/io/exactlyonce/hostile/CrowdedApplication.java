@@ -26,8 +26,8 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 
 /**
- * An application with six listeners and little memory, in a JVM of its own: two of them have a hostile sender. It tells of itself in a
- * file, twenty times a second, and does what other files say.
+ * An application with six listeners and little memory, in a JVM of its own: two of them have a hostile sender. It
+ * writes its state to a file, twenty times a second, and reads its orders from other files.
  */
 @EnableAutoConfiguration
 class CrowdedApplication implements InitializingBean, DisposableBean {

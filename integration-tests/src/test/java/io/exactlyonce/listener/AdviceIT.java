@@ -33,7 +33,7 @@ import org.springframework.resilience.annotation.EnableResilientMethods;
 import org.springframework.resilience.annotation.Retryable;
 import org.springframework.scheduling.annotation.EnableAsync;
 
-/** Retries, limits and second proxies around handlers: one claim, on one receive, and one effect. */
+/** Retries, limits and second proxies around handlers. One receive has one claim and one effect. */
 @UsesSqs
 class AdviceIT {
 

@@ -22,7 +22,7 @@ import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Handlers whose work goes on after their methods have returned. */
+/** Handlers whose work continues after their methods have returned. */
 @UsesSqs
 class AsyncHandlerIT {
 

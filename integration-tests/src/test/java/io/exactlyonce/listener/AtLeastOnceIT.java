@@ -43,8 +43,8 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
 /**
- * At-least-once delivery the way AWS does it, of which ElasticMQ does nothing by itself: two applications on the same queues and
- * the same database, for a listener of each kind. ElasticMQ answers them as AWS would, through what a test lets happen.
+ * At-least-once delivery as AWS does it, and ElasticMQ does not: two applications on the same queues and the same
+ * database, with a listener of each kind. A proxy answers as AWS would, with the faults that a test chooses.
  */
 @ExtendWith(OutputCaptureExtension.class)
 class AtLeastOnceIT {

@@ -25,7 +25,7 @@ import java.util.UUID;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 
-/** Batches from a queue, standard and FIFO, to their ends. */
+/** Batches of standard and FIFO queues, from the poll to the delete. */
 @UsesSqs
 class BatchIT {
 

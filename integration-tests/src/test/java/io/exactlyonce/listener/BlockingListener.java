@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 
-/** Reads the queue {@code test.queue}. Its handler returns when the test says so, or when it is interrupted. */
+/** Reads the queue {@code test.queue}. The handler returns when the test permits it, or when it is interrupted. */
 class BlockingListener {
 
     record Call(String order, int attempt, boolean inDoubt) {}

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.core.annotation.AliasFor;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 
-/** The annotation on a class, and on annotations of the application's own. */
+/** The annotation on a class, and on an application's own annotations. */
 @UsesSqs
 class ClassListenerIT {
 

@@ -38,7 +38,10 @@ import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** A worker's JVM is killed at each step of a transaction: all of it happened, or nothing did, and in the end once. */
+/**
+ * A worker's JVM is killed at each step of a transaction. All effects of the transaction happen or none, and in the
+ * end once.
+ */
 @UsesSqs
 class DatabaseCrashIT {
 

@@ -31,7 +31,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Handlers that write to the claims' own database: their writes and their completion are one. */
+/** Handlers that write to the claim database: their writes and their completion are one transaction. */
 @UsesSqs
 class DatabaseEffectsIT {
 

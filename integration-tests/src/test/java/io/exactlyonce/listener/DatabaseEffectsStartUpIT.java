@@ -22,7 +22,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 
-/** Transactions that are not the claims' stop the start; messages stay where they are. */
+/** Startup fails if transactions go to another database than claims; messages stay where they are. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class DatabaseEffectsStartUpIT {

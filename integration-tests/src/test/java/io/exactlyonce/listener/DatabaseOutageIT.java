@@ -28,8 +28,8 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * The application's own connections fail, through which handlers with effects in the database claim, while the pool of
- * claims works, by which other listeners do; and both fail together.
+ * Failures of the application's connections, which handlers with effects in the database use, while the claims' pool
+ * works for other listeners; and failures of both.
  */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)

@@ -21,7 +21,7 @@ import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.transaction.annotation.Transactional;
 
-/** A handler with external effects that also writes, in a transaction of its own that it ties to its claim. */
+/** A handler with external effects that also writes to the database, in a transaction that it ties to its claim. */
 @UsesSqs
 class FencedWritesIT {
 

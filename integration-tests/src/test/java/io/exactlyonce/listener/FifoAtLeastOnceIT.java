@@ -25,7 +25,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** FIFO queues with AWS's answers, of which handles expire, while answers get lost. */
+/** FIFO queues with AWS's answers: receipt handles expire, and answers get lost. */
 @ExtendWith(OutputCaptureExtension.class)
 class FifoAtLeastOnceIT {
 
@@ -79,8 +79,8 @@ class FifoAtLeastOnceIT {
     }
 
     /**
-     * The first delivery's delete is refused: the message has been received again, by a delivery that is told of it only then. That
-     * one is a duplicate, and its group waits for it.
+     * The first delivery's delete is refused: the message has been received again, by a delivery that is told of it
+     * only then. That one is a duplicate, and its group waits for it.
      */
     @Test
     void deleteWithAHandleThatHasExpiredIsMadeGoodByTheNextDelivery(CapturedOutput output) {

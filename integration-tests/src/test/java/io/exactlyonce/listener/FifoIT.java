@@ -40,7 +40,7 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 
-/** Groups of FIFO queues: in order, whatever happens to one of their messages. */
+/** Groups of FIFO queues stay in order, whatever happens to one of their messages. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class FifoIT {

@@ -22,7 +22,7 @@ import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityRequest;
 
-/** A handler changes its message's visibility itself, by awspring's parameter. */
+/** A handler changes the visibility of its message itself, by Spring Cloud AWS's parameter. */
 @UsesSqs
 class HandlerVisibilityIT {
 

@@ -16,7 +16,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** From a hand-written table of keys to claims without a stop, as {@code docs/adopt.md} says it. */
+/** The change from a hand-written table of keys to claims without a stop, by {@code docs/adopt.md}. */
 @UsesSqs
 class MixedDeploymentIT {
 

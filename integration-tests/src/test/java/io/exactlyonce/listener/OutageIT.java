@@ -21,7 +21,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageRequest;
 
-/** The claims' database goes away and comes back: its connections end, and it takes no new ones meanwhile. */
+/** The claim database goes away and comes back: its connections end, and it refuses new ones meanwhile. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class OutageIT {

@@ -20,7 +20,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** The message of a parked key leaves its queue soon, with one line of the log, and holds no group back for long. */
+/**
+ * The message of a parked key leaves its queue soon, with one line in the log, and does not hold up its group for
+ * long.
+ */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class ParkedMessageIT {

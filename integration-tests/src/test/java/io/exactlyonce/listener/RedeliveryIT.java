@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** The same key again: after the handler's end, while it runs, and after it failed. */
+/** Redelivery of a key: after its handler succeeded, while it runs, and after it failed. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class RedeliveryIT {

@@ -16,8 +16,8 @@ import software.amazon.awssdk.services.sqs.model.DeleteMessageBatchRequest;
 import software.amazon.awssdk.services.sqs.model.Message;
 
 /**
- * SQS delivers one message twice: the same id, another receipt handle. ElasticMQ refuses the old handle from then on, so
- * that the first delivery loses its window too; AWS would not.
+ * SQS delivers one message twice, with the same id and another receipt handle. ElasticMQ refuses the old handle from
+ * then on, so the first delivery also loses its visibility timeout; AWS accepts it.
  */
 @UsesSqs
 class SameMessageIT {

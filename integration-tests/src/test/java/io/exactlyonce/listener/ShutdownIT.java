@@ -35,7 +35,10 @@ import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.Message;
 
-/** A worker's JVM gets a SIGTERM under load; another consumer of its queues measures what it leaves, and when. */
+/**
+ * A worker's JVM gets a SIGTERM under load. Another consumer of its queues measures when the remaining messages become
+ * visible.
+ */
 @UsesSqs
 class ShutdownIT {
 

@@ -32,7 +32,7 @@ import software.amazon.awssdk.auth.credentials.AwsCredentialsProviderChain;
 import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
 import software.amazon.awssdk.profiles.ProfileFile;
 
-/** Mistakes stop the start, with an analysis that names the value and the remedy; messages stay where they are. */
+/** Mistakes fail startup, with an analysis that names the value and the remedy; messages stay where they are. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class StartUpIT {

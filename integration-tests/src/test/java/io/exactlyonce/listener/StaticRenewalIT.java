@@ -19,7 +19,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 
-/** Nothing is renewed: windows and leases must cover the handler. */
+/** Listeners without renewal, whose visibility timeouts and leases must cover the handler. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class StaticRenewalIT {

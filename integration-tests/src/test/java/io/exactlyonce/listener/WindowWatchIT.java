@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A handler that grows slower and slower, in reality. A stall of the machine delays all deliveries in flight: they are fewer than
- * the twentieth which moves p95.
+ * A real handler that becomes slower and slower. A stall of the machine delays all deliveries in flight, which are
+ * less than a twentieth of all, so it does not move p95.
  */
 @Tag("ci")
 @UsesSqs

@@ -14,9 +14,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Leads to the tests' PostgreSQL server as from afar: what a client says first after an answer is held up, and what follows until
- * the next answer goes on at once. So each round trip costs the distance once. The first one of a connection costs it twice, for
- * TCP's own.
+ * A proxy that makes the tests' PostgreSQL server look distant. The first bytes of a client after an answer are
+ * delayed, and the bytes until the next answer pass at once. So each round trip costs the distance once, and the first
+ * one of a connection twice, because of TCP's own.
  */
 final class FarDatabase implements AutoCloseable {
 

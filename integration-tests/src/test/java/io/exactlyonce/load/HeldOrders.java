@@ -8,7 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** Handlers that take no thread, and end when the test lets them go. */
+/** Handlers that need no thread, and end when the test completes them. */
 class HeldOrders {
 
     private final Map<String, Integer> runs = new ConcurrentHashMap<>();

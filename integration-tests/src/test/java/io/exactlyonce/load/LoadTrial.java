@@ -7,7 +7,10 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 import org.junit.jupiter.api.Tag;
 
-/** Marks trials of loads beyond the ordinary. They are no part of an ordinary build: docs/contributing/load.md says how to run them. */
+/**
+ * Marks trials of loads beyond the ordinary. An ordinary build leaves them out; docs/contributing/load.md has the
+ * commands.
+ */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @Tag("load")

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 
-/** Ten thousand deliveries at the same time in one application, each for several windows. */
+/** Ten thousand deliveries at the same time in one application, each for several visibility timeouts. */
 @LoadTrial
 class ManyInFlightIT {
 

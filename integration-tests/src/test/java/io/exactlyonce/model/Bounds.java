@@ -1,7 +1,7 @@
 package io.exactlyonce.model;
 
 /**
- * How far the exploration goes.
+ * The limits of an exploration.
  *
  * @param faults how many may happen
  * @param receives how often each message is received before SQS gives it up

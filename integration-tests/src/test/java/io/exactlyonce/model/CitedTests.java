@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** The tests that a document names, as {@code FooTests#method}, and the sources of those that there are. */
+/** The tests that a document names, as {@code FooTests#method}, and the sources of all tests. */
 final class CitedTests {
 
     private static final Pattern CITATION = Pattern.compile("`(\\w+(?:Tests|IT|Contract))#(\\w+)`");

@@ -5,8 +5,8 @@ import io.exactlyonce.model.Worker.Phase;
 import java.util.Objects;
 
 /**
- * A handler whose effects and completion are one transaction, which reads the key's row before it and writes it at its end. It
- * needs no lease.
+ * A handler whose effects and completion are one transaction. The transaction reads the key's row before the handler
+ * and writes it at its end, and needs no lease.
  */
 final class DatabaseMoves {
 

@@ -4,7 +4,7 @@ import io.exactlyonce.model.Message.Place;
 import io.exactlyonce.model.Row.Status;
 import io.exactlyonce.model.Worker.Phase;
 
-/** How an attempt is recorded, and what becomes of its message then. */
+/** Steps that record an attempt, and then settle its message. */
 final class EndMoves {
 
     /** The number of attempts with LIMITED. */

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Every promise, non-promise and failure of the documentation, and every statement of {@code SECURITY.md}, names what shows it, in {@code
- * evidence.txt}, and that is there.
+ * Every promise, non-promise and failure of the documentation, and every statement of {@code SECURITY.md}, has a row
+ * in {@code evidence.txt} with tests that exist.
  */
 class EvidencePageTests {
 

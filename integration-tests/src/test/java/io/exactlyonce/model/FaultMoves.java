@@ -2,7 +2,7 @@ package io.exactlyonce.model;
 
 import io.exactlyonce.model.Worker.Phase;
 
-/** Crashes and pauses, at any moment. A worker that has crashed comes up again, and knows nothing. */
+/** Crashes and pauses, at any moment. A crashed worker restarts, and has forgotten everything. */
 final class FaultMoves {
 
     private FaultMoves() {}

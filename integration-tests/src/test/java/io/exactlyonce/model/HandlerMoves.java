@@ -2,7 +2,10 @@ package io.exactlyonce.model;
 
 import io.exactlyonce.model.Worker.Phase;
 
-/** A handler with effects outside of the claim's transaction: it asks, has its effect, and ends or is stopped. */
+/**
+ * A handler with effects outside of the claim's transaction. The handler checks its claim, has its effect, and ends or
+ * is stopped.
+ */
 final class HandlerMoves {
 
     private HandlerMoves() {}

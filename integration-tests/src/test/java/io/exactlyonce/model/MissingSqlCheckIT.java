@@ -30,8 +30,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Each check that is SQL is noticed when it is missing: the statements that go to a real PostgreSQL have lost its check, and
- * the test that is to notice it fails. Removes one check at a time.
+ * Removes one check at a time from the statements on their way to a real PostgreSQL. The test that the check names
+ * must then fail.
  */
 @Tag("ci")
 class MissingSqlCheckIT {

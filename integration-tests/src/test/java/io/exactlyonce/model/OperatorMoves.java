@@ -2,7 +2,7 @@ package io.exactlyonce.model;
 
 import io.exactlyonce.model.Row.Status;
 
-/** Operators decide on a parked key: one at once, and one that has looked at it some time ago. */
+/** Operators decide on a parked key: one at once, and one that saw the key some time ago. */
 final class OperatorMoves {
 
     private OperatorMoves() {}

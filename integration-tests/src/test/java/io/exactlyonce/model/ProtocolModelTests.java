@@ -21,8 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Every interleaving of the protocol keeps its rules; and the proof that the rules would notice if one of its guards were
- * missing. {@code -Dmodel.faults=3} goes further than continuous integration does, and takes minutes.
+ * Every interleaving of the protocol keeps its rules, and without any of its guards a rule is broken. {@code
+ * -Dmodel.faults=3} goes further than continuous integration does, and takes minutes.
  */
 class ProtocolModelTests {
 

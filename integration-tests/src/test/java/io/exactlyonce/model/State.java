@@ -5,7 +5,7 @@ import io.exactlyonce.model.Worker.Phase;
 import java.util.stream.IntStream;
 
 /**
- * All there is at one moment.
+ * The state of the whole system at one moment.
  *
  * @param first the message
  * @param second its duplicate, sent once more under the same key
@@ -60,8 +60,8 @@ record State(
     }
 
     /**
-     * Returns whether one more tick would end something that a healthy worker renews or finishes in time. That is the lease in the row
-     * where an earlier try of its claim has got one that it does not know of.
+     * Returns whether one more tick would end something that a healthy worker renews or finishes in time. That is the
+     * lease in the row where an earlier try of its claim has got one that it does not know of.
      */
     boolean isInAHurry(int who) {
         Worker worker = worker(who);

@@ -3,7 +3,7 @@ package io.exactlyonce.model;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One thing that may happen next.
+ * A step that may happen next.
  *
  * @param what text for the reader
  * @param fault whether a healthy system does without it

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Collects what one worker, or the world around it, may do next, with the guards that are left. */
+/** Collects the next steps of one worker, or of the world around it, under the guards that are not removed. */
 final class Steps {
 
     /** Length of windows and leases; renewed with one tick left. */

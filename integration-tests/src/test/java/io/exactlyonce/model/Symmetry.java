@@ -7,8 +7,8 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 
 /**
- * Takes states for one that differ only in the names of workers or messages. Where it finds no order it leaves a state
- * as it is, which costs time, and no rule.
+ * Treats states as one if they differ only in the names of workers or messages. A state whose order is unclear stays
+ * as it is, which costs time, and breaks no rule.
  */
 final class Symmetry {
 

@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.LinkedList;
 import java.util.List;
 
-/** Knows from where each state was found first, and tells the way there by the names that were true all along it. */
+/**
+ * Records from which state each state was reached first, and returns the path to a state, with the names of workers
+ * and messages that hold along it.
+ */
 final class Trace {
 
     private final Protocol protocol;

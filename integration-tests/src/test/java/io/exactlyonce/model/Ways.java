@@ -3,7 +3,7 @@ package io.exactlyonce.model;
 import java.util.Arrays;
 import java.util.BitSet;
 
-/** Pairs of states, the second of which can follow the first. */
+/** Pairs of states, of which the second can follow the first. */
 final class Ways {
 
     private int[] from = new int[1 << 16];

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import java.time.Duration;
 import javax.sql.DataSource;
 
-/** Pools that give up soon: with their usual patience, tests of failures would be long. */
+/** Pools with short timeouts, because tests of failures would be long with the usual ones. */
 public final class ImpatientPool {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(1);

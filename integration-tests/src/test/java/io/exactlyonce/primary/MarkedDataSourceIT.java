@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
-/** A pool of the application's: its settings stay, but what it lends out must prove to lead to a primary. */
+/** An application's pool that is marked for claims: its settings stay, and each connection must lead to a primary. */
 class MarkedDataSourceIT {
 
     private static final String UNTRIED_MILLIS = "com.zaxxer.hikari.aliveBypassWindowMs";

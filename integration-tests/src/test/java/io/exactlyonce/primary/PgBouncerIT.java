@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The real pooler: what works, and what stops the start. */
+/** Claims behind a real PgBouncer: settings that work, and settings that fail startup. */
 @NeedsProgram(value = "pgbouncer", debianPackage = "pgbouncer")
 class PgBouncerIT {
 

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The real balancer, in front of a primary and of a replica that is seconds behind. */
+/** Claims behind a real Pgpool-II, in front of a primary and of a replica that lags by seconds. */
 @NeedsProgram(value = "pgpool", debianPackage = "pgpool2")
 class PgpoolIT {
 

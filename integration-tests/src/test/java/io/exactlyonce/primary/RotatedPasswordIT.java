@@ -30,7 +30,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Passwords that change while listeners run, on a server that asks for them with {@code scram-sha-256}. */
+/** Passwords that change while listeners run, on a server that requires {@code scram-sha-256}. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class RotatedPasswordIT {

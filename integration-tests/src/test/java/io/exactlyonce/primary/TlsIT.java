@@ -34,7 +34,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Claims over TLS: to the server that has the name and the authority that are demanded, and to no other. */
+/** Claims over TLS: connections go only to a server with the required name and authority. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class TlsIT {

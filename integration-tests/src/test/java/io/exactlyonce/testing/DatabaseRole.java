@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A user of the shared server's that can be taken from an application, while other users go on using the database: what
- * the outage of one pool, or of the pooler before it, looks like.
+ * A database user that a test can shut out while other users continue. This looks like the outage of one pool, or of
+ * its pooler.
  */
 public final class DatabaseRole {
 

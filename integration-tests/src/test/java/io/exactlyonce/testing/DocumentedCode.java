@@ -9,8 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Code as a document shows it, so that a test runs what is read there, and nothing else: the block behind a comment
- * {@code <!-- tested: name -->}.
+ * The code in a document, so that a test runs exactly that code: the block behind a comment {@code <!-- tested: name
+ * -->}.
  */
 public final class DocumentedCode {
 

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.platform.commons.support.AnnotationSupport;
 import org.slf4j.LoggerFactory;
 
-/** Marks tests that start a program of the system's. They are skipped where it is not installed. */
+/** Marks tests that start a program of the operating system. They are skipped if it is not installed. */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
 @ExtendWith(NeedsProgram.Condition.class)

@@ -8,8 +8,8 @@ import org.springframework.context.EnvironmentAware;
 import org.springframework.core.env.Environment;
 
 /**
- * Keeps Spring Modulith and SNS, which are on the class path for a few tests, out of all other applications under test: they would
- * replace beans there. {@value #OUTBOX} names the outbox that an application has.
+ * Keeps Spring Modulith and SNS out of applications under test that do not need them: they are on the class path for a
+ * few tests, and would replace beans. {@value #OUTBOX} names the outbox that an application has.
  */
 public final class OptionalConfigurations implements AutoConfigurationImportFilter, EnvironmentAware {
 

@@ -9,7 +9,7 @@ import java.sql.SQLSyntaxErrorException;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
- * Connects to a database that is not PostgreSQL, and answers as H2 2.4.240 does to what is asked at the start. H2 itself on
+ * A driver of a database that is not PostgreSQL: it answers the statements of startup as H2 2.4.240 does. H2 itself on
  * the class path would become the DataSource of each test application that names none.
  */
 public final class OtherDatabase extends AbstractDataSource {

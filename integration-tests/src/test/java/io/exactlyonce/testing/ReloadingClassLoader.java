@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 
-/** Loads classes once more, with their static state. */
+/** Loads classes again, with static state of their own. */
 public final class ReloadingClassLoader extends ClassLoader {
 
     private static final String SHARED = ReloadingClassLoader.class.getPackageName() + ".";

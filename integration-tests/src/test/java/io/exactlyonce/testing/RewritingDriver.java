@@ -9,8 +9,8 @@ import java.util.Properties;
 import java.util.function.UnaryOperator;
 
 /**
- * PostgreSQL's JDBC driver in front of itself, for as long as this is open: it prepares other statements than it is asked
- * to. So a test runs as it is, on statements that it does not know of.
+ * Replaces PostgreSQL's JDBC driver until it is closed, and prepares rewritten statements. So an unchanged test runs
+ * on other statements.
  */
 public final class RewritingDriver extends org.postgresql.Driver implements AutoCloseable {
 

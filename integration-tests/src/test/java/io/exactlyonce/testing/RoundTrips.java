@@ -9,8 +9,8 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 
 /**
- * Counts how often this JVM waits for PostgreSQL: the driver's own log names each message of its protocol, and each round
- * trip ends in one Sync. Nothing of the application under test is exchanged for it. A test's own statements count, too.
+ * Counts the round trips of this JVM to PostgreSQL: the driver's log names each message of its protocol, and each
+ * round trip ends in one Sync. The application under test stays unchanged. A test's own statements count, too.
  */
 public final class RoundTrips implements AutoCloseable {
 

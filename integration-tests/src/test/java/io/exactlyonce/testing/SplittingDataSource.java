@@ -14,9 +14,9 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
 /**
- * Stands in for a proxy that splits reads from writes statement by statement, as Pgpool-II does: a {@code SELECT}
- * without volatile functions goes to the replica, in autocommit and at the beginning of a transaction; all else, and
- * whatever follows a write in its transaction, goes to the primary.
+ * A DataSource that behaves like a proxy which splits reads from writes, such as Pgpool-II. A {@code SELECT} without
+ * volatile functions goes to the replica, in autocommit and at the beginning of a transaction. All other statements,
+ * and all that follow a write in its transaction, go to the primary.
  */
 public final class SplittingDataSource extends AbstractDataSource {
 

@@ -23,8 +23,8 @@ import software.amazon.awssdk.services.sqs.SqsClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
 /**
- * An SQS server for tests: one for the whole JVM. {@link SqsServerKind} says which, and the tests are the same for all.
- * Queues have names of their own, and are deleted after their test class.
+ * An SQS server for tests: one for the whole JVM. {@link SqsServerKind} selects it, and the tests are the same for
+ * all. Each queue has a unique name, and is deleted after its test class.
  */
 public final class SqsServer {
 

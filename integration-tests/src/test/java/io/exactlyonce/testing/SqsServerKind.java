@@ -3,7 +3,7 @@ package io.exactlyonce.testing;
 import java.net.URI;
 import java.util.Locale;
 
-/** Which SQS server tests run on: the system property {@code sqs.server} says it. */
+/** The SQS server on which tests run, by the system property {@code sqs.server}. */
 public enum SqsServerKind {
 
     /** {@code elasticmq}, the default: in this process. */

@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 import org.springframework.util.FileSystemUtils;
 
 /**
- * A server program of the system's, in the foreground and in a directory of its own, until it is closed. Where this
- * JVM is root's, it runs as a user without rights: some programs refuse to run as root.
+ * A server program of the operating system, in the foreground and in a directory of its own, until it is closed. If
+ * this JVM runs as root, the program runs as a user without rights, because some programs refuse root.
  */
 final class SystemProgram implements AutoCloseable {
 

@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 import org.testcontainers.DockerClientFactory;
 
 /**
- * Marks tests that need the {@link SqsServer}, whose queues are deleted after them. They are skipped where LocalStack
- * is wanted and there is no Docker.
+ * Marks tests that need the {@link SqsServer}, whose queues are deleted after them. They are skipped if LocalStack is
+ * selected and Docker is missing.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)

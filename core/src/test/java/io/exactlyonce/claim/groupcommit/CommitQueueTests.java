@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** When a flusher takes a batch, which calls go together, and what has waited for too long. */
+/** Tests when a flusher takes a batch, which calls share it, and which calls have waited for too long. */
 @Timeout(60)
 class CommitQueueTests {
 

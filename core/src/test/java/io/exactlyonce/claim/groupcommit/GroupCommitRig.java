@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.awaitility.Awaitility;
 
-/** A front of a store that stands still, and callers in threads of their own. */
+/** A group commit in front of a {@link GatedStore}, and callers on threads of their own. */
 public final class GroupCommitRig implements AutoCloseable {
 
     public static final Duration QUEUE_TIMEOUT = Duration.ofSeconds(30);

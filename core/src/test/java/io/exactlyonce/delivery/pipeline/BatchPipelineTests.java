@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Batches of a standard queue: who is handed to the handler, and what becomes of each message. */
+/** Batches of a standard queue: the messages that the handler gets, and the outcome of each message. */
 class BatchPipelineTests {
 
     private static final Acquired ACQUIRED = new Acquired(1, 1, false);

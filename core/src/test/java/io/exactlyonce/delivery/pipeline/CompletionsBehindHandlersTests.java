@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How a handler ended is recorded after its thread has gone, and acted on after that. */
+/** The outcome of a handler is recorded after its thread is free, and the message is settled after that. */
 @ExtendWith(OutputCaptureExtension.class)
 class CompletionsBehindHandlersTests {
 

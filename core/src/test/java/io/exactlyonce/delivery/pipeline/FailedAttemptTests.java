@@ -15,7 +15,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** Advice that fails before it has called the method: an attempt that threw, unless something stopped it. */
+/** Advice that fails before it calls the method counts as an attempt that threw, unless the attempt was stopped. */
 class FailedAttemptTests {
 
     private static final ClaimId ID = new ClaimId(new ClaimKey("orders", "A-1"), new UUID(0, 1));

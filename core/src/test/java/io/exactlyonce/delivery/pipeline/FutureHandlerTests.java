@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Handlers that return futures: their claims end with the work, and what stops them cancels it. */
+/** Handlers that return futures. Their claims are resolved when the future completes, and a stop cancels the future. */
 class FutureHandlerTests {
 
     /** Notes how often it is cancelled, and ends by that only if it is told to. */

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One delivery's handler: what is recorded of how it ended, and what stops it. */
+/** The handler of one delivery: the recorded outcome, and the events that stop the handler. */
 class HandlerStageTests {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(5);

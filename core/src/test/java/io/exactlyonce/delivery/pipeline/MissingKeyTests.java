@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.mockito.Mockito;
 
-/** Messages without a key, on their way through the pipeline. */
+/** The pipeline's treatment of messages without a key, by policy. */
 @ExtendWith(OutputCaptureExtension.class)
 class MissingKeyTests {
 

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Calls that are repeated, and given up. */
+/** Calls to the store that are repeated, and the point at which they end without an answer. */
 @ExtendWith(OutputCaptureExtension.class)
 class RetryingClaimClientTests {
 

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A list of deliveries in one transaction: all of it is committed, or nothing. */
+/** A list of deliveries in one transaction: the transaction commits all of them or none. */
 class TransactionalBatchTests {
 
     private static final Acquired ACQUIRED = new Acquired(1, 17, false);

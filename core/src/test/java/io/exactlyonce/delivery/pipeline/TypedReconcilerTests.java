@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.core.ResolvableType;
 
-/** Results of reconcilers against the types that handlers return. */
+/** Checks of a reconciler's result against the type that its handler returns. */
 class TypedReconcilerTests {
 
     private static final ResolvableType TEXTS = ResolvableType.forClassWithGenerics(List.class, String.class);

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.EnumSource.Mode;
 
-/** Deliveries that wait for the holder of their key. */
+/** Deliveries that wait for the owner of their key. Each tick looks up the keys, and ends the waits that can end. */
 @ExtendWith(OutputCaptureExtension.class)
 class WaitingDeliveriesTests {
 

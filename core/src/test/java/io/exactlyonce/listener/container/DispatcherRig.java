@@ -47,7 +47,10 @@ import org.springframework.core.task.TaskExecutor;
 import org.springframework.messaging.Message;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** A dispatcher between a fake SQS and a scripted store. Its container's executor runs what it is given at once unless a test says otherwise. */
+/**
+ * A dispatcher between a fake SQS and a scripted store. The container's executor runs tasks at once, unless a test
+ * changes that.
+ */
 final class DispatcherRig {
 
     static final String POLICY = "{\"deadLetterTargetArn\":\"arn:aws:sqs:eu-west-1:1:dlq\",\"maxReceiveCount\":3}";

@@ -38,7 +38,7 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
-/** Messages as no server would let them through, too. */
+/** Readable messages, and messages that no server would accept. */
 class MessageReaderTests {
 
     record Order(String orderId) {}

@@ -59,7 +59,7 @@ import org.springframework.retry.backoff.BackOffContext;
 import org.springframework.retry.backoff.BackOffPolicy;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** A container of awspring's that starts, polls and stops with our consumer in it. */
+/** A container of Spring Cloud AWS that starts, polls and stops with our consumer. */
 @ExtendWith(OutputCaptureExtension.class)
 class QueueConsumerTests {
 

@@ -21,7 +21,7 @@ import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.support.GenericMessage;
 
-/** Keys that beans make. */
+/** Key expressions that call beans. */
 class BeansInExpressionsTests {
 
     record Order(String orderId) {}

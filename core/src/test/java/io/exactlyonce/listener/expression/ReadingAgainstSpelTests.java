@@ -33,8 +33,8 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.support.MessageBuilder;
 
 /**
- * Compares what is refused at startup with what SpEL makes of it: no expression is refused whose value, of any sample of its types, can
- * be a key.
+ * Compares refusals at startup with SpEL's evaluation. No expression is refused if its value can be a key for any
+ * sample of its types.
  */
 class ReadingAgainstSpelTests {
 

@@ -25,7 +25,7 @@ import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.context.support.SimpleThreadScope;
 import org.springframework.mock.env.MockEnvironment;
 
-/** Beans whose listeners Spring Cloud AWS would not start, since it does not see them in time. */
+/** Beans whose listeners Spring Cloud AWS would not start, because it detects them too late. */
 class ListenerBeansTests {
 
     interface Handler {

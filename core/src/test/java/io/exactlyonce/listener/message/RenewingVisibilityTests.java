@@ -21,7 +21,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.springframework.messaging.Message;
 
-/** Handlers and error handlers of batches that change the visibility of all messages of one. */
+/** Handlers and error handlers that change the visibility of all messages of a batch. */
 class RenewingVisibilityTests {
 
     private final FakeClock clock = new FakeClock();

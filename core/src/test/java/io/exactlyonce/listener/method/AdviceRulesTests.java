@@ -29,7 +29,7 @@ import org.springframework.transaction.TransactionManager;
 import org.springframework.transaction.interceptor.MatchAlwaysTransactionAttributeSource;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
-/** Which advice around a listener's method fails startup. */
+/** Advice around a listener's method that fails startup, and advice that does not. */
 class AdviceRulesTests {
 
     @Retention(RetentionPolicy.RUNTIME)

@@ -33,7 +33,7 @@ import org.springframework.messaging.support.MessageBuilder;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.util.ClassUtils;
 
-/** Calls listeners' methods as containers do, on a store that grants every key. */
+/** Calls listener methods in the way of containers, on a store that grants every key. */
 final class ContainerCalls {
 
     final ScriptedStore store = new ScriptedStore();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.mock.env.MockEnvironment;
 
-/** Policies of the annotation, and of the configuration of one listener, which overrides it. */
+/** Policies of the annotation, and of a listener's properties, which override them. */
 class ListenerPoliciesTests {
 
     static class Listeners {

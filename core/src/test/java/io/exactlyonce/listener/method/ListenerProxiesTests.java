@@ -25,7 +25,7 @@ import org.springframework.core.ResolvableType;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.test.util.AopTestUtils;
 
-/** Beans of listeners, as Spring makes proxies of them where the application prefers those of interfaces. */
+/** Listener beans behind interface proxies, which an application may prefer. */
 class ListenerProxiesTests {
 
     interface Handler<I, O> {

@@ -40,7 +40,7 @@ import org.springframework.messaging.support.GenericMessage;
 import org.springframework.messaging.support.MessageBuilder;
 import software.amazon.awssdk.services.sqs.model.MessageSystemAttributeName;
 
-/** Methods that are only observed: what enforcing would refuse runs, and is told. */
+/** Methods that are only observed. A method that enforcing would refuse runs, and the log names the reason. */
 @ExtendWith(OutputCaptureExtension.class)
 class ObservedMethodsTests {
 

@@ -18,7 +18,7 @@ import org.springframework.messaging.handler.annotation.Header;
 import org.springframework.messaging.handler.annotation.Payload;
 import org.springframework.messaging.support.MessageBuilder;
 
-/** Keys of messages whose payload was not converted when it was polled: {@code #payload} is what the handler gets. */
+/** Keys of messages whose payload was not converted by the poll: {@code #payload} is the handler's argument. */
 class PayloadKeyTests {
 
     record Order(String id) {}

@@ -32,7 +32,7 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionInterceptor;
 
-/** Which handlers may write in the transaction of their claim. */
+/** Handlers whose own {@code @Transactional} fits the transaction of their claim, and handlers that startup refuses. */
 class TransactionAdviceTests {
 
     static class Listeners {

@@ -23,7 +23,7 @@ import org.springframework.validation.Errors;
 import org.springframework.validation.Validator;
 import org.springframework.validation.annotation.Validated;
 
-/** Arguments that Spring cannot make of a message, whose exceptions quote it. */
+/** Arguments that Spring cannot make from a message. Spring's exceptions would quote the message. */
 class UnfitArgumentsTests {
 
     static class Handlers {

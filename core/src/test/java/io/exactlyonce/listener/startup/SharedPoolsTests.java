@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.context.event.ContextRefreshedEvent;
 
-/** Whether the handlers of all listeners find connections in the pool of their transactions. */
+/** The warning for a pool that is too small for the handlers of all listeners that use it. */
 class SharedPoolsTests {
 
     private final SharedPools pools = new SharedPools();

@@ -31,7 +31,7 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Claims that occupy every connection but one. */
+/** Claims that occupy all connections except the one for renewals. */
 class BusyConnectionsIT {
 
     private static final int CONNECTIONS = 3;

@@ -39,9 +39,9 @@ import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The generic plans of whatever the store and the retention prepare, which are what a connection ends with: asked for
- * on the very connection that used them, so that a new statement is examined without being named here. They must not
- * read the whole table or the whole primary key, whatever the planner knew when it made them.
+ * The generic plans of all statements that the store and the retention prepare, which a connection uses in the end.
+ * The test reads them on the connection that prepared them, so it also checks new statements. No plan may read the
+ * whole table or the whole primary key, whatever statistics the planner had.
  */
 @Tag("ci")
 class ClaimPlansIT {

@@ -28,7 +28,7 @@ import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
-/** Claim tables with names of their own: several of them in one database do not know of each other. */
+/** Claim tables with other names. Several tables in one database are independent. */
 class ClaimTableNameIT {
 
     private static final TestDatabase DATABASE = new TestDatabase(6);

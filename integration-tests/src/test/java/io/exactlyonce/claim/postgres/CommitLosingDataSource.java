@@ -10,8 +10,8 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
 /**
- * Connections that break at their commit, which may be a statement's last words: just after the server did it, or just before
- * it was asked to.
+ * Connections that break at a commit, which may be the end of a statement: right after the server committed, or right
+ * before the request.
  */
 public final class CommitLosingDataSource extends DelegatingDataSource {
 

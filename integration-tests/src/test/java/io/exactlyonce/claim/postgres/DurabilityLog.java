@@ -15,7 +15,7 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * Notes what the commit of each write of a claim waits for, by a trigger: the setting that holds in its transaction.
+ * Records by a trigger, for each write of a claim, the setting {@code synchronous_commit} of its transaction.
  */
 final class DurabilityLog {
 

@@ -20,7 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Sessions of which all take no writes any more, as those to a primary that was demoted, while new ones do. */
+/** Sessions that refuse writes, like sessions to a demoted primary, while new sessions accept them. */
 class FailoverIT {
 
     private static final int CONNECTIONS = 4;

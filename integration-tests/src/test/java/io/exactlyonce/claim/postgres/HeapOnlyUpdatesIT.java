@@ -16,7 +16,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** No end of a claim, and no renewal, costs an index write. */
+/** Resolutions and renewals write no index. */
 class HeapOnlyUpdatesIT {
 
     private static final int CLAIMS = 300;

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** Lets something happen right before a chosen statement: what another client could do at that moment. */
+/** Runs an action of another client right before a chosen statement. */
 public final class InterruptedDataSource extends DelegatingDataSource {
 
     private final String part;

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.springframework.jdbc.datasource.DelegatingDataSource;
 
-/** Runs the first statement, which commits, and then loses the connection before the reply, once. */
+/** A DataSource that runs the first statement, which commits, and then loses the connection before the reply, once. */
 public final class LosesFirstReply extends DelegatingDataSource {
 
     private final AtomicBoolean lost = new AtomicBoolean();

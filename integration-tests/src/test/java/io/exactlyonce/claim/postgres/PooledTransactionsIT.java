@@ -42,7 +42,8 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
 /**
- * Claims behind a real pooler that gives each transaction another session, on a database whose default loses commits.
+ * Claims behind a real pooler that may give each transaction another session, on a database whose default loses
+ * commits.
  */
 @NeedsProgram(value = "pgbouncer", debianPackage = "pgbouncer")
 class PooledTransactionsIT {

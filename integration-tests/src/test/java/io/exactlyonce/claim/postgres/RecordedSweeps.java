@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Remembers what a retention reported. */
+/** Records the reports of a retention. */
 public final class RecordedSweeps implements RetentionObserver {
 
     public final List<Integer> batches = new ArrayList<>();

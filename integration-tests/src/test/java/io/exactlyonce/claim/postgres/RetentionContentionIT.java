@@ -20,7 +20,10 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Deletion while the same keys are claimed, completed and given up, under a retention so short that they come again. */
+/**
+ * Deletion while the same keys are claimed, completed and released, with a retention so short that keys are deleted
+ * and claimed again.
+ */
 class RetentionContentionIT {
 
     private static final int WORKERS = 8;

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Which claims a sweep deletes, and how. */
+/** The claims that a sweep deletes, the claims that it keeps, and the statements that it uses. */
 @Timeout(60)
 @ExtendWith(OutputCaptureExtension.class)
 class RetentionIT {

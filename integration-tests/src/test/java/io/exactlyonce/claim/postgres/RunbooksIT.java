@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.postgresql.PGConnection;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The statements of {@code docs/runbooks.md}: run as they stand there, and judged by the next claims. */
+/** Runs the statements of {@code docs/runbooks.md} as they stand there, and checks the next claims. */
 @ParameterizedClass
 @EnumSource
 class RunbooksIT {

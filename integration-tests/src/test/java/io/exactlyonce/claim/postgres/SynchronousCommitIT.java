@@ -17,7 +17,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 import org.postgresql.jdbc.PreferQueryMode;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** A database whose own default is to lose commits. */
+/** Claims in a database whose default loses commits at a crash. */
 class SynchronousCommitIT {
 
     private static final EmbeddedDatabase SERVER = EmbeddedDatabase.shared();

@@ -20,7 +20,7 @@ import org.springframework.boot.builder.SpringApplicationBuilder;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** An application that is started again and again in one JVM, with its own classes loaded anew, as devtools does it. */
+/** An application that is restarted in one JVM, with its own classes loaded again, as devtools does. */
 @Tag("ci")
 @UsesSqs
 class RestartIT {
@@ -71,8 +71,8 @@ class RestartIT {
     }
 
     /**
-     * But for those that Amazon's clients share, which are as many after any number of restarts, and the one of application
-     * events, which ends by itself a second after the last of them.
+     * But for those that Amazon's clients share, which are as many after any number of restarts, and the one of
+     * application events, which ends by itself a second after the last of them.
      */
     private static List<Thread> left() {
         return Thread.getAllStackTraces().keySet().stream()

@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.springframework.messaging.support.GenericMessage;
 
-/** The key of {@code docs/adopt.md} by which a listener goes on with keys that Powertools has recorded. */
+/** The key expression of {@code docs/adopt.md} that makes the keys that Powertools has recorded. */
 class ImportedKeyTests {
 
     record Order(String orderId) {}

@@ -39,7 +39,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.messaging.Message;
 
-/** Listeners that are only observed, beside plain ones; and what is known of them afterwards. */
+/** Observed listeners beside plain ones, and the counts that observation gives. */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class ObserveFirstIT {

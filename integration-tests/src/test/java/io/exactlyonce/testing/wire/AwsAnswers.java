@@ -13,9 +13,9 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Answers as AWS does, with ElasticMQ behind it: {@link AwsRule} for receipt handles, an error for batches without entries, and
- * two attributes of queues that ElasticMQ does not know. Everything else is ElasticMQ's. It knows the messages that were received
- * through it.
+ * Answers as AWS does, with ElasticMQ behind it: {@link AwsRule} for receipt handles, an error for batches without
+ * entries, and two attributes of queues that ElasticMQ does not know. All other answers are ElasticMQ's. The rules
+ * apply to messages that were received through this proxy.
  */
 public final class AwsAnswers implements SqsBackend {
 
@@ -147,8 +147,8 @@ public final class AwsAnswers implements SqsBackend {
     }
 
     /**
-     * Returns why an entry fails that the server was asked for, if it does. A handle that was the server's once, and is no more,
-     * is that of a message that was deleted, or moved to a dead-letter queue.
+     * Returns why an entry fails that the server was asked for, if it does. A handle that was the server's once, and
+     * is no more, is that of a message that was deleted, or moved to a dead-letter queue.
      */
     private Optional<SqsError> refusal(SqsCall call, ObjectNode entry, SqsAnswer answer) {
         String handle = SqsCall.receiptHandle(entry);

@@ -28,7 +28,10 @@ import software.amazon.awssdk.services.sqs.model.Message;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
-/** The answers that AWS's documentation demands, by the SDK's client, with ElasticMQ behind. The rules' clock is moved by hand. */
+/**
+ * The answers of AWS's documentation, requested by the SDK's client from the proxy in front of ElasticMQ. The test
+ * moves the clock of the rules.
+ */
 @Tag("ci")
 class AwsAnswersIT {
 

@@ -6,9 +6,9 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Where AWS answers otherwise than ElasticMQ, by its documentation: the API reference's pages of {@code DeleteMessage} and
- * {@code ChangeMessageVisibility}, and its knowledge centre's of receipt handles. The first rule that fits an entry decides;
- * one that fits none goes to the server as it is.
+ * The cases in which AWS answers differently than ElasticMQ, by its documentation: the API reference of {@code
+ * DeleteMessage} and {@code ChangeMessageVisibility}, and the knowledge centre on receipt handles. The first rule that
+ * fits an entry decides. An entry that fits no rule goes to the server.
  */
 enum AwsRule {
     /** Deleting is idempotent. */

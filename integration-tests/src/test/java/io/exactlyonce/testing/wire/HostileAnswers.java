@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Answers that AWS does not give: those of a broken proxy, or of a server that wants harm. */
+/** Answers that AWS does not give, but a broken proxy or a hostile server may. */
 public final class HostileAnswers {
 
     private static final int OK = 200;

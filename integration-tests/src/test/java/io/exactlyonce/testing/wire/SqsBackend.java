@@ -1,6 +1,6 @@
 package io.exactlyonce.testing.wire;
 
-/** Answers requests: an SQS server, or what stands before one. */
+/** Answers requests: an SQS server, or a proxy in front of one. */
 @FunctionalInterface
 public interface SqsBackend {
 

@@ -4,7 +4,7 @@ import tools.jackson.databind.node.JsonNodeFactory;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Why SQS refuses a request, or an entry of a batch.
+ * The error with which SQS refuses a request, or an entry of a batch.
  *
  * @param senderFault whether it is said to be the caller's
  */

@@ -16,7 +16,7 @@ import tools.jackson.core.json.JsonWriteFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Serves SQS's JSON protocol to clients, by whatever answers behind it. */
+/** Serves SQS's JSON protocol to clients, with the answers of a backend. */
 public final class SqsWire implements AutoCloseable {
 
     static final String JSON = "application/x-amz-json-1.0";

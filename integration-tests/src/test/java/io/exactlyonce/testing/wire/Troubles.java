@@ -9,8 +9,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Passes requests on, and has those meet a {@link Trouble} that a test wants: of a queue, by action. A receive meets one only if
- * it brings messages.
+ * Forwards requests, and applies a {@link Trouble} to those that a test chose by queue and action. For a receive, only
+ * an answer with messages counts.
  */
 public final class Troubles implements SqsBackend {
 

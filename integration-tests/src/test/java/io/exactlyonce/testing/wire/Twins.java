@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Hands the messages of a queue out a second time while they are in flight, each with a receipt handle of its own that works: a
- * standard queue keeps copies on several servers. The copy comes with the next receive of another caller, or in the same answer as
- * the first.
+ * Delivers the messages of a queue a second time while they are in flight, each with a valid receipt handle of its
+ * own, because a standard queue keeps copies on several servers. The copy comes with the next receive of another
+ * caller, or in the same answer.
  */
 public final class Twins implements SqsBackend {
 

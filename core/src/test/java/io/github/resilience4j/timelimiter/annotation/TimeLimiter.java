@@ -3,7 +3,7 @@ package io.github.resilience4j.timelimiter.annotation;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 
-/** Resilience4j's, by its name: it is found without its library. */
+/** A copy of Resilience4j's annotation under its name, because the engine detects it without the library. */
 @Retention(RetentionPolicy.RUNTIME)
 public @interface TimeLimiter {
 

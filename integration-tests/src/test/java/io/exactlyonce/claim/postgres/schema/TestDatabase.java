@@ -20,7 +20,7 @@ import javax.sql.DataSource;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.datasource.DataSourceUtils;
 
-/** A database of a test's own with the claims' table, its pool, and a way past the store. */
+/** A database for one test with the claim table, its pool, and a way to read and write rows without the store. */
 public final class TestDatabase implements AutoCloseable {
 
     public static final Duration RETENTION = Duration.ofDays(14);

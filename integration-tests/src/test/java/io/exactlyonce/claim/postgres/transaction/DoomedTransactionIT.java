@@ -32,7 +32,10 @@ import org.springframework.transaction.annotation.Transactional;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.interceptor.TransactionAspectSupport;
 
-/** A handler goes on although a method that had joined its transaction failed: the reason is told, which Spring forgets. */
+/**
+ * A handler continues although a method that had joined its transaction failed. The failure names the reason, which
+ * Spring does not keep.
+ */
 @Tag("postgres")
 class DoomedTransactionIT {
 

@@ -38,8 +38,8 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
 /**
- * Claims of a scope that listeners of both kinds share: the row decides at the end of the transaction, and an effect happens
- * once, whatever the claims of the other kind did while its handler worked.
+ * A scope that {@code EXTERNAL} and {@code DATABASE} listeners share. The row decides at the end of the transaction,
+ * so an effect happens once, whatever the claims of the other kind did while its handler ran.
  */
 @Tag("postgres")
 class MixedEffectsIT {

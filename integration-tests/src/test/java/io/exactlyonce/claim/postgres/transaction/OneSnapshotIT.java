@@ -33,7 +33,10 @@ import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.TransactionDefinition;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
-/** Applications whose transactions see one snapshot: claims read their rows beside them, and the row decides as ever. */
+/**
+ * Applications whose transactions see one snapshot. Claims read their rows outside of the transaction, and the row
+ * decides at its end.
+ */
 @Tag("postgres")
 class OneSnapshotIT {
 

@@ -39,8 +39,8 @@ import org.springframework.transaction.TransactionExecutionListener;
 import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 
 /**
- * Startup has proved one transaction; a later one is another tenant's, with another role or database. Its
- * message fails with the reason, and is not taken for an outage.
+ * Startup proves one transaction. A later one belongs to another tenant, with another role or database: its message
+ * fails with the reason, and does not count as an outage.
  */
 @Tag("postgres")
 class OtherSessionIT {

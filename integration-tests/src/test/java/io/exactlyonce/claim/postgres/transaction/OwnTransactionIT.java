@@ -36,7 +36,9 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** The claim's transaction begins as the handler's {@code @Transactional} says: its timeout, its isolation level, its labels. */
+/**
+ * The claim's transaction has the timeout, the isolation level and the labels of the handler's {@code @Transactional}.
+ */
 @Tag("postgres")
 class OwnTransactionIT {
 

@@ -64,7 +64,10 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Claim, work and completion as one: all of it or nothing, whatever happens to the transaction. */
+/**
+ * Claim, work and completion in one transaction: all of them are committed, or none, in each failure of the
+ * transaction.
+ */
 @Tag("postgres")
 class PostgresClaimTransactionIT {
 
