@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Name;
 
-/** Properties of an application's own, in shapes that ours do not have. */
+/** An application's own properties, in shapes that our properties do not have. */
 @ConfigurationProperties("exactly-once.shop")
 public record ShopProperties(
         @Nullable Till till,

@@ -57,7 +57,7 @@ import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseBuilder;
 import org.springframework.jdbc.datasource.embedded.EmbeddedDatabaseType;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
-/** Claims connect as the application's pool connects, for each new connection. */
+/** Each new connection of claims uses the current settings of the application's pool. */
 class ApplicationTargetTests {
 
     private static final String URL = "spring.datasource.url=" + RecordingDriver.URL;

@@ -28,7 +28,7 @@ import org.springframework.context.ApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** Which database is asked, told by the failure to reach it. */
+/** The database that claims use, which the failure to reach it names. */
 class ClaimTargetTests {
 
     private static final String NOWHERE = "jdbc:postgresql://127.0.0.1:1/";

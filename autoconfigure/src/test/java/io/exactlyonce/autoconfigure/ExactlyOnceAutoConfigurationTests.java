@@ -63,7 +63,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationListener;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** The wiring, without a database: nothing connects before the first container is made. */
+/** The wiring without a database: no bean connects before the first container is made. */
 class ExactlyOnceAutoConfigurationTests {
 
     private static final String[] OBSERVABILITY = {

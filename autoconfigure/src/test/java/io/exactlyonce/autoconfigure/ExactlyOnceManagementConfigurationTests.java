@@ -13,7 +13,7 @@ import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
 import org.springframework.mock.web.server.MockServerWebExchange;
 import org.springframework.web.server.WebFilter;
 
-/** The filter for WebFlux. That for servlets is tested on a server. */
+/** The filter for WebFlux. Tests with a server cover the filter for servlets. */
 class ExactlyOnceManagementConfigurationTests {
 
     @ParameterizedTest

@@ -12,7 +12,10 @@ import java.util.Properties;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.logging.Logger;
 
-/** A driver around PostgreSQL's that connects to nothing: it records what it is asked for, and refuses the password. */
+/**
+ * A driver in the place of PostgreSQL's that never connects: it records the requested connections, and refuses the
+ * password.
+ */
 public final class RecordingDriver implements Driver, AutoCloseable {
 
     static final String URL = "jdbc:recorded:postgresql://db.example/shop";

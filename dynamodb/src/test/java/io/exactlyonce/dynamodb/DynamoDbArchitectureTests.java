@@ -28,7 +28,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.NullMarked;
 
-/** The rules of the engine, for the packages of this module. */
+/** The architecture rules of the engine, for the packages of this module. */
 @AnalyzeClasses(packages = "io.exactlyonce.dynamodb", importOptions = DoNotIncludeTests.class)
 class DynamoDbArchitectureTests {
 

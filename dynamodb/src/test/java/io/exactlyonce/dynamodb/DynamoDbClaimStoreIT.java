@@ -5,7 +5,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.dynamodb.testing.StoreOnTable;
 import io.exactlyonce.test.contract.ClaimStoreContract;
 
-/** The contract, on DynamoDB Local. */
+/** The contract of claim stores, on DynamoDB Local. */
 class DynamoDbClaimStoreIT extends ClaimStoreContract {
 
     private static final StoreOnTable TABLE = StoreOnTable.create();

@@ -31,8 +31,8 @@ import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 import software.amazon.awssdk.services.dynamodb.model.TransactionCanceledException;
 
 /**
- * Effects in DynamoDB and the completion, in one transaction: whatever dies, is paused or is lost in between, the counter of each
- * order is raised once.
+ * Effects in DynamoDB and the completion in one transaction. The counter of each order grows once, although workers
+ * die or pause and replies get lost.
  */
 class DynamoDbCompletionIT {
 

@@ -20,7 +20,10 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Writes that have happened, whose reply is lost, and that the SDK sends again in silence: each is told as what it was. */
+/**
+ * Writes whose reply is lost, and which the SDK silently repeats. Each one is reported with the result of its first
+ * execution.
+ */
 class LostReplyIT {
 
     private static final DropsReplies REPLIES = new DropsReplies();

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 
-/** Where no clock may decide, or none can: claims are made as ever, and abandoned ones taken over after a lease of observation. */
+/** Takeovers without a usable clock: an abandoned claim is taken over after it was unchanged for a lease. */
 class ObservingStoreIT {
 
     private static final Duration SHORT = Duration.ofSeconds(1);

@@ -37,7 +37,7 @@ import software.amazon.awssdk.services.dynamodb.model.BatchGetItemRequest;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementErrorCodeEnum;
 import software.amazon.awssdk.services.dynamodb.model.ProvisionedThroughputExceededException;
 
-/** Each answer of the service other than success, and what becomes of it. */
+/** The result of each answer of the service other than success. */
 class RefusedRequestsIT {
 
     /** The number of attempts, and one more. */

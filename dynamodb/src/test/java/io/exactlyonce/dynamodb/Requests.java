@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.stream.Stream;
 
-/** Short forms for tests. */
+/** Short forms of claim requests for tests. */
 final class Requests {
 
     static final Duration LEASE = Duration.ofMinutes(1);

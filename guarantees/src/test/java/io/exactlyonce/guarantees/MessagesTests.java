@@ -20,7 +20,10 @@ import org.springframework.core.io.support.PropertiesLoaderUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.StringUtils;
 
-/** Whether {@code docs/messages.md} has a row, with cause and remedy, for all that is logged and thrown; and no other. */
+/**
+ * Each text that is logged or thrown has a row in {@code docs/messages.md}, with cause and remedy, and each row has a
+ * text.
+ */
 class MessagesTests {
 
     private static final Path DOCUMENT = Path.of("../docs/messages.md");

@@ -16,8 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Alerts, dashboard and pages go by meters that there are. That applications expose the same ones is shown by {@code
- * PrometheusIT}.
+ * Alerts, dashboard and pages use existing meters. {@code PrometheusIT} shows that applications expose the same ones.
  */
 class ObservabilityFilesTests {
 

@@ -22,7 +22,7 @@ import org.springframework.util.ReflectionUtils;
 import org.springframework.util.StringUtils;
 import tools.jackson.databind.JsonNode;
 
-/** The reference of properties says what an editor is told. */
+/** The reference of properties has the same texts as the metadata for editors. */
 class PropertiesPageTests {
 
     private static final Path PAGE = Path.of("../docs/properties.md");

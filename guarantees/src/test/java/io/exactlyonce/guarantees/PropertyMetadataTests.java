@@ -20,7 +20,7 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 import org.springframework.util.ClassUtils;
 import tools.jackson.databind.JsonNode;
 
-/** Whether an editor can explain and complete every property of the published modules. */
+/** An editor can explain and complete every property of the published modules. */
 class PropertyMetadataTests {
 
     private static final PropertyMetadata METADATA = PropertyMetadata.read();
@@ -64,8 +64,9 @@ class PropertyMetadataTests {
     }
 
     /**
-     * An editor completes booleans and enums by their types. It knows no bounds, so that numbers and lengths must name theirs; it
-     * does not know how a length of time or a size is written, so that it is given examples; and it knows no ids.
+     * An editor completes booleans and enums by their types. It knows no bounds, so that numbers and lengths must name
+     * theirs; it does not know how a length of time or a size is written, so that it is given examples; and it knows
+     * no ids.
      */
     @ParameterizedTest
     @MethodSource("properties")

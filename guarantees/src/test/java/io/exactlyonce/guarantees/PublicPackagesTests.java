@@ -26,7 +26,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The packages that applications may use: what says so, what the API baseline compares, and what their types show. */
+/**
+ * The packages that applications may use: their declaration, the API baseline that compares them, and the types that
+ * they expose.
+ */
 @AnalyzeClasses(
         packages = "io.exactlyonce",
         importOptions = {DoNotIncludeTests.class, PublicPackagesTests.NoRigs.class})

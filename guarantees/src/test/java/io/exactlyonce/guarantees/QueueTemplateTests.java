@@ -25,7 +25,7 @@ import org.yaml.snakeyaml.nodes.ScalarNode;
 import org.yaml.snakeyaml.nodes.SequenceNode;
 
 /**
- * The CloudFormation template against the pages: what it permits, how long it keeps messages, and when its alarms fire.
+ * The CloudFormation template agrees with the pages in permissions, retention of messages, and alarms.
  * {@code .ci/newcomer/run} deploys it, on a server that creates no alarms.
  */
 class QueueTemplateTests {

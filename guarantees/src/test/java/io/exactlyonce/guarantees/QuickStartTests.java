@@ -46,8 +46,8 @@ import org.w3c.dom.Document;
 import org.w3c.dom.NodeList;
 
 /**
- * The code in README and in the first tutorial: it is the example's, its dependencies have this version, it compiles, its listener is accepted,
- * and its properties are known. {@code .ci/newcomer} runs the example.
+ * The code in README and in the first tutorial is the example's. It compiles, its dependencies have this version, its
+ * listener is accepted, and its properties exist. {@code .ci/newcomer} runs the example.
  */
 class QuickStartTests {
 

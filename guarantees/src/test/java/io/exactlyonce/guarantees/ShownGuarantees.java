@@ -15,7 +15,7 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** The tests that the documents of what holds name, and how each of them ended in this build. */
+/** The tests that the pages of evidence name, and the result of each of them in this build. */
 final class ShownGuarantees {
 
     private static final List<String> DOCUMENTS = List.of(

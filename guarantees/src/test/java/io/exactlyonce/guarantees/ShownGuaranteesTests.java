@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The check itself, on builds of two classes and a contract. */
+/** Tests of {@link ShownGuarantees}, on builds of two classes and a contract. */
 class ShownGuaranteesTests {
 
     private static final Instant STARTED = Instant.parse("2026-11-22T00:00:00Z");

@@ -8,7 +8,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** Who inherits from whom, by simple names, as sources say it: reports name the class that ran, not the contract. */
+/**
+ * Supertypes of classes, by simple names in the sources, because reports name the class that ran, and not the
+ * contract.
+ */
 final class Subtypes {
 
     private static final Pattern DECLARATION =

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Programs that the build downloads are accepted by their hashes only. */
+/** The build accepts downloaded programs by their hashes only. */
 class SupplyChainTests {
 
     private static final Path ROOT = Path.of("..");

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** The tags of test classes, by simple names, as sources say it: what is left out has no report. */
+/** The tags of test classes, by simple names in the sources, because tests that did not run have no report. */
 final class Tags {
 
     private static final Pattern TAGGED_CLASS = Pattern.compile("@Tag\\(\"(\\w+)\"\\)[^{;]*?\\bclass\\s+(\\w+)");

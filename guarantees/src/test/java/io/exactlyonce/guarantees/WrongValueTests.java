@@ -34,7 +34,7 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 import tools.jackson.databind.JsonNode;
 
-/** Every property of the published modules refuses what it cannot mean, and says what it is instead. */
+/** Every property of the published modules refuses wrong values, with a message that names the permitted ones. */
 class WrongValueTests {
 
     @Configuration(proxyBeanMethods = false)

@@ -23,7 +23,10 @@ import software.amazon.awssdk.core.exception.ApiCallTimeoutException;
 import software.amazon.awssdk.core.exception.SdkClientException;
 import software.amazon.awssdk.services.sqs.model.SqsException;
 
-/** Traps: a refusal is told by the log alone, and hides that SQS has begun with another queue of the same listener. */
+/**
+ * Tests two traps: a refusal that only the log names, and a refusal that hides the redrive of another queue of the
+ * same listener.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class DeadLetterRedriveTests {
 

@@ -32,7 +32,10 @@ import org.springframework.boot.actuate.endpoint.web.WebEndpointResponse;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
-/** Traps: a page without claims of the same microsecond, a decision on what its operator has not seen, a key in a cursor. */
+/**
+ * Tests three traps: a page that skips claims of the same microsecond, a decision on a claim that its operator has not
+ * seen, and a key in a cursor.
+ */
 @ExtendWith(OutputCaptureExtension.class)
 class ParkedRequestsTests {
 

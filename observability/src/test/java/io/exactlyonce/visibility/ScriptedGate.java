@@ -2,7 +2,7 @@ package io.exactlyonce.queue;
 
 import java.time.Duration;
 
-/** Pauses polling when it is told to. */
+/** A gate that pauses polling when a test switches it. */
 public final class ScriptedGate implements PollGate {
 
     private final String claimPath;

@@ -6,8 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A course of latencies from outside: lines of {@code second,latency}, both in seconds, in the order of their time. A first
- * line of words, empty lines and lines that begin with {@code #} are passed over.
+ * A course of latencies from a file: lines of {@code second,latency}, both in seconds and in order of time. A heading,
+ * empty lines and lines that begin with {@code #} are skipped.
  */
 final class LatencyFile {
 

@@ -4,8 +4,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Tells the two overruns of a window apart, with nothing of the engine: drift is when the 95th percentile of five minutes,
- * or of the last 20 deliveries where those are fewer, is beyond the window; a stray is a single delivery beyond it.
+ * Computes the two kinds of overruns of a visibility timeout without the engine. Drift: the 95th percentile of five
+ * minutes, or of the last 20 deliveries if five minutes have fewer, is above the timeout. Stray: a single delivery is
+ * above it.
  */
 final class Overruns {
 

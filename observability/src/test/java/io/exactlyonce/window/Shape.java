@@ -3,9 +3,9 @@ package io.exactlyonce.window;
 import java.util.Random;
 
 /**
- * How a listener's latency goes over virtual hours.
+ * The course of a listener's latency over virtual hours.
  *
- * @param name what it looks like
+ * @param name short description of the course
  * @param window in seconds
  * @param perSecond deliveries per second
  * @param hours how long it goes on

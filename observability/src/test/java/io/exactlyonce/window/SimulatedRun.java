@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Feeds the rule, through its one entry, and keeps what it told and when, and what a scrape each minute sees. */
+/** Feeds the rule with deliveries, and keeps its warnings with their times, and the values of a scrape each minute. */
 final class SimulatedRun implements Shape.Sink {
 
     private static final double SCRAPE_SECONDS = 60;

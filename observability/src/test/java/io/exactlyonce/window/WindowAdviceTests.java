@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Distributions are those of the incidents that the rules come from. */
+/** Recommendations for the latency distributions of the incidents that the rules come from. */
 class WindowAdviceTests {
 
     private static final VisibilityWindow WINDOW = VisibilityWindow.ofSeconds(30);

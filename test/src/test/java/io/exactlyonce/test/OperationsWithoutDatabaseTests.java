@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** Code that is no listener, with the store in memory, and no database anywhere. */
+/** Code outside a listener, with the store in memory and without a database. */
 class OperationsWithoutDatabaseTests {
 
     private final AtomicInteger charges = new AtomicInteger();

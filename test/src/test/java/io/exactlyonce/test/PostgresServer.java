@@ -17,8 +17,8 @@ import java.util.Map;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A claim store on a PostgreSQL server: one for the whole JVM, stopped with it. Nothing here asks whether writes survive a
- * crash of the server, so it does not wait for the disk.
+ * A claim store on a PostgreSQL server: one server for the whole JVM, stopped with it. The server does not wait for
+ * the disk, because no test here crashes it.
  */
 public final class PostgresServer {
 

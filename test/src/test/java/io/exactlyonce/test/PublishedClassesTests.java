@@ -8,7 +8,7 @@ import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
 import java.util.stream.Stream;
 
-/** A store needs neither Spring nor JDBC, and one for tests needs no test library either. */
+/** The class path that a claim store needs: neither Spring nor JDBC, and no test library for the store in memory. */
 @AnalyzeClasses(packages = "io.exactlyonce.test", importOptions = DoNotIncludeTests.class)
 class PublishedClassesTests {
 

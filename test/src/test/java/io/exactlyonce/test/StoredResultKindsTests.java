@@ -46,7 +46,7 @@ import org.springframework.core.ParameterizedTypeReference;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Results of every kind: the first caller gets what later ones get, or its call is refused. */
+/** Results of every kind. The first caller gets the same result as later callers, or its call is refused. */
 class StoredResultKindsTests {
 
     record Line(String sku, BigDecimal price) {}

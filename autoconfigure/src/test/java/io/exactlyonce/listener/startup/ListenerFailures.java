@@ -4,7 +4,7 @@ import io.exactlyonce.listener.method.InvalidListenerException;
 import java.net.URI;
 import org.jspecify.annotations.Nullable;
 
-/** Failures that only containers make, for tests in other packages. */
+/** Failures that only containers throw, for tests in other packages. */
 public final class ListenerFailures {
 
     private ListenerFailures() {}

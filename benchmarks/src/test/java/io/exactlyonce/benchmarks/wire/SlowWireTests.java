@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** At the end of the wire is a server that answers each request with its length. */
+/** Delays of the wire, in front of a server that answers each request with its length. */
 class SlowWireTests {
 
     private static final int PATIENCE_MILLIS = 10_000;

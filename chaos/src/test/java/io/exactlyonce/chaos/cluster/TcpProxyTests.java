@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Through the wire goes a byte at a time to a server that sends it back. */
+/** Faults of the proxy, in front of a server that returns each byte. */
 class TcpProxyTests {
 
     private static final int PATIENCE_MILLIS = 5_000;

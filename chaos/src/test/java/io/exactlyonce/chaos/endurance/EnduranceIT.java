@@ -31,9 +31,9 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Handlers of up to nine seconds on a window of two, and a tenth of all messages sent twice, over two workers. Nothing is
- * broken on purpose: no effect may happen twice, no message may end in the dead-letter queue. The full size is {@code
- * -Dendurance.messages=2000}.
+ * Handlers of up to nine seconds with a visibility timeout of two, and a tenth of all messages sent twice, over two
+ * workers. The test makes no faults: no effect may happen twice, and no message may end in the dead-letter queue. The
+ * full size is {@code -Dendurance.messages=2000}.
  */
 class EnduranceIT {
 

@@ -15,7 +15,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** A user's application whose handler takes as long as its message says, and then acts once. */
+/** A user's application. Its handler takes the time that its message names, and then acts once. */
 @Configuration(proxyBeanMethods = false)
 @EnableAutoConfiguration
 @Import({EnduranceWorker.Handler.class, RecordingSqs.class})

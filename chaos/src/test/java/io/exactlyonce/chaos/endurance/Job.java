@@ -3,6 +3,6 @@ package io.exactlyonce.chaos.endurance;
 /**
  * A message.
  *
- * @param millis how long its handler takes
+ * @param millis time that the handler takes
  */
 record Job(String key, long millis) {}

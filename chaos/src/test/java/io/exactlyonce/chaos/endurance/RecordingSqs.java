@@ -28,8 +28,8 @@ import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Records what a worker receives and deletes, and counts its requests as they are sent, retries included. The counts
- * are in a file once the worker has stopped.
+ * Records the messages that a worker receives and deletes, and counts its requests as they are sent, retries included.
+ * The worker writes the counts to a file when it stops.
  */
 class RecordingSqs implements SqsAsyncClientCustomizer, ExecutionInterceptor, DisposableBean {
 

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Random valid histories are accepted, and rejected once an event of theirs is changed. */
+/** The checker accepts random valid histories, and rejects each one after a change of one event. */
 class CheckerPropertyTests {
 
     private static final int SEEDS = 60;

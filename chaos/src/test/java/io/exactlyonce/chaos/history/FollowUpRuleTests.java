@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Chains of two listeners: histories that are accepted, and those that are rejected. */
+/** Chains of two listeners: histories that the rule accepts, and histories that it rejects. */
 class FollowUpRuleTests {
 
     private static final List<Event> SHIPPED = List.of(sendingOf("s"), sentOf("s"));

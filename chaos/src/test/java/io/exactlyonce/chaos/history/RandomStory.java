@@ -17,7 +17,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Random;
 
-/** A run of random keys as the protocol would have it: workers are killed and paused, handlers fail, keys are parked. */
+/** A random history that obeys the protocol: workers are killed and paused, handlers fail, and keys are parked. */
 final class RandomStory {
 
     private static final List<String> POLICIES = List.of("RERUN", "RERUN", "PARK");

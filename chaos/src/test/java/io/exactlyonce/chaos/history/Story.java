@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** A history told by a test: an event a millisecond. */
+/** A history that a test writes, with an event each millisecond. */
 final class Story {
 
     static final Terms TERMS = new Terms(

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
-/** Profiles and tests that keep claims elsewhere share the rest of the configuration. */
+/** Profiles and tests with another claim store, which share the rest of the configuration. */
 class ClaimsElsewhereTests {
 
     private final ApplicationContextRunner elsewhere = new ApplicationContextRunner()

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** Each rule by which a lease is over, or is not. */
+/** Each rule that decides whether a lease has expired. */
 class LeaseClockTests {
 
     private static final Duration ERROR = Duration.ofSeconds(2);

@@ -4,7 +4,7 @@ import java.util.function.UnaryOperator;
 import software.amazon.awssdk.core.SdkRequest;
 
 /**
- * A condition on which the store writes, or what it writes so that another one's condition fails: how to take it out of the
+ * A condition of a write, or a written value that makes another write's condition fail: how to remove it from the
  * requests on their way to DynamoDB, and a test that fails then.
  */
 enum Condition {

@@ -17,7 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Every interleaving keeps the rules; and the proof that the rules would notice if one of the guards were missing.
+ * Every interleaving keeps the rules, and without any of the guards a rule is broken.
  * {@code -Dmodel.faults=3} goes further than the build does.
  */
 class DynamoDbModelTests {

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Visits every state that can be reached, nearest first, until a rule is broken. */
+/** Visits every reachable state, nearest first, until a rule is broken. */
 final class Explorer {
 
     static final String EFFECT_HAPPENS_ONCE = "the effect happens once, and with the completion";

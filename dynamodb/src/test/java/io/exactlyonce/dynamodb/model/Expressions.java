@@ -6,7 +6,7 @@ import software.amazon.awssdk.core.SdkRequest;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItem;
 import software.amazon.awssdk.services.dynamodb.model.TransactWriteItemsRequest;
 
-/** Takes conditions out of transactions. */
+/** Removes conditions from transactions. */
 final class Expressions {
 
     private Expressions() {}

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import software.amazon.awssdk.core.SdkRequest;
 
 /**
- * Each condition of the store's writes is noticed when it is missing: the requests that go to DynamoDB Local have lost it, and the
- * test that is to notice it fails. Removes one at a time.
+ * Removes one condition at a time from the requests on their way to DynamoDB Local. The test that the condition names
+ * must then fail.
  */
 @Tag("ci")
 class MissingConditionIT {

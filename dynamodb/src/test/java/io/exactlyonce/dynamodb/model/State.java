@@ -4,9 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * All there is at one moment.
+ * The state of the whole system at one moment.
  *
- * @param stray the claim whose transaction is still under way though its worker is gone, or has given up; 0 if there is none
+ * @param stray the claim whose transaction is still under way though its worker is gone, or has given up; 0 if there
+ * is none
  * @param effects how often the handler's effect has happened
  * @param faults how many more may happen
  */

@@ -15,7 +15,7 @@ import software.amazon.awssdk.services.dynamodb.model.AttributeValue;
 import software.amazon.awssdk.services.dynamodb.model.BatchExecuteStatementRequest;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementRequest;
 
-/** Takes conditions out of PartiQL statements. */
+/** Removes conditions from PartiQL statements. */
 final class Statements {
 
     private static final Pattern INSERT = Pattern.compile("INSERT INTO \"([^\"]+)\" VALUE \\{(.*)}");

@@ -16,7 +16,7 @@ import software.amazon.awssdk.services.dynamodb.model.DynamoDbException;
 import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 import software.amazon.awssdk.services.dynamodb.model.UpdateTimeToLiveRequest;
 
-/** Instances of an application that start at once and each make the table. */
+/** The claim table, which several instances of an application may create at once. */
 class ClaimTableIT {
 
     private final DynamoDbAsyncClient client = LocalDynamoDb.shared().client();

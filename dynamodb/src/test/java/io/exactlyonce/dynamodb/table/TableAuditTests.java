@@ -30,7 +30,7 @@ import software.amazon.awssdk.services.dynamodb.model.TableDescription;
 import software.amazon.awssdk.services.dynamodb.model.TableStatus;
 import software.amazon.awssdk.services.dynamodb.model.TimeToLiveStatus;
 
-/** Each way in which a table cannot keep claims, or should not be left so, as AWS would describe it. */
+/** Descriptions of tables by AWS: each defect that fails startup, and each setting that only deserves a warning. */
 class TableAuditTests {
 
     private TableDescription table = TableDescription.builder()

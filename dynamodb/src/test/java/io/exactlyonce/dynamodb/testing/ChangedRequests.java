@@ -7,8 +7,8 @@ import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 
 /**
- * Requests that say something else than they were meant to, for as long as this is open: every client of {@link LocalDynamoDb}
- * sends what comes out of it. So a test runs as it is, on requests that it does not know of.
+ * Changes the requests of every client of {@link LocalDynamoDb} until it is closed. So an unchanged test runs on other
+ * requests.
  */
 public final class ChangedRequests implements AutoCloseable {
 

@@ -6,7 +6,10 @@ import software.amazon.awssdk.core.interceptor.ExecutionAttributes;
 import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.http.SdkHttpResponse;
 
-/** Turns answers to what was done into a server's fault: the SDK repeats the request, and its caller does not learn of the first time. */
+/**
+ * Replaces the answers to executed requests by a server error: the SDK repeats the request, and its caller does not
+ * see the first attempt.
+ */
 public final class DropsReplies implements ExecutionInterceptor {
 
     private final AtomicInteger next = new AtomicInteger();

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 
-/** Gives tasks that are to run later to a test. Its threads are the caller's. */
+/** A scheduler that hands delayed tasks to a test. Tasks run on the thread of the caller. */
 public final class FakeScheduler implements EngineScheduler {
 
     private final BiConsumer<Duration, Runnable> later;

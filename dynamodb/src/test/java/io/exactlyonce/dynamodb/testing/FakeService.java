@@ -3,7 +3,7 @@ package io.exactlyonce.dynamodb.testing;
 import io.exactlyonce.dynamodb.clock.ServiceClock;
 import java.time.Duration;
 
-/** A service whose time goes on with a fake clock, and whose answers are dated in whole seconds. */
+/** A service whose time follows a fake clock, and whose answers are dated in whole seconds. */
 public final class FakeService {
 
     private final FakeClock clock;

@@ -20,7 +20,7 @@ import software.amazon.awssdk.core.interceptor.ExecutionInterceptor;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.dynamodb.DynamoDbAsyncClient;
 
-/** DynamoDB Local in memory, as a process of its own: one for the whole JVM, stopped with it. */
+/** DynamoDB Local in memory, in its own process: one for the whole JVM, stopped with it. */
 public final class LocalDynamoDb {
 
     /** Written by the module {@code dynamodb-local}. */

@@ -23,7 +23,7 @@ import software.amazon.awssdk.services.dynamodb.model.BatchStatementRequest;
 import software.amazon.awssdk.services.dynamodb.model.BatchStatementResponse;
 import software.amazon.awssdk.services.dynamodb.model.DynamoDbRequest;
 
-/** A client some of whose answers are those of the service that DynamoDB Local never gives. Counts what passes. */
+/** A client that gives some answers of the service which DynamoDB Local never gives. It counts the requests. */
 public final class ScriptedDynamoDb implements InvocationHandler {
 
     private final DynamoDbAsyncClient client;

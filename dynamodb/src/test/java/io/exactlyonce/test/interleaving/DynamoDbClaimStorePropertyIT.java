@@ -18,7 +18,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** DynamoDB under random interleavings. Its clock cannot be set, so its items grow older instead. */
+/** DynamoDB under random interleavings. No test can set its clock, so the test makes items older instead. */
 class DynamoDbClaimStorePropertyIT {
 
     private static final StoreOnTable TABLE = StoreOnTable.create();

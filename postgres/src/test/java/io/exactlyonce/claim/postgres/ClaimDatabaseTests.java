@@ -26,7 +26,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.datasource.AbstractDataSource;
 
-/** The check of a database that gives no connection: at once, or never. */
+/** The check of a database that refuses connections at once, or never answers. */
 @Timeout(30)
 @ExtendWith(OutputCaptureExtension.class)
 class ClaimDatabaseTests {

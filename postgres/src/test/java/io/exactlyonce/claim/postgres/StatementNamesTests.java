@@ -15,7 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Each statement names the schema of each function, operator, type and relation: see {@code PgCatalog}. */
+/**
+ * Each statement names the schema of all functions, operators, types and relations that it uses; see {@code
+ * PgCatalog}.
+ */
 class StatementNamesTests {
 
     private static final Pattern COMMENT = Pattern.compile("(?s)/\\*.*?\\*/|(?m)^\\s*//.*$");

@@ -15,8 +15,8 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * Profile {@code aws} takes endpoint, region and credentials from the AWS SDK's own chains: here they lead to the local
- * server, as {@code AWS_ENDPOINT_URL_SQS} and its like would.
+ * The profile {@code aws} takes endpoint, region and credentials from the AWS SDK's own chains. The test points them
+ * to the local server, as {@code AWS_ENDPOINT_URL_SQS} would.
  */
 class AwsProfileIT {
 

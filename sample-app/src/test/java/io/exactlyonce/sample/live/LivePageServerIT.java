@@ -39,7 +39,10 @@ import org.springframework.test.util.ReflectionTestUtils;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The page's server, without workers: what it serves, what it does, and what it refuses. */
+/**
+ * The server of the lab's page, without workers: files that it serves, actions of its buttons, and requests that it
+ * refuses.
+ */
 class LivePageServerIT {
 
     private static final Console CONSOLE = new Console(System.out, false);

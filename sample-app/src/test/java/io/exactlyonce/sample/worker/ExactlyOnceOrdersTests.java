@@ -32,7 +32,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.test.context.ActiveProfiles;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
-/** The order handler against duplicates, a crash and a lost claim: an example of the kit for such tests. */
+/** The order handler with duplicates, a crash and a lost claim, as an example of the test kit. */
 @ExactlyOnceTest(ExactlyOnceOrders.class)
 @EnableConfigurationProperties(OrdersProperties.class)
 @ActiveProfiles("exactly-once")

@@ -9,8 +9,9 @@ import java.util.function.Function;
 import java.util.random.RandomGenerator;
 
 /**
- * Hostile input: of the same few seeds in each build, and of others for {@code -Dfuzz.seconds=...} of each test. A seed that fails
- * is told, with the inputs that it takes and no others; {@code -Dfuzz.seed=...} repeats it, or begins there.
+ * Hostile input: from the same few seeds in each build, and from other seeds for {@code -Dfuzz.seconds=...} of each
+ * test. The report of a failed seed has the inputs that are needed for the failure. {@code -Dfuzz.seed=...} repeats
+ * the seed, or begins there.
  */
 public final class Fuzz {
 

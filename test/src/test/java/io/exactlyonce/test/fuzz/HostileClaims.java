@@ -29,8 +29,9 @@ import org.springframework.core.ParameterizedTypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Claims on hostile keys, which end with hostile results and errors, many in one call of a store. Two keys are one only if they are
- * the same text; a result comes back as it was; an error is one line; and none takes its neighbours with it.
+ * Claims on hostile keys with hostile results and errors, many in one call of a store. Two keys are equal only if
+ * their texts are; a result is returned unchanged; an error is one line; and a bad claim affects no other claim of the
+ * call.
  */
 public final class HostileClaims {
 

@@ -11,7 +11,7 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Text that something may not take, or take for another text. */
+/** Text that a system may refuse, or confuse with another text. */
 public final class HostileText {
 
     /** Part of what senders send, and of nothing that may be shown. */

@@ -15,7 +15,7 @@ import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Knows the last claim of each key, so that a broken store can write in its name. */
+/** Keeps the last claim of each key, so that a broken store can write in its name. */
 class HolderWatch extends WrappedStore {
 
     private final Map<ClaimKey, ClaimId> holders = new HashMap<>();

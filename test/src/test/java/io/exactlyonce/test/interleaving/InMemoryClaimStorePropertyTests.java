@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The store in memory under random interleavings; and the proof that they find each guard that a store may lack. */
+/** The store in memory under random interleavings, which also find each missing guard of a broken store. */
 class InMemoryClaimStorePropertyTests {
 
     private static final int TRIES = 3_000;

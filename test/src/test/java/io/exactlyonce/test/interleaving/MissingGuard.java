@@ -16,7 +16,7 @@ import java.util.UUID;
 import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
-/** Stores that are broken by hand, each in one way: what a store does if one of its guards is left out. */
+/** Stores with one defect each: the behaviour of a store without one of its guards. */
 enum MissingGuard {
     COMPLETION_ASKS_FOR_THE_CLAIM {
         @Override

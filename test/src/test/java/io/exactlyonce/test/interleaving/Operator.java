@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 
-/** Looks at one key and decides on it while it is parked; checks what the store answers. */
+/** An operator who looks up one key and decides on it while it is parked. Checks the answers of the store. */
 final class Operator {
 
     private final StoreInTime subject;

@@ -8,8 +8,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * PostgreSQL under random interleavings. Its clock cannot be set, so its rows grow older instead: a clock jump moves all of
- * their times back.
+ * PostgreSQL under random interleavings. No test can set its clock, so the test makes rows older: a clock jump moves
+ * all of their times back.
  */
 @Tag("postgres")
 class PostgresClaimStorePropertyIT {

@@ -10,8 +10,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Seeds, one after the other, each of which makes one sequence of steps. A sequence that breaks a rule is reported with
- * its seed, and without the steps that it does not take.
+ * Consecutive seeds, each of which makes one sequence of steps. A sequence that breaks a rule is reported with its
+ * seed, and with the steps that are needed for the failure.
  *
  * @param first the first seed
  * @param count how many there are

@@ -7,7 +7,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * One thing that happens. A worker pauses by not coming up for a while; its next step may come after other workers took
+ * A step of a worker. A worker pauses if it has no step for a while; its next step may come after other workers took
  * its keys over.
  *
  * @param worker which worker does it

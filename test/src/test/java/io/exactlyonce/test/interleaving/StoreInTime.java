@@ -4,7 +4,7 @@ import io.exactlyonce.claim.ClaimStore;
 import io.exactlyonce.claim.ParkedClaims;
 import java.time.Duration;
 
-/** A store, and a way to let its time pass. */
+/** A store, and a way to advance its time. */
 interface StoreInTime {
 
     ClaimStore store();

@@ -20,7 +20,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Passes every call on. */
+/** A store that forwards every call. */
 class WrappedStore implements ClaimStore, ParkedClaims {
 
     private final InMemoryClaimStore store;

@@ -23,7 +23,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.core.env.MapPropertySource;
 
-/** Names that an application may give: its listener works under them, or the start tells which of them it cannot have, and why. */
+/**
+ * Random names of listeners. The listener works under its name, or startup fails and explains why the name is refused.
+ */
 class HostileNamesTests {
 
     private static final String QUEUE_CHARACTERS = "abcXYZ019-_";

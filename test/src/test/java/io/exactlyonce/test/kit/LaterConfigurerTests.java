@@ -17,7 +17,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.messaging.handler.annotation.support.DefaultMessageHandlerMethodFactory;
 
-/** Configurers of auto-configurations that come after the library's, and replace what it configures. */
+/** Configurers of later auto-configurations, which replace settings of the library. */
 class LaterConfigurerTests {
 
     static final List<String> KEYS = new CopyOnWriteArrayList<>();

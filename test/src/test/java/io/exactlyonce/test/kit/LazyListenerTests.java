@@ -13,7 +13,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
-/** Listeners that no other bean needs, in an application that initializes its beans lazily. */
+/** Listeners that no other bean needs, in an application with lazy initialization. */
 @ExactlyOnceTest(properties = "spring.main.lazy-initialization=true")
 class LazyListenerTests {
 

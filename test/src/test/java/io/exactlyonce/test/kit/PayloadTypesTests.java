@@ -26,7 +26,10 @@ import org.springframework.context.annotation.Import;
 import org.springframework.messaging.Message;
 import org.springframework.messaging.handler.annotation.Header;
 
-/** Handlers get what their parameters declare, type arguments included, and keys read the same. */
+/**
+ * Handlers get the types that their parameters declare, type arguments included, and key expressions read the same
+ * payloads.
+ */
 @ExactlyOnceTest
 class PayloadTypesTests {
 

@@ -2,7 +2,7 @@ package io.exactlyonce.test.kit;
 
 import io.exactlyonce.Claim;
 
-/** Takes money, which shows: tests mock it. */
+/** Takes money. Tests replace it by a mock. */
 interface Till {
 
     record Order(String orderId, int cents) {}

@@ -16,7 +16,10 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 
-/** Messages that a sender has written in another way, and notifications that SNS has delivered again. */
+/**
+ * Duplicates with a different text: messages that a sender has written in another way, and notifications that SNS
+ * delivers again.
+ */
 @ExactlyOnceTest
 class TrueDuplicatesTests {
 

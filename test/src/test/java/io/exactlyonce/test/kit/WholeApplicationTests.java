@@ -22,7 +22,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 
-/** All of an application, with a client and a database of its own, neither of which is there. */
+/** A whole application in the test kit. Its own client and database lead to no server. */
 @SpringBootTest(
         properties = {
             "spring.datasource.url=jdbc:postgresql://127.0.0.1:1/none",

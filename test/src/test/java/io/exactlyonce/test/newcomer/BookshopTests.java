@@ -35,7 +35,7 @@ import org.springframework.context.annotation.Import;
 import org.springframework.core.ParameterizedTypeReference;
 import org.springframework.test.context.bean.override.mockito.MockitoBean;
 
-/** A shop as somebody writes it who has read the pages for users, and nothing else. */
+/** A shop as a reader of the user pages would write and test it. */
 @ExactlyOnceTest
 class BookshopTests {
 
