@@ -119,7 +119,7 @@ class WrongPropertyTests {
                                 + " versions share: exactly-once.unknown-properties=warn)");
     }
 
-    /** A rollback must not fail for what the newer version is told. */
+    /** A rollback must not fail because of a property of the newer version. */
     @Test
     void nameThatNothingReadsIsOnlyWarnedOfWhereVersionsShareTheirConfiguration(CapturedOutput output) {
         application

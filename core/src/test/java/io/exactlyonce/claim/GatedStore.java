@@ -21,7 +21,7 @@ public final class GatedStore implements ClaimStore {
     private volatile boolean open;
     private volatile Consumer<List<?>> rule = entries -> {};
 
-    /** A batch on its way. */
+    /** A batch at the store. */
     public record Batch(List<?> entries, BlockingQueue<RuntimeException> gate) {
 
         private static final RuntimeException NONE = new RuntimeException("no failure");

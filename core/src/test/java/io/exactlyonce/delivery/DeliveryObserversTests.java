@@ -31,7 +31,7 @@ class DeliveryObserversTests {
     private final Subscription orders = DeliveryRig.subscription("orders", new ScriptedQueue(), PollGate.OPEN);
     private final Delivery delivery = new Delivery(orders, orders.settings(), "m", "r", 1, 0);
 
-    /** Tells what it is told, and throws then what it is to throw. */
+    /** Records each event, and then throws the exception of the test. */
     private final class Observer implements DeliveryObserver {
 
         private final String name;

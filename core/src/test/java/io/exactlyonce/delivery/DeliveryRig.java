@@ -103,7 +103,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         }
     }
 
-    /** Returns a transaction, where another type of it is asked for. */
+    /** Returns a transaction if another type of it is requested. */
     public static ClaimTransaction single(SingleTransaction transaction) {
         return transaction;
     }
@@ -186,7 +186,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return new OutcomePolicy(new ClaimSettings("worker", lease, null, onMismatch, UUID::randomUUID), backoff, own);
     }
 
-    /** Made when it is first asked for, on the terms that are set by then. */
+    /** Made at the first call, with the settings of that moment. */
     public Deliveries deliveries() {
         if (made == null) {
             made = new Deliveries(renewer, claims(), policy(), this, clock, mostWaiting);
@@ -388,13 +388,19 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return queue.changes().stream().map(QueueVisibility.Change::seconds).toList();
     }
 
-    /** The message is not deleted; all that the queue was asked for by now is this visibility of messages, in seconds. */
+    /**
+     * Asserts that the message is not deleted, and that the queue received only these changes of visibility, in
+     * seconds.
+     */
     public void assertReturned(Delivery delivery, Integer... seconds) {
         assertThat(settle(delivery)).isFalse();
         assertThat(returns()).containsExactly(seconds);
     }
 
-    /** The first claim, and it alone, was given up for this reason, without a doubt. Its handler threw unless it was not called. */
+    /**
+     * Asserts that only the first claim was released, for this reason and without a doubt. The handler threw unless it
+     * was not called.
+     */
     public void assertReleased(String reason) {
         boolean threw = !reason.equals("the handler was not called");
         assertThat(store.releases()).containsExactly(new ClaimResolution.Released(claimed(), reason, false, threw));
@@ -409,7 +415,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         assertThat(store.completions()).containsExactly(new ClaimResolution.Completed(claimed(), result));
     }
 
-    /** The handler was not called; its claim is given back, and its message not deleted. */
+    /** Asserts that the handler was not called, the claim is released, and the message is not deleted. */
     public void assertNotCalled(Delivery delivery, Throwable thrown) {
         assertThat(thrown).isInstanceOf(ClaimLostException.class).hasMessageContaining("before the handler was called");
         assertReleased("the handler was not called");

@@ -175,7 +175,10 @@ class StoreOutageTests {
         assertThat(rig.timer.delays().get(9)).isGreaterThan(Duration.ofMillis(900));
     }
 
-    /** Only its own claim fails: it comes again with backoff, and its claim, which may stand, is given up. */
+    /**
+     * Only the claim of this message fails. The message is returned with backoff, and its claim, which may exist, is
+     * released.
+     */
     @Test
     void claimThatAloneFailsIsGivenUpAfterAFewTriesAndItsReceivesAreSpared(CapturedOutput output) {
         failAlone(3, refused());

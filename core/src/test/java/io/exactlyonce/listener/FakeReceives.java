@@ -83,7 +83,7 @@ public final class FakeReceives implements SqsAsyncClient {
         answers.get(request).completeExceptionally(new IllegalStateException("connection reset"));
     }
 
-    /** Returns what was asked for so far, as handle and seconds, and forgets it. */
+    /** Returns the requests so far, as handle and seconds, and forgets them. */
     public Map<String, Integer> takeChanges() {
         Map<String, Integer> taken = new HashMap<>();
         changes.forEach(change -> taken.put(change.receiptHandle(), change.visibilityTimeout()));

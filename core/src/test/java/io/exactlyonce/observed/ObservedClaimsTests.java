@@ -250,7 +250,9 @@ class ObservedClaimsTests {
         assertNothingIsUnderWay();
     }
 
-    /** Nothing renews the lease of the first; its message comes again to another instance, which tells of a takeover. */
+    /**
+     * Nothing renews the lease of the first; its message comes again to another instance, which tells of a takeover.
+     */
     @Test
     void handlerWhoseKeyWasTakenOverElsewhereWhileItRanIsAnOverlap() {
         ObservedRun slow = begin("o1");
@@ -277,7 +279,7 @@ class ObservedClaimsTests {
         assertNothingIsUnderWay();
     }
 
-    /** Otherwise the release that is on its way would look like a handler that holds the key. */
+    /** Otherwise the release at the store would look like a handler that holds the key. */
     @Test
     void redeliveryAfterAFailureIsAskedForWhenTheFailureIsOnRecord() {
         busy.ended(begin(busy, "o1"), new IllegalStateException());

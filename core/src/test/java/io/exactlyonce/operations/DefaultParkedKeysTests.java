@@ -36,7 +36,7 @@ class DefaultParkedKeysTests {
     private static final ParkedClaim LATER =
             ParkedClaim.of("orders", "A-2", UUID.randomUUID(), 1, false, "told to", Instant.EPOCH.plusMillis(1_600));
 
-    /** Knows two claims, the second one by its page only, and notes what it is asked for. */
+    /** Has two claims, the second one on its page only, and records the requests. */
     private static final class TwoParkedClaims implements ParkedClaims {
         private final List<Object> asked = new ArrayList<>();
         private boolean isDecided;

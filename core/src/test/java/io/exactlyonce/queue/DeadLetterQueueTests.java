@@ -64,7 +64,7 @@ class DeadLetterQueueTests {
         private boolean isLateDeath;
         private String refused = "";
 
-        /** A killed process sends nothing more; SQS may have done what it was asked for, or not. */
+        /** A killed process sends nothing more; SQS may or may not have executed its request. */
         private <T> CompletableFuture<T> answer(String action, Supplier<T> answer) {
             requests++;
             if (requests == killedAt && isLateDeath) {

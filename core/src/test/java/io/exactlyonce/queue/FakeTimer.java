@@ -49,7 +49,7 @@ public class FakeTimer implements EngineScheduler {
         held = true;
     }
 
-    /** Returns the delays that were asked for. */
+    /** Returns the requested delays. */
     public synchronized List<Duration> delays() {
         return List.copyOf(delays);
     }

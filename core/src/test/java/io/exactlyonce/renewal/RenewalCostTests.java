@@ -51,7 +51,7 @@ class RenewalCostTests {
         }
     }
 
-    /** One timer per message renews each message at 0.5 to 0.45 of its window, in a request of its own. */
+    /** One timer per message renews each message at 0.5 to 0.45 of its visibility timeout, in a request of its own. */
     @ParameterizedTest
     @CsvSource({"10, 30, 0.1", "100, 30, 0.1", "100, 30, 1.5", "1000, 30, 0.1", "100, 2, 0.1", "100, 300, 5"})
     void messagesOfAQueueShareRequests(int messages, long window, double secondsBetweenPolls) {
@@ -97,7 +97,7 @@ class RenewalCostTests {
         assertThat(batches).isEmpty();
     }
 
-    /** Trap: a window of 5 s or less gave a negative interval. */
+    /** Trap: a visibility timeout of 5 s or less gave a negative interval. */
     @ParameterizedTest
     @CsvSource({"1, 2.2", "2, 1.01", "5, 0.45", "43200, 0.00006"})
     void windowsOfAnyLengthAreRenewedInTimeAndNoOftenerThanEachSecond(long window, double mostPerSecond) {

@@ -56,7 +56,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         return new RenewalRig(new RenewalSchedule(0.5, 0));
     }
 
-    /** Ends what {@link #begin()} has begun. */
+    /** Ends the renewals that {@link #begin()} started. */
     EngineScheduler.PeriodicTask begun = () -> {};
 
     /** Begins; returns the tasks of its threads, "thread-1" and "thread-2", which run when the test says so. */
@@ -96,7 +96,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         }
     }
 
-    /** Lets the store be asked for leases only when {@link #renewLeases()} says so. */
+    /** Renews leases only in {@link #renewLeases()}. */
     void leasesWait() {
         leasesWait = true;
     }
@@ -131,7 +131,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         return renewer.start(orders, orders.settings().window(), "id of " + handle, handle, clock.nanoTime());
     }
 
-    /** Claims, too, with a lease as long as the window is by default. */
+    /** Claims, too, with a lease as long as the visibility timeout is by default. */
     Window hold(long seconds) {
         Window window = start(seconds);
         hold(window, seconds);

@@ -45,7 +45,7 @@ class RenewerTests {
         return start("handle");
     }
 
-    /** Starts a window, and holds a claim with it. */
+    /** Starts a visibility timeout, and holds a claim with it. */
     private Window hold() {
         return hold("handle");
     }
@@ -327,7 +327,7 @@ class RenewerTests {
         assertThat(rig.leaseResults).filteredOn(Result.FAILED::equals).hasSize(2);
     }
 
-    /** The store takes its time. Each lease counts from its own call, and is told as soon as that is answered. */
+    /** The store is slow. Each lease counts from its own call, and is extended as soon as that call is answered. */
     @Test
     void callOfLeasesThatIsLateHoldsNoAnswerOfAnotherBack() {
         rig.leasesWait();
@@ -680,7 +680,7 @@ class RenewerTests {
         assertThat(rig.timesLost).hasValue(1);
     }
 
-    /** The queue ends a capped window when it said, however long the listener's windows are. */
+    /** The queue ends a capped visibility timeout when it said, however long the listener's visibility timeouts are. */
     @Test
     void returnAsksForNoMoreThanTwelveHoursFromTheReceive() {
         Window window = rig.start(43_200);

@@ -154,7 +154,7 @@ class DynamoDbCompletionIT {
                 .hasSize(1);
     }
 
-    /** The engine learns of it when the handler returns, and until then renews. */
+    /** The engine detects the completion when the handler returns, and renews until then. */
     @Test
     void engineTakesTheClaimForHeldAndItsCompletionForRecorded() {
         transact(handed(first, acquire(store, first)), "1");

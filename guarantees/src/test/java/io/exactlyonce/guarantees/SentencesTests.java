@@ -16,12 +16,15 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Checks the rules of style in {@code CONTRIBUTING.md} that a script can check: in user pages, and in comments of
- * published code.
+ * Checks the rules of style in {@code CONTRIBUTING.md} that a script can check: in user pages, and in comments of code
+ * and tests.
  */
 class SentencesTests {
 
     private static final int LONGEST = 140;
+
+    private static final List<String> PUBLISHED =
+            List.of("core", "postgres", "observability", "autoconfigure", "dynamodb", "servers", "test");
 
     private static final Pattern LINK_TARGET = Pattern.compile("(?<=\\])\\([^)\\s]+\\)");
     private static final Pattern CODE = Pattern.compile("`[^`]*`");
@@ -139,19 +142,43 @@ class SentencesTests {
                 .isEmpty();
     }
 
-    /** Returns the lines of comments in published code. */
+    /** Returns the lines of comments in published code, in the tests of all modules, and in scripts. */
     private static List<Line> comments() throws IOException {
         List<Line> found = new ArrayList<>();
-        for (String module :
-                List.of("core", "postgres", "observability", "autoconfigure", "dynamodb", "servers", "test")) {
-            try (Stream<Path> sources = Files.walk(Path.of("..", module, "src/main"))) {
-                for (Path source : sources.filter(file -> file.toString().endsWith(".java"))
-                        .toList()) {
-                    found.addAll(comments(source));
+        try (Stream<Path> modules = Files.list(Path.of(".."))) {
+            for (Path sources : modules.flatMap(SentencesTests::sources)
+                    .filter(Files::isDirectory)
+                    .sorted()
+                    .toList()) {
+                try (Stream<Path> files = Files.walk(sources)) {
+                    for (Path source : files.filter(file -> file.toString().endsWith(".java"))
+                            .toList()) {
+                        found.addAll(comments(source));
+                    }
                 }
             }
         }
         return found;
+    }
+
+    private static Stream<Path> sources(Path module) {
+        if (module.endsWith(".ci")) {
+            return Stream.of(module);
+        }
+        return PUBLISHED.contains(module.getFileName().toString())
+                ? Stream.of(module.resolve("src"))
+                : Stream.of(module.resolve("src/test"));
+    }
+
+    @Test
+    void commentsOfTestsAndScriptsAreRead() throws IOException {
+        assertThat(comments())
+                .extracting(line -> line.page().toString())
+                .contains(
+                        "../core/src/main/java/io/exactlyonce/delivery/Delivery.java",
+                        "../core/src/test/java/io/exactlyonce/delivery/DeliveryRig.java",
+                        "../chaos/src/test/java/io/exactlyonce/chaos/history/CheckerTests.java",
+                        "../.ci/Links.java");
     }
 
     private static List<Line> comments(Path source) throws IOException {

@@ -192,7 +192,7 @@ class AtLeastOnceIT {
         await().atMost(SOON).until(() -> QUEUES.stream().allMatch(queue -> SQS.size(queue) == 0));
     }
 
-    /** The end of every test: the effect has happened once, and no message was given up. */
+    /** The end of every test: each effect happened once, and no message is in the dead-letter queue. */
     private static void assertEachHandledOnce(List<String> orders) {
         awaitEmptyQueues();
         for (String order : orders) {
@@ -266,7 +266,7 @@ class AtLeastOnceIT {
         assertThat(orders).allSatisfy(order -> assertThat(received(order)).hasSize(2));
     }
 
-    /** The queue itself counts on, and gives up by its own count what is never handled. */
+    /** The queue continues to count, and moves unhandled messages to the dead-letter queue by its own count. */
     @Test
     void countsThatStandStillCostNoMessageAnAttempt() {
         QUEUES.forEach(queue -> TROUBLES.always(queue, RECEIVE, Trouble.counted(count -> 1)));

@@ -38,7 +38,7 @@ class DatabaseEffectsIT {
     private static final int WINDOW_SECONDS = 2;
     private static final SqsServer SQS = SqsServer.shared();
 
-    /** Fails as often as it is told to, after its writes. */
+    /** Fails as often as the test sets, after its writes. */
     abstract static class Shop {
         private final List<Integer> attempts = new CopyOnWriteArrayList<>();
         private volatile int failures;
@@ -230,7 +230,10 @@ class DatabaseEffectsIT {
         }
     }
 
-    /** Trap: the second call got the message that had failed in place of another one, which was deleted without its effect. */
+    /**
+     * Trap: the second call got the message that had failed in place of another one, which was deleted without its
+     * effect.
+     */
     @Test
     void messagesOfABatchThatAreHandledAgainAreTheirOwnAlsoBehindACompletedOne() {
         SQS.send(queue, "o1");

@@ -42,7 +42,10 @@ class DatabaseOutageIT {
     private static final int MOST_RECEIVES = 3;
     private static final List<String> SALES = List.of("s1", "s2", "s3", "s4", "s5");
 
-    /** Long enough for a message that is returned with each failure to use its receives up, one in each window. */
+    /**
+     * Long enough for a message that is returned with each failure to use its receives up, one in each visibility
+     * timeout.
+     */
     private static final Duration OUTAGE = Duration.ofSeconds(7);
 
     /** How the application's own way to the database fails. */

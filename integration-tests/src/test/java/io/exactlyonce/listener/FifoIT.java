@@ -180,7 +180,7 @@ class FifoIT {
 
             assertThat(application.bean(Steps.class).calls()).containsExactly("a1", "a2");
             assertThat(application.outcomes("held_elsewhere")).isPositive();
-            // A server that answers late is told of: that is another matter.
+            // Late answers of a server are logged as well, and do not count here.
             assertThat(entriesExceptOfOtherQueues(output))
                     .doesNotContain("ERROR")
                     .doesNotContainPattern("io\\.(exactlyonce|awspring)\\S*Exception");
@@ -284,7 +284,9 @@ class FifoIT {
         }
     }
 
-    /** So many deletes as its container gathers never come: the group's later messages wait for the first one's delete. */
+    /**
+     * So many deletes as its container gathers never come: the group's later messages wait for the first one's delete.
+     */
     static class GathersDeletes extends Steps {
 
         @Bean

@@ -153,7 +153,7 @@ class HandlerVisibilityIT {
         }
     }
 
-    /** Trap: a renewal was due at once, and took the window for lost. */
+    /** Trap: a renewal was due at once, and took the visibility timeout for lost. */
     @Test
     void messageThatAnErrorHandlerMakesVisibleIsNeitherRenewedNorReturnedNorLost() {
         try (CapturedLog log = new CapturedLog();

@@ -29,7 +29,7 @@ class OutageIT {
     private static final SqsServer SQS = SqsServer.shared();
     private static final EmbeddedDatabase DATABASE = EmbeddedDatabase.shared();
 
-    /** Makes the pool give up soon: a failure that takes its usual five seconds would make these tests long. */
+    /** Shortens the timeout of the pool, because its usual five seconds would make these tests long. */
     static class Impatience implements BeanPostProcessor {
 
         private static final Duration CONNECTION_TIMEOUT = Duration.ofMillis(500);
@@ -135,7 +135,10 @@ class OutageIT {
         }
     }
 
-    /** Two windows and more: each message would have come again, and again, until it ended in the dead-letter queue. */
+    /**
+     * Two visibility timeouts and more: each message would have come again, and again, until it ended in the
+     * dead-letter queue.
+     */
     @Test
     void listenerIsPausedDuringALongOutageAndNoMessageEndsInTheDeadLetterQueue(CapturedOutput output) {
         String deadLetters = SQS.addDeadLetterQueue(queue, 3);

@@ -35,7 +35,7 @@ class ParkedMessageIT {
 
     static class CarrierRefused extends RuntimeException {}
 
-    /** A carrier that refuses some orders until it is told to accept them. */
+    /** A carrier that refuses some orders until the test makes it accept them. */
     abstract static class Carrier {
         private final List<String> handled = new CopyOnWriteArrayList<>();
         private volatile boolean acceptsAll;

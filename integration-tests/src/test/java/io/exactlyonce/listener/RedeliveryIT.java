@@ -116,14 +116,14 @@ class RedeliveryIT {
             listener.finish();
             SQS.awaitEmpty(queue);
             assertThat(listener.calls()).hasSize(1);
-            // A server that answers late is told of: that is another matter.
+            // Late answers of a server are logged as well, and do not count here.
             assertThat(output)
                     .doesNotContain("ERROR")
                     .doesNotContainPattern("io\\.(exactlyonce|awspring)\\S*Exception");
         }
     }
 
-    /** Trap: a window of 5 s or less gave a negative interval, and every message failed. */
+    /** Trap: a visibility timeout of 5 s or less gave a negative interval, and every message failed. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 5})
     void handlerLongerThanThreeWindowsIsCalledOnce(int windowSeconds) {

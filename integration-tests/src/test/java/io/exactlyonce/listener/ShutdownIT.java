@@ -120,7 +120,7 @@ class ShutdownIT {
             note(order, claim, "ended");
         }
 
-        /** Begins before the worker is told to end, and ends long after that. */
+        /** Starts before the worker gets its SIGTERM, and ends long after that. */
         private void work(String name, Claim claim) throws InterruptedException {
             note(name, claim, "begun");
             do {

@@ -171,7 +171,7 @@ class WaitingIT {
             await().atMost(SOON).until(() -> SQS.visible(queue) == 1);
             List<ChangeMessageVisibilityBatchRequest> changes = requests.of(ChangeMessageVisibilityBatchRequest.class);
             assertThat(changes).as("renewed until then, returned at last").isNotEmpty();
-            // A renewal would come within half a window, and hide the message from other consumers.
+            // A renewal would come within half a visibility timeout, and hide the message from other consumers.
             Duration window = Duration.ofSeconds(WINDOW_SECONDS);
             await().during(window).atMost(window.plus(SOON)).until(() -> SQS.visible(queue) == 1);
             assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class)).isEqualTo(changes);

@@ -29,7 +29,7 @@ class ManyInFlightIT {
     /** Threads of the container, the SDK, claims, renewals, pools and the audit. */
     private static final int MOST_THREADS = 80;
 
-    /** A message, its delivery, window and lease, and what the test itself notes of its receive. */
+    /** A message, its delivery, visibility timeout and lease, and what the test itself notes of its receive. */
     private static final long MOST_BYTES = 16_384;
 
     /** The application without any delivery. */
@@ -62,7 +62,10 @@ class ManyInFlightIT {
         return application;
     }
 
-    /** Awspring's own executor starts a thread for each message in hand, also where handlers return a future at once. */
+    /**
+     * Spring Cloud AWS's own executor starts a thread for each message in flight, also if handlers return a future at
+     * once.
+     */
     private static void shareThreads(SqsContainerOptionsBuilder options) {
         ThreadPoolTaskExecutor threads = new ThreadPoolTaskExecutor();
         threads.setThreadFactory(new MessageExecutionThreadFactory("orders-"));
@@ -92,7 +95,7 @@ class ManyInFlightIT {
             Trial.assertNothingLost(application, "orders");
             assertThat(requests.mostReceives()).isEqualTo(1);
             assertThat(SQS.size(deadLetters)).isZero();
-            // One timer for each message would send two for each window.
+            // One timer for each message would send two for each visibility timeout.
             assertThat(perMinute).isLessThan(0.2 * MESSAGES * 2 * 60 / WINDOW_SECONDS);
             assertThat(footprint.mostThreads()).isLessThan(MOST_THREADS);
             assertThat(bytes).isLessThan(MOST_BYTES_ALONE + MOST_BYTES * MESSAGES);

@@ -33,7 +33,9 @@ class ThrottledQueueIT {
 
     private static final int MOST_RECEIVES = 5;
 
-    /** A renewal is tried four times, and each try sent four times by the SDK; ten messages a request, if all are full. */
+    /**
+     * A renewal is tried four times, and each try sent four times by the SDK; ten messages a request, if all are full.
+     */
     private static final int MOST_REFUSALS_OF_TEN = 16;
 
     private static final SqsServer SQS = SqsServer.shared();
@@ -81,7 +83,7 @@ class ThrottledQueueIT {
             await().atMost(Duration.ofSeconds(60))
                     .until(() ->
                             patientOrders.runs().size() + hastyOrders.runs().size() == 2 * MESSAGES);
-            // So that the first renewals of the long windows are due while SQS throttles.
+            // So that the first renewals of the long visibility timeouts are due while SQS throttles.
             Duration early = Duration.ofMillis((long) (0.4 * LONG_WINDOW_SECONDS * 1e3));
             await().pollDelay(early).atMost(early.plusSeconds(20)).until(() -> claimed(application) == 2 * MESSAGES);
 

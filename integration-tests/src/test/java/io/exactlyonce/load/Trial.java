@@ -25,7 +25,7 @@ final class Trial {
 
     private Trial() {}
 
-    /** Returns one of two sizes, by the form that is asked for. */
+    /** Returns one of two sizes, by the selected form. */
     static int choose(int full, int brief) {
         return SHORT ? brief : full;
     }
@@ -57,7 +57,7 @@ final class Trial {
                 .until(what);
     }
 
-    /** Asserts that no window and no lease of some listeners was lost. */
+    /** Asserts that no visibility timeout and no lease of some listeners was lost. */
     static void assertNothingLost(TestApplication application, String... listeners) {
         for (String listener : listeners) {
             assertThat(lost(application, listener, "window")).isZero();
@@ -65,7 +65,7 @@ final class Trial {
         }
     }
 
-    /** Returns how many renewals of a listener's windows, or of its leases, have lost them. */
+    /** Returns how many renewals of a listener's visibility timeouts, or of its leases, have lost them. */
     static double lost(TestApplication application, String listener, String target) {
         return application.count("exactly.once.renewals", "listener", listener, "target", target, "result", "lost");
     }

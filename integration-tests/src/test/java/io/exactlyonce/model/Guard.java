@@ -12,17 +12,17 @@ enum Guard {
     TAKEOVER_WAITS_FOR_THE_LEASE("io.exactlyonce.claim.KeySnapshot#isFree"),
     /** The update names the {@code claim_id} that was read, whose token and doubt it goes on from. */
     TAKEOVER_NAMES_THE_CLAIM_THAT_WAS_READ("io.exactlyonce.claim.postgres.Takeovers#takeOver"),
-    /** The update asks for the end of the lease once more: its holder may have renewed it since the row was read. */
+    /** The update checks the end of the lease again, because the owner may have renewed it since the row was read. */
     TAKEOVER_ASKS_FOR_THE_LEASE_AGAIN("io.exactlyonce.claim.postgres.Takeovers#takeOver"),
     /** {@code FOR UPDATE SKIP LOCKED}: no takeover of a row that a fenced transaction has locked. */
     TAKEOVER_LEAVES_FENCED_ROWS(Mode.FENCED, "io.exactlyonce.claim.postgres.Takeovers#takeOver"),
-    /** A key whose holder vanished is free when the lease ends; a status alone would block it for ever. */
+    /** A key whose owner vanished is free when the lease ends; a status alone would block it forever. */
     VANISHED_HOLDER_LOSES_ITS_KEY("io.exactlyonce.claim.KeySnapshot#isFree"),
     /** A completed row is never free. */
     COMPLETED_KEY_STAYS_COMPLETED("io.exactlyonce.claim.KeySnapshot#isFree"),
     /** A claim repeated after a lost reply finds its own {@code claim_id} in the row. */
     RETRY_FINDS_ITS_OWN_CLAIM("io.exactlyonce.claim.KeySnapshot#isHeldBy"),
-    /** A try that arrives after its claim was given up finds its own {@code claim_id} in the row, too. */
+    /** A late request of a released claim also finds its own {@code claim_id} in the row, and acquires nothing. */
     GIVEN_UP_CLAIM_STAYS_GIVEN_UP("io.exactlyonce.claim.KeySnapshot#wasReleasedBy"),
     /** A takeover of a claim that was never ended tells its handler that it is in doubt. */
     TAKEOVER_TELLS_THE_DOUBT("io.exactlyonce.claim.KeySnapshot#isNextInDoubt"),
@@ -40,9 +40,9 @@ enum Guard {
     RELEASE_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
     /** Parkings name the {@code claim_id}. */
     PARKING_NAMES_ITS_CLAIM("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
-    /** The worker counts its lease from before it asked for it. */
+    /** The worker counts its lease from before the request. */
     LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.RetryingClaimClient$Call#attempt"),
-    /** A claim answered after its lease is given back, and its handler not called. */
+    /** A claim that is answered after its lease is released, and its handler is not called. */
     HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.pipeline.Admission#admits"),
     /** {@code ensureHeld()} asks for the deadline at the moment of the call. */
     ENSURE_HELD_ASKS_THE_CLOCK("io.exactlyonce.renewal.Renewable#isOn"),
@@ -58,13 +58,13 @@ enum Guard {
     WAITING_COSTS_NO_RECEIVE("io.exactlyonce.delivery.pipeline.WaitingDeliveries#admit"),
     /** A delivery that waits is made visible once its key is free. */
     FREE_KEY_ENDS_THE_WAIT("io.exactlyonce.delivery.pipeline.WaitingDeliveries#endWaits"),
-    /** No return past the local end of the window: the receipt may expose the successor's message. */
+    /** No return past the local end of the visibility timeout: the receipt may expose the successor's message. */
     RETURNED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#exposure"),
-    /** No renewal past the local end of the window, for the same reason. */
+    /** No renewal past the local end of the visibility timeout, for the same reason. */
     WINDOW_RENEWED_WITHIN_THE_WINDOW("io.exactlyonce.renewal.Window#isOverForGood"),
     /** A message whose key is completed for other content is returned: its sender used one key for two actions. */
     OTHER_CONTENT_IS_RETURNED(Mode.OTHER_CONTENT, "io.exactlyonce.delivery.OutcomePolicy#mismatch"),
-    /** A delivery that waits learns of the fingerprint with the completion, and is returned, too. */
+    /** A waiting delivery gets the fingerprint with the completion, and is returned if its content differs. */
     WAITER_SEES_THE_CONTENT(Mode.OTHER_CONTENT, "io.exactlyonce.delivery.pipeline.WaitingDeliveries#completed"),
     /** An operator's decision names the {@code claim_id} that it has seen: another one may be parked by now. */
     DECISION_NAMES_ITS_CLAIM(Mode.PARK, "io.exactlyonce.claim.postgres.PostgresParkedClaims#decide"),
@@ -82,7 +82,10 @@ enum Guard {
     RELEASED_KEY_COUNTS_ANEW(Mode.LIMITED, "io.exactlyonce.claim.postgres.PostgresParkedClaims#decide"),
     /** {@code DATABASE}: the key's advisory lock admits one transaction at a time. */
     ONE_TRANSACTION_PER_KEY(Mode.DATABASE, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#read"),
-    /** At its end such a transaction inserts a row that no other claim has inserted, or updates the very row that it read. */
+    /**
+     * At its end such a transaction inserts a row that no other claim has inserted, or updates the very row that it
+     * read.
+     */
     ROW_DECIDES_AT_THE_COMMIT(
             Mode.MIXED, "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransaction#complete"),
     /** {@code DATABASE}: the handler's writes and the completion are committed together. */

@@ -111,7 +111,7 @@ enum SqlCheck {
             "THEN set_config('exactly_once.none',",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks"),
-    /** A takeover finds the status that was read: a holder that was late may have completed. */
+    /** A takeover finds the status that was read, because a late owner may have completed. */
     STATUS_THAT_WAS_READ(
             "AND c.claim_id = w.held_id AND c.status = w.status AND (c.status = 'RELEASED'",
             "AND c.claim_id = w.held_id AND (c.status = 'RELEASED'",
@@ -182,7 +182,7 @@ enum SqlCheck {
             "cleared = true, failures = 0,",
             "cleared = true,",
             "io.exactlyonce.claim.postgres.StaleClaimIT#onlyAttemptsThatThrewAreCountedUntilAnOperatorReleasesTheKey"),
-    /** A waiter's duplicate is deleted, or given up, only for a key that is completed or parked. */
+    /** A waiting duplicate is deleted or returned only if its key is completed or parked. */
     SEEN_STATUS(
             "WHEN claim.status = 'COMPLETED' OR claim.status = 'PARKED' THEN claim.status",
             "",
@@ -254,7 +254,9 @@ enum SqlCheck {
         return Optional.ofNullable(guard);
     }
 
-    /** Returns the test that fails without it, as {@code class#method}, or {@code class#method(CONSTANT)} of its enum. */
+    /**
+     * Returns the test that fails without it, as {@code class#method}, or {@code class#method(CONSTANT)} of its enum.
+     */
     String test() {
         return test;
     }

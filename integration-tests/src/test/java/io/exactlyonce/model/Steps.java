@@ -7,7 +7,7 @@ import java.util.Set;
 /** Collects the next steps of one worker, or of the world around it, under the guards that are not removed. */
 final class Steps {
 
-    /** Length of windows and leases; renewed with one tick left. */
+    /** Length of visibility timeouts and leases; renewed with one tick left. */
     static final int TICKS = 2;
 
     private final Mode mode;

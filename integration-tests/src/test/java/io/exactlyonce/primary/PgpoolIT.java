@@ -48,7 +48,7 @@ class PgpoolIT {
         }
     }
 
-    /** Each of the many reads that are asked for goes to one of the two, by chance, so either problem may be seen first. */
+    /** Each of the many reads goes to one of the two servers, by chance, so either problem may be detected first. */
     @Test
     void readsThatAreBalancedByStatementStopTheStart() throws Exception {
         try (var pgpool =

@@ -204,7 +204,7 @@ public final class SqsServer {
                 .messageId();
     }
 
-    /** Makes a message visible at once, as if its window had ended. */
+    /** Makes a message visible at once, as if its visibility timeout had ended. */
     public void expose(String queue, String receiptHandle) {
         client.changeMessageVisibility(request ->
                 request.queueUrl(urlOf(queue)).receiptHandle(receiptHandle).visibilityTimeout(0));

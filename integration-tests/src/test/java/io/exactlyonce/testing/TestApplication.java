@@ -131,7 +131,7 @@ public final class TestApplication implements AutoCloseable {
         return count("exactly.once.claims", "outcome", outcome);
     }
 
-    /** Returns how many renewals of windows, or of leases, had a result. */
+    /** Returns how many renewals of visibility timeouts, or of leases, had a result. */
     public double renewals(String target, String result) {
         return count("exactly.once.renewals", "target", target, "result", result);
     }

@@ -419,7 +419,7 @@ class ExactlyOnceEndpointTests {
         assertThat(alone.reason()).contains("has a dead-letter queue");
     }
 
-    /** Neither the name that is asked for nor the name of who asks is more than a part of a line. */
+    /** The log shows the requested name and the operator's name as parts of a line only. */
     @Test
     void redriveLetsNoCallerWriteLinesOfTheLog(CapturedOutput output) {
         listeners.subscribed(orders);

@@ -158,7 +158,7 @@ class QueueAuditTests {
         assertThat(output).doesNotContain("WARN");
     }
 
-    /** The first incident: a window of 30 s, handlers of 35 to 45 s, nothing renewed. */
+    /** The first incident: a visibility timeout of 30 s, handlers of 35 to 45 s, nothing renewed. */
     @Test
     void windowOfThirtySecondsWithHandlersOfFortyFive() {
         timeout = Duration.ofSeconds(45);

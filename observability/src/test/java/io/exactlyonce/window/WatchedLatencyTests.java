@@ -50,7 +50,7 @@ class WatchedLatencyTests {
         assertThat(feed(600, i -> 10)).isEmpty();
         assertThat(feed(1_200, i -> 26)).containsExactly(Kind.NEAR);
         assertThat(feed(1_200, i -> 33)).containsExactly(Kind.BREACHED);
-        // Up and down across a threshold: nothing is told again.
+        // The latency crosses a threshold up and down: no warning is repeated.
         assertThat(feed(3_600, i -> i / 600 % 2 == 0 ? 23 : 33)).isEmpty();
         assertThat(feed(1_800, i -> 10)).containsExactly(Kind.RECOVERED);
         assertThat(feed(600, i -> 26)).containsExactly(Kind.NEAR);

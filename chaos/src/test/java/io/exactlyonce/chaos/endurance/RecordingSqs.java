@@ -33,7 +33,7 @@ import tools.jackson.databind.json.JsonMapper;
  */
 class RecordingSqs implements SqsAsyncClientCustomizer, ExecutionInterceptor, DisposableBean {
 
-    /** Messages whose window was renewed, one by one. */
+    /** Messages whose visibility timeout was renewed, one by one. */
     static final String RENEWED = "renewed messages";
 
     private final RecorderClient recorder;

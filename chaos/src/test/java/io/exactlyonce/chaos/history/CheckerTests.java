@@ -415,9 +415,9 @@ class CheckerTests {
         assertBroken(acted(story, "b", 2, true).tell(done("k", "b")).end(), Invariant.EFFECT_NOT_REPEATED);
     }
 
-    // Two holders
+    // Two owners
 
-    /** {@code a} is paused, {@code b} takes over, and the rest is told by the test. */
+    /** {@code a} is paused and {@code b} takes over; the test adds the rest. */
     private static Story takeover() {
         return story().tell(external("k"))
                 .tell(entered("k", "a", 1, false))
@@ -1081,7 +1081,10 @@ class CheckerTests {
                 .isPositive();
     }
 
-    /** A claim whose worker is too slow to call the handler before a failover is over, and which another one finds gone. */
+    /**
+     * A claim whose worker is too slow to call the handler before a failover is over, and which another one finds
+     * gone.
+     */
     private static Verdict slowlyEntered(boolean receivedBefore) {
         List<Event> entered = entered("k", "a", 1, false);
         List<Event> failover = List.of(asynchronousFailover(Kind.FAULT_BEGAN), asynchronousFailover(Kind.FAULT_ENDED));

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.condition.OS;
 /** Each gauge counts a held resource, and no released one. */
 class ResourcesTests {
 
-    /** Far more than what earlier tests and the JVM itself begin or give up meanwhile: threads, descriptors, MiB. */
+    /** Far more than earlier tests and the JVM itself open or release meanwhile: threads, descriptors, MiB. */
     private static final int HELD = 100;
 
     private static final long OTHERS = 20;
@@ -53,7 +53,7 @@ class ResourcesTests {
         assertThat(after - before).isLessThan(OTHERS * KIB);
     }
 
-    /** Pools of earlier tests give up their idle threads at any time, some of them a minute later: these are subtracted. */
+    /** Subtracts threads of earlier tests, whose pools end idle threads at any time, some of them a minute later. */
     @Test
     void threadsAreCounted() throws Exception {
         List<Thread> threads = new ArrayList<>();

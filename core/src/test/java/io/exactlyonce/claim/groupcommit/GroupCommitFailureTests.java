@@ -130,7 +130,9 @@ class GroupCommitFailureTests {
         assertThat(second.get().askedAt()).isGreaterThan(firstWasSent);
     }
 
-    /** A call that no flusher hears would wait for ever: callers and flushers meet at any point of each other's steps. */
+    /**
+     * A call that no flusher hears would wait for ever: callers and flushers meet at any point of each other's steps.
+     */
     @Test
     void eachCallIsHeardWhateverTheFlushersAreDoing() throws Exception {
         try (GroupCommitRig two = new GroupCommitRig(2, 256, GroupCommitRig.QUEUE_TIMEOUT)) {
@@ -205,7 +207,7 @@ class GroupCommitFailureTests {
                 .toList();
     }
 
-    /** Returns how often flushers that run have begun to wait. */
+    /** Returns how often running flushers started to wait. */
     private static long waitsOfFlushers() {
         return flushers().stream()
                 .map(flusher -> ManagementFactory.getThreadMXBean().getThreadInfo(flusher.getId()))

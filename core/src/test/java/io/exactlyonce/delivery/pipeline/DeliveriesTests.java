@@ -268,7 +268,7 @@ class DeliveriesTests {
         void run() throws InterruptedException;
     }
 
-    /** Returns when the handler, on a thread of its own, has begun. */
+    /** Starts the handler on a thread of its own, and returns when it runs. */
     private CompletableFuture<Throwable> handle(Delivery delivery, Work work) {
         CountDownLatch entered = new CountDownLatch(1);
         CompletableFuture<Throwable> handling = CompletableFuture.supplyAsync(() -> rig.failureOf(delivery, claim -> {

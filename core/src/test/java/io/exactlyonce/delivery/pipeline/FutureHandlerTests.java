@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** Handlers that return futures. Their claims are resolved when the future completes, and a stop cancels the future. */
 class FutureHandlerTests {
 
-    /** Notes how often it is cancelled, and ends by that only if it is told to. */
+    /** A future that counts its cancellations, and ends by one only if the test permits it. */
     private static class Work extends CompletableFuture<Object> {
         private final boolean stubborn;
         private int cancellations;

@@ -78,7 +78,7 @@ class WaitingDeliveriesTests {
         assertThat(rig.orders.levels().waiting()).hasValue(0);
     }
 
-    /** Lets time pass as the two schedulers do: renewals each second, a look each quarter of it. */
+    /** Lets time pass as the two schedulers do, with renewals each second and a lookup each quarter of a second. */
     private void pass(Duration duration) {
         for (long quarter = duration.toMillis() / 250; quarter > 0; quarter--) {
             rig.clock.advance(Duration.ofMillis(250));

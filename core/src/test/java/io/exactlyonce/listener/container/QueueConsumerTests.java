@@ -187,7 +187,10 @@ class QueueConsumerTests {
         awaitHandled(2);
     }
 
-    /** Trap: awspring waits as long for the end of an idle listener's poll, and does not see that of one that has brought all it asked for. */
+    /**
+     * Trap: Spring Cloud AWS waits as long for the end of an idle listener's poll, and misses the end of a poll that
+     * received all its messages.
+     */
     @Test
     void listenerPollsWithThePermitsThatAreFreeAlthoughItsFirstPollHasBroughtAllItAskedFor() {
         start(options -> options.maxConcurrentMessages(20).maxDelayBetweenPolls(Duration.ofHours(1)));
@@ -222,7 +225,10 @@ class QueueConsumerTests {
         assertThat(sqs.latest().maxNumberOfMessages()).isEqualTo(9);
     }
 
-    /** Polls are answered, handlers end and permits come back in whatever order; then the listener stops, perhaps during a poll. */
+    /**
+     * Polls are answered, handlers end and permits come back in whatever order; then the listener stops, perhaps
+     * during a poll.
+     */
     @ParameterizedTest
     @ValueSource(longs = {1, 2})
     void neverAreMoreMessagesAskedForThanPermitsAllowAndAFreePermitIsPolledWith(long seed) {
@@ -268,7 +274,10 @@ class QueueConsumerTests {
                 .sum();
     }
 
-    /** Thousands of messages that end together leave permits for hundreds of polls, and the SDK's client has 50 connections. */
+    /**
+     * Thousands of messages that end together leave permits for hundreds of polls, and the SDK's client has 50
+     * connections.
+     */
     @Test
     void noMoreThanTenPollsWaitForMessagesHoweverManyPermitsThereAre() {
         start(options -> options.maxConcurrentMessages(1_000).backPressureMode(BackPressureMode.FIXED_HIGH_THROUGHPUT));

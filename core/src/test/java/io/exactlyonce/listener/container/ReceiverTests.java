@@ -252,7 +252,7 @@ class ReceiverTests {
         assertThat(sqs.takeChanges()).containsOnlyKeys("unreadable");
     }
 
-    /** Polls a window of 30 s; the answer, of one message, takes a time. */
+    /** Polls a visibility timeout of 30 s; the answer, of one message, takes a time. */
     private Source receiveAfter(Duration answered) {
         return receiveAfter(answered, POLL_TIMEOUT);
     }
@@ -282,10 +282,13 @@ class ReceiverTests {
         assertThat(renewedAfter(Duration.ofMillis(1))).containsExactly(Map.entry("m0", 30));
     }
 
-    /** A worker that was frozen in its poll, or whose SDK repeated the request, does not know when SQS sent the messages. */
+    /**
+     * A worker that was frozen in its poll, or whose SDK repeated the request, does not know when SQS sent the
+     * messages.
+     */
     @Test
     void answerThatIsHeldUpIsTakenForAsOldAsItsRequest() {
-        // Less than half its window after the end of the request's wait.
+        // Less than half its visibility timeout after the end of the request's wait.
         receiveAfter(Duration.ofSeconds(24));
 
         assertThat(renewedAfter(Duration.ZERO)).as("it is past half its window").hasSize(1);
@@ -548,7 +551,9 @@ class ReceiverTests {
                 }));
     }
 
-    /** Trap: an answer that drips, byte by byte, met no timeout, and kept its connection of the client's fifty forever. */
+    /**
+     * Trap: an answer that drips, byte by byte, met no timeout, and kept its connection of the client's fifty forever.
+     */
     @ParameterizedTest
     @CsvSource({",", "PT1H,"})
     void answerWhoseEndDoesNotComeKeepsItsConnectionForThreeMinutes(

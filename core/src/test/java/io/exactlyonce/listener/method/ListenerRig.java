@@ -203,7 +203,7 @@ public final class ListenerRig {
     public static final ListenerSummary START_LINE =
             new ListenerSummary(() -> "memory", policy(Duration.ofSeconds(8)), new RenewalSchedule(0.5, 0.1));
 
-    /** Renews at half a window, for nobody who watches. */
+    /** Renews at half a visibility timeout, for nobody who watches. */
     public static Renewer renewer(ScriptedStore store, NanoClock clock) {
         return new Renewer(store, new RenewalSchedule(0.5, 0), event -> {}, Runnable::run, clock, () -> 0);
     }

@@ -38,7 +38,7 @@ class FailoverIT {
         assertEveryCallSucceedsAfter(this::makeSessionsReadOnly);
     }
 
-    /** Connections that were used a moment ago, so that the pool gives them out without a look. */
+    /** Connections that were used a moment ago, so that the pool returns them without a check. */
     @Test
     void everyCallSucceedsWhenAllSessionsHaveEnded() throws SQLException {
         assertEveryCallSucceedsAfter(this::endSessions);

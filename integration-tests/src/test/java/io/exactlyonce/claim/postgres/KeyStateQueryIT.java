@@ -59,7 +59,7 @@ class KeyStateQueryIT {
         return new JdbcTemplate(new SingleConnectionDataSource(other, true));
     }
 
-    /** In the transaction of the other connection, which goes on after the look. */
+    /** Runs in the transaction of the other connection, which continues after the lookup. */
     private Map<ClaimKey, KeyState> lookWithin(List<ClaimKey> keys) {
         return TestDatabase.store(new SingleConnectionDataSource(other, true)).peek(keys);
     }
@@ -126,7 +126,7 @@ class KeyStateQueryIT {
         assertThat(look()).isEqualTo(KeyState.FREE);
     }
 
-    /** A fenced transaction of its former holder's: no claim would take it over. */
+    /** The former owner has fenced a transaction, so no claim would take the key over. */
     @Test
     void freeKeyWhoseRowIsLockedIsHeld() {
         store.claim(List.of(claim));

@@ -174,7 +174,7 @@ class ObserveFirstIT {
                 Stream.concat(Stream.of(listeners), Stream.of(Impatience.class)).toArray(Class<?>[]::new));
     }
 
-    /** Makes the pool give up soon: a failure that takes its usual five seconds would make these tests long. */
+    /** Shortens the timeout of the pool, because its usual five seconds would make these tests long. */
     static class Impatience implements BeanPostProcessor {
 
         @Override

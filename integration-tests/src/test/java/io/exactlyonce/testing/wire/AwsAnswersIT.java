@@ -69,7 +69,7 @@ class AwsAnswersIT {
         return receive(fifo);
     }
 
-    /** Returns the handle of another consumer, which received the message after its window. */
+    /** Returns the handle of another consumer, which received the message after its visibility timeout. */
     private String receiveAgain(String name, String handle) {
         change(name, handle, 0);
         return receive(name);

@@ -48,7 +48,7 @@ public final class HostileAnswers {
         });
     }
 
-    /** A receive has more messages than it was asked for, as many as there are. */
+    /** A receive returns more messages than requested, as many as exist. */
     public static Trouble more(SqsBackend behind) {
         return (call, server) -> {
             List<ObjectNode> all = new ArrayList<>(server.answer(call).messages());

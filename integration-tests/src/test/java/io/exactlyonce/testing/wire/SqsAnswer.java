@@ -28,7 +28,7 @@ public record SqsAnswer(
         void send(HttpExchange exchange, byte[] text) throws IOException;
     }
 
-    /** The caller sees its connection closed, and does not learn what was done. */
+    /** The caller sees a closed connection, and not the result. */
     public static final SqsAnswer LOST = new SqsAnswer(0, JsonNodeFactory.instance.objectNode(), "");
 
     private static final int OK = 200;

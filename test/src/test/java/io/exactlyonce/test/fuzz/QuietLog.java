@@ -42,7 +42,7 @@ public final class QuietLog extends AppenderBase<ILoggingEvent> implements AutoC
         root.addAppender(this);
     }
 
-    /** Returns what has leaked since this was asked for last. */
+    /** Returns the forbidden texts since the previous call of this method. */
     public List<String> leaks() {
         List<String> all = new ArrayList<>();
         for (String leak = leaks.poll(); leak != null; leak = leaks.poll()) {

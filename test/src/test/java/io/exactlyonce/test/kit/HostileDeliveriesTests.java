@@ -78,7 +78,7 @@ class HostileDeliveriesTests {
 
         private final Queue<String> keys = new ConcurrentLinkedQueue<>();
 
-        /** Returns the keys of calls since this was asked for last. */
+        /** Returns the keys of calls since the previous call of this method. */
         List<String> keys() {
             List<String> all = List.copyOf(keys);
             keys.clear();
