@@ -25,7 +25,7 @@ class CatchOfEverythingTests {
     private static final Pattern EVERYTHING = Pattern.compile("\\b(Throwable|\\w*Error)\\b(?=.*\\s\\w+$)");
 
     private static final Map<String, Integer> PERMITTED = Map.of(
-            // Work, periodic work, the three lines that tell of a crash, and what is released then.
+            // Work, periodic work, the three log lines of a crash, and the release after it.
             "boundary/Boundary.java",
             6,
             // A handler, alone and within a transaction; a reconciler; an action of once(..).

@@ -141,7 +141,7 @@ class ExactlyOnceAutoConfigurationTests {
                                         .contains("add io.exactlyonce:exactly-once-" + store.replace("sql", ""))));
     }
 
-    /** The database's check waits for migrations, and a migration may be a bean that asks for operations. */
+    /** The check of the database waits for migrations, and a migration may be a bean that needs operations. */
     @Test
     void operationsAreMadeBeforeTheDatabaseIsInitialized() {
         List<String> made = new ArrayList<>();

@@ -223,7 +223,7 @@ class WrongPropertyTests {
     @EnableConfigurationProperties(ShopProperties.class)
     static class Shop {}
 
-    /** Does not tell its type before it is made, as those of many libraries. */
+    /** A bean whose type is unknown before it is made, like beans of many libraries. */
     @SuppressWarnings("rawtypes")
     static class Clients implements FactoryBean {
 

@@ -29,10 +29,11 @@ class KeySnapshotTests {
     private static final String ANOTHER = ClaimKey.sha256("another");
 
     /**
-     * All of what a decision depends on, besides fingerprints, and the decision by the table of {@link KeySnapshot#decide}.
+     * All of what a decision depends on, besides fingerprints, and the decision by the table of {@link
+     * KeySnapshot#decide}.
      *
      * @param remaining the rest of the lease in seconds
-     * @param own whether the request is that of the last claim
+     * @param own whether the last claim sent the request
      */
     record Case(KeyStatus status, int remaining, boolean own, boolean inDoubt, boolean cleared, InDoubt policy) {
 

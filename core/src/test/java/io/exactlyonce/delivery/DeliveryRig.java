@@ -223,7 +223,9 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
                 "listener", name, new QueueSettings(new VisibilityWindow(WINDOW), null), null, visibility, gate);
     }
 
-    /** Returns a subscription to a queue that gives a message up after so many receives. */
+    /**
+     * Returns a subscription to a queue that moves a message to the dead-letter queue after this number of receives.
+     */
     public Subscription receiving(int mostReceives) {
         return receiving("orders", mostReceives);
     }
@@ -291,18 +293,18 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return new ClaimSpec(KEY, null, doubt);
     }
 
-    /** Returns a delivery that comes alone, and asks for the key. */
+    /** Returns a single delivery that claims the key. */
     public static Delivery asking(Delivery delivery) {
         return asking(delivery, spec(InDoubtSettings.RERUN));
     }
 
-    /** Returns a delivery that comes alone, and asks for this. */
+    /** Returns a single delivery with this claim spec. */
     public static Delivery asking(Delivery delivery, ClaimSpec handling) {
         delivery.attempt().specify(handling, "", true);
         return delivery;
     }
 
-    /** Returns a delivery of a batch, which asks for this; {@code null} if its message has no usable key. */
+    /** Returns a delivery of a batch with this claim spec; {@code null} if its message has no usable key. */
     public static Delivery asking(Delivery delivery, String group, @Nullable ClaimSpec handling) {
         delivery.attempt().specify(handling, group, false);
         return delivery;
@@ -356,7 +358,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return deliveries().settle(delivery);
     }
 
-    /** Settles deliveries; returns the places of those that are to be deleted. */
+    /** Settles deliveries; returns the indexes of deliveries to be deleted. */
     public List<Integer> settle(List<Delivery> batch) {
         return IntStream.range(0, batch.size())
                 .filter(index -> settle(batch.get(index)))

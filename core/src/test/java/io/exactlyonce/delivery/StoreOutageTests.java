@@ -196,7 +196,7 @@ class StoreOutageTests {
         assertThat(output).contains("got no answer").doesNotContain("cannot be claimed");
     }
 
-    /** Trap: what was asked during the outage fails after its end, as when a connection times out late. */
+    /** Trap: a request of the outage fails after the outage, because its connection times out late. */
     @Test
     void attemptThatBeganInTheOutageAndFailsAfterItsEndCostsNoReceive() {
         rig.store.failClaims(true);

@@ -273,7 +273,7 @@ class UnfinishedWorkTests {
         assertThat(UnfinishedWork.in((Object) null)).isNull();
     }
 
-    /** The effect has happened, so whatever is wrong with the result must not cost the completion. */
+    /** The effect has happened, so a bad result must not prevent the completion. */
     @Test
     void collectionThatCannotBeReadHidesNothing() {
         List<String> loading = new AbstractList<>() {

@@ -23,7 +23,7 @@ public final class HostileMessages {
     /** Set by the initializer of {@link Harm}. */
     public static final String HARMED = "hostile.harmed";
 
-    /** A class that senders name wherever a class may be named. Whether it is loaded, {@link #HARMED} tells. */
+    /** A class that senders name wherever a class may be named. {@link #HARMED} shows whether it was loaded. */
     static final class Harm {
         static {
             System.setProperty(HARMED, "true");
@@ -86,7 +86,7 @@ public final class HostileMessages {
                 .toString();
     }
 
-    /** Returns the body of an order, or what passes for one, or nothing of the kind. */
+    /** Returns the body of an order, a body that resembles one, or any other text. */
     public String body() {
         return this.<Supplier<String>>pick(List.of(
                         () -> order(JSON.writeValueAsString(text())),
@@ -146,7 +146,7 @@ public final class HostileMessages {
         return random.nextInt(1_000_000);
     }
 
-    /** Returns up to so many attributes as SQS takes. */
+    /** Returns up to as many attributes as SQS accepts. */
     public Map<String, MessageAttributeValue> attributes() {
         Map<String, MessageAttributeValue> attributes = new HashMap<>();
         int count = random.nextInt(MOST_ATTRIBUTES + 1);

@@ -48,7 +48,7 @@ class ObservedClaimsTests {
     private static final Acquired IN_DOUBT = new Acquired(2, 2, true);
     private static final HeldElsewhere HELD = new HeldElsewhere(Duration.ofSeconds(20));
 
-    /** Grants and records what it is not told to answer in another way. */
+    /** Records requests, and grants them unless a test scripts another answer. */
     private final ScriptedStore store = new ScriptedStore();
 
     private final List<String> seen = new ArrayList<>();

@@ -19,7 +19,7 @@ class CommitListenerTests {
 
     private final ScriptedTransactions transactions = new ScriptedTransactions();
 
-    /** The places in which it was asked whether the transaction may be rolled back, and the answers. */
+    /** The places that checked whether the transaction may be rolled back, and the answers. */
     private final List<String> seen = new ArrayList<>();
 
     @BeforeEach

@@ -95,7 +95,7 @@ class HandlerChoiceTests {
         assertThat(rig.queue.requests()).isEmpty();
     }
 
-    /** The message may be another consumer's from now on. Its handler knows: nothing is lost that has to be told. */
+    /** Another consumer may receive the message from now on. The handler chose that, so no loss is reported. */
     @Test
     void zeroEndsTheRenewalAndIsNoLoss(CapturedOutput output) {
         choose(Duration.ZERO);

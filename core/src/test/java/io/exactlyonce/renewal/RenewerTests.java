@@ -122,7 +122,7 @@ class RenewerTests {
         assertThat(rig.timesTimedOut).hasValue(1);
     }
 
-    /** Health tells it. */
+    /** Health reports the failure. */
     @ParameterizedTest
     @ValueSource(strings = {"thread-1", "thread-2"})
     void eachThreadThatStallsIsSeen(String running) {
@@ -420,7 +420,7 @@ class RenewerTests {
         assertThat(rig.leaseResults).containsExactly(Result.LOST);
     }
 
-    /** To ask once more would leave its handler at work without a claim until the store answers. */
+    /** Another request would let the handler run without a claim until the store answers. */
     @Test
     void leaseWhoseRenewalIsFailingIsToldLostRightAfterAPauseBeyondItsEnd() {
         hold();

@@ -64,7 +64,7 @@ record PropertyMetadata(List<JsonNode> groups, List<JsonNode> properties, List<J
                 .findFirst();
     }
 
-    /** Returns the types whose properties these are, and not those of types within them. */
+    /** Returns the types that declare these properties, without the types nested in them. */
     List<JsonNode> roots() {
         return groups.stream()
                 .filter(group -> !group.has("sourceMethod"))

@@ -70,7 +70,7 @@ class WrongValueTests {
     /**
      * A line of a property file.
      *
-     * @param isWrong whether it must stop the start whatever the other lines are
+     * @param isWrong whether the line must fail startup for all other lines
      */
     record Line(String name, String value, boolean isWrong) {}
 

@@ -40,7 +40,7 @@ import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 import org.springframework.transaction.support.TransactionTemplate;
 
-/** Code outside a listener, on a real database. */
+/** Code outside a listener, run once per key on a real database. */
 class OperationsIT {
 
     record Receipt(String id, int amount) {}

@@ -27,8 +27,8 @@ import software.amazon.awssdk.services.sqs.model.MessageAttributeValue;
 import software.amazon.awssdk.services.sqs.model.SendMessageBatchRequestEntry;
 
 /**
- * A sender that the queue's policy admits chooses what makes a listener's memory grow. It stops no listener, neither its own nor
- * another one of the application, which has 512 MB.
+ * A sender that the queue's policy admits chooses what makes a listener's memory grow. It stops no listener, neither
+ * its own nor another one of the application, which has 512 MB.
  */
 @UsesSqs
 class HostileSenderIT {
@@ -166,7 +166,7 @@ class HostileSenderIT {
         return best;
     }
 
-    /** Returns a JSON object of about so many characters, whose payload has thirty times as much. */
+    /** Returns a JSON object of about this number of characters, whose payload takes thirty times as much memory. */
     private static String order(String id, int characters) {
         return "{\"id\":\"%s\",\"x\":[{}%s]}".formatted(id, ",{}".repeat(characters / 3));
     }

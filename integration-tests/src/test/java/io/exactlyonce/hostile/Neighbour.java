@@ -9,15 +9,15 @@ import java.util.Objects;
 import org.springframework.jdbc.core.JdbcTemplate;
 
 /**
- * A role without rights on the claim table, which creates all that a schema can hold. Each of its functions counts its calls
- * in a sequence, which a rollback leaves as it is.
+ * A role without rights on the claim table, which creates all that a schema can hold. Each of its functions counts its
+ * calls in a sequence, which a rollback leaves as it is.
  */
 final class Neighbour {
 
     private static final String COUNTED =
             "LANGUAGE plpgsql AS $body$ BEGIN PERFORM pg_catalog.nextval(%L); RETURN NULL; END $body$";
 
-    /** Operators for each pair of these types, which fit better than those of PostgreSQL's that need a cast. */
+    /** Operators for each pair of these types, which fit better than PostgreSQL's operators that need a cast. */
     private static final String OPERATORS = """
             DO $do$
             DECLARE op pg_catalog.text; l pg_catalog.text; r pg_catalog.text; result pg_catalog.text; target pg_catalog.text;
@@ -160,7 +160,7 @@ final class Neighbour {
         own.execute(TABLE.formatted(schema));
     }
 
-    /** Returns how many functions it has created, those of operators among them. */
+    /** Returns the number of created functions, including those of operators. */
     long functions(JdbcTemplate superuser) {
         return Objects.requireNonNull(superuser.queryForObject(FUNCTIONS_MADE, Long.class, schema));
     }

@@ -63,7 +63,7 @@ class AsyncHandlerIT {
         return TestApplication.start(EmbeddedDatabase.shared().createDatabase(), all, Fulfiller.class);
     }
 
-    /** On a bean whose other proxies would be those of its interface: a listener is proxied by its class. */
+    /** A bean that would otherwise get interface proxies: a listener is proxied by its class. */
     @Test
     void workIsRenewedBeyondItsWindowAndItsFailureTriedAgain() {
         try (TestApplication application = start("", Map.of("spring.aop.proxy-target-class", "false"))) {

@@ -226,7 +226,8 @@ class AtLeastOnceIT {
         await().atMost(SOON)
                 .until(() -> orders.stream().allMatch(order -> received(order).size() == 2));
 
-        // Both keep it invisible: the one whose handler works, and the one that waits for it.
+        // Both deliveries keep the message invisible: the delivery whose handler runs, and the delivery that waits for
+        // it.
         await().atMost(SOON)
                 .until(() -> orders.stream()
                         .flatMap(order -> received(order).stream())

@@ -56,7 +56,7 @@ class DatabaseCrashIT {
         NEVER
     }
 
-    /** Stops the worker at its step, and tells the test, which then kills it. */
+    /** Stops the worker at its step, and notifies the test, which then kills it. */
     static final class Steps {
         private final Step last;
         private final Path report;

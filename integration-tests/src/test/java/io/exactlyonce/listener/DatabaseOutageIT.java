@@ -138,7 +138,7 @@ class DatabaseOutageIT {
         await().atMost(Duration.ofSeconds(10)).until(() -> !isPaused(application, "sales"));
     }
 
-    /** No message is received twice during the outage: those that were, wait; those that were not, are not polled. */
+    /** No message is received twice during the outage: received messages wait, and the others are not polled. */
     @ParameterizedTest
     @EnumSource(Fault.class)
     void applicationsOwnWayFails(Fault fault, CapturedOutput output) {

@@ -36,7 +36,7 @@ class DeliveryCostIT {
     /** So long that nothing is renewed meanwhile. */
     private static final int WINDOW_SECONDS = 120;
 
-    /** Each connection asks for the types of its arrays once. */
+    /** Each connection requests the types of its arrays once. */
     private static final int WARM_UP = 8;
 
     private static final SqsServer SQS = SqsServer.shared();
@@ -163,7 +163,7 @@ class DeliveryCostIT {
     private static void assertThatNothingWasRenewed(TestApplication application) {
         SqsRequests requests = application.bean(SqsRequests.class);
         assertThat(requests.of(ChangeMessageVisibilityBatchRequest.class)).isEmpty();
-        // The audit asks once, when the listener starts, whether it may.
+        // The audit checks its rights once, when the listener starts.
         assertThat(requests.of(ChangeMessageVisibilityRequest.class))
                 .extracting(ChangeMessageVisibilityRequest::receiptHandle)
                 .allMatch("exactly-once-audit"::equals);

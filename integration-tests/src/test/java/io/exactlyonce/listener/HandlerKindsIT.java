@@ -46,7 +46,7 @@ class HandlerKindsIT {
     /** The calls that the handlers received. */
     static final List<String> CALLS = new CopyOnWriteArrayList<>();
 
-    /** On which threads some of them ran: Java 17 has no other way to tell than their text. */
+    /** The threads of some calls, as text, because Java 17 has no other way to distinguish them. */
     static final List<String> THREADS = new CopyOnWriteArrayList<>();
 
     interface Declared {
@@ -144,7 +144,7 @@ class HandlerKindsIT {
         }
     }
 
-    /** Knows nothing of deliveries, and makes messages of its own with awspring's headers only. */
+    /** Makes new messages with Spring Cloud AWS's headers only, without the delivery. */
     private static final class Shouting extends SqsMessagingMessageConverter {
         @Override
         public org.springframework.messaging.Message<?> toMessagingMessage(

@@ -109,7 +109,7 @@ class HandlerVisibilityIT {
             SqsRequests requests = application.bean(SqsRequests.class);
             SQS.send(queue, "o1");
             await().until(() -> listener.calls().size() == 1);
-            // The audit asks once, when the listener starts, whether it may.
+            // The audit checks its rights once, when the listener starts.
             assertThat(requests.of(ChangeMessageVisibilityRequest.class))
                     .filteredOn(request -> !request.receiptHandle().equals("exactly-once-audit"))
                     .hasSize(1);

@@ -203,7 +203,7 @@ class HostileInputIT {
         await().atMost(LONG)
                 .untilAsserted(() -> queues.values()
                         .forEach(queue -> assertThat(SQS.size(queue)).isZero()));
-        // A queue is empty before what was received last has been told of, or recorded.
+        // A queue is empty before the last received message is logged or recorded.
         await().atMost(LONG).untilAsserted(() -> {
             assertGenuineAreHandledOnce(genuine);
             assertEachCallHadItsClaim();

@@ -40,7 +40,7 @@ class ParkedMessageIT {
         private final List<String> handled = new CopyOnWriteArrayList<>();
         private volatile boolean acceptsAll;
 
-        /** The bean is a proxy, whose fields are not those of its target. */
+        /** The bean is a proxy, whose fields differ from its target's. */
         List<String> handled() {
             return handled;
         }

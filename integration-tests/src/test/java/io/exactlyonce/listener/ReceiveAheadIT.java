@@ -90,7 +90,10 @@ class ReceiveAheadIT {
         return SQS.size(queue) - SQS.visible(queue);
     }
 
-    /** Handles so many messages of a kind, then blocks all handlers behind a gate while there is more than enough to receive. */
+    /**
+     * Handles a number of messages of a kind, and then blocks all handlers at a gate while more messages than needed
+     * wait in the queue.
+     */
     private Listener blockAfter(TestApplication application, String kind, int messages) {
         Listener listener = application.bean(Listener.class);
         send(kind, messages);
@@ -132,7 +135,10 @@ class ReceiveAheadIT {
         }
     }
 
-    /** Trap: awspring waits for `maxDelayBetweenPolls`, or until a handler has ended, although its first poll has long since ended. */
+    /**
+     * Trap: awspring waits for `maxDelayBetweenPolls`, or until a handler has ended, although its first poll has long
+     * since ended.
+     */
     @Test
     void messageIsHandledAndRetriedWithTheSlotsThatAreFreeHoweverSlowTheHandlersOfTheFirstPollAre() {
         send("gate", POLL);

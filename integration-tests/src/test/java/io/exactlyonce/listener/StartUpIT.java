@@ -256,7 +256,9 @@ class StartUpIT {
                 "Start the SQS server at http://127.0.0.1:1, or correct " + ENDPOINT);
     }
 
-    /** The queue is missed first: containers look their queues up while the database is still being asked. */
+    /**
+     * The missing queue is detected first, because containers look their queues up during the check of the database.
+     */
     @Test
     void databaseThatIsDownIsToldBeforeAQueueThatDoesNotExist(CapturedOutput output) {
         assertStopped(

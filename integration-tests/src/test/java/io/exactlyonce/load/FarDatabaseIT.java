@@ -24,7 +24,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.jdbc.core.JdbcTemplate;
 
-/** Each round trip to the database takes half a second. */
+/** An application whose round trips to the database take half a second each. */
 @LoadTrial
 @ExtendWith(OutputCaptureExtension.class)
 class FarDatabaseIT {

@@ -44,7 +44,7 @@ final class Footprint {
         return Duration.ofNanos(System.nanoTime() - begun);
     }
 
-    /** Returns the names of the threads that there are, of those that begin with a prefix. */
+    /** Returns the names of running threads that begin with a prefix. */
     static List<String> threads(String prefix) {
         return Thread.getAllStackTraces().keySet().stream()
                 .map(Thread::getName)

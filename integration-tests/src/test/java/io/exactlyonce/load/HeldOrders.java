@@ -30,14 +30,14 @@ class HeldOrders {
         return runs;
     }
 
-    /** Asserts that there were so many orders, and that each was handled once. */
+    /** Asserts the number of orders, and that each was handled once. */
     void assertEachOnce(int orders) {
         assertThat(runs)
                 .hasSize(orders)
                 .allSatisfy((order, times) -> assertThat(times).as(order).isEqualTo(1));
     }
 
-    /** Lets some go of those that are at work. */
+    /** Completes some of the running handlers. */
     void release(int some) {
         for (int each = 0; each < some; each++) {
             CompletableFuture<Void> run = held.poll();

@@ -26,10 +26,10 @@ import org.springframework.jdbc.core.JdbcTemplate;
 @LoadTrial
 class LongQueueIT {
 
-    /** {@code -Dload.messages=100000} asks for fewer. */
+    /** {@code -Dload.messages=100000} makes them fewer. */
     private static final int MESSAGES = Integer.getInteger("load.messages", Trial.choose(1_000_000, 5_000));
 
-    /** {@code -Dload.rows=1000000} asks for fewer. */
+    /** {@code -Dload.rows=1000000} makes them fewer. */
     private static final int ROWS = Integer.getInteger("load.rows", Trial.choose(10_000_000, 100_000));
 
     private static final int EXPIRED = ROWS / 100;
@@ -42,7 +42,9 @@ class LongQueueIT {
     private static final int MOST_THREADS = CONCURRENCY + 80;
     private static final long MOST_HEAP = 128_000_000;
 
-    /** In the order of the key, so that it takes a minute and not several: scattered keys are benchmark (g)'s matter. */
+    /**
+     * In the order of the key, so that it takes a minute and not several: scattered keys are benchmark (g)'s matter.
+     */
     private static final String FILL = """
             INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,
                                             lease_until, first_claimed_at, claimed_at, completed_at, expires_at)

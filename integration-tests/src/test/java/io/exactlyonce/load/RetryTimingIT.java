@@ -29,8 +29,9 @@ import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchReq
 import software.amazon.awssdk.services.sqs.model.ReceiveMessageResponse;
 
 /**
- * How soon a message is handled again once it is visible again, at low load: now and then a message comes whose first two attempts fail.
- * Spring Cloud AWS's defaults: ten messages at a time, polls of 10 s, and up to 10 s between polls.
+ * Measures the time from when a message is visible again to its next attempt, at low load: the first two attempts of a
+ * message fail now and then. The listener has Spring Cloud AWS's defaults: ten messages at a time, polls of 10 s, and
+ * up to 10 s between polls.
  */
 @LoadTrial
 class RetryTimingIT {
@@ -57,7 +58,10 @@ class RetryTimingIT {
         }
     }
 
-    /** Notes when messages that are returned will be visible: as long after the request as it says, so a little too early. */
+    /**
+     * Notes when messages that are returned will be visible: as long after the request as it says, so a little too
+     * early.
+     */
     static final class Returns implements SqsAsyncClientCustomizer, ExecutionInterceptor {
         private final Map<String, String> received = new ConcurrentHashMap<>();
         private final Map<String, Long> visibleAt = new ConcurrentHashMap<>();

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import software.amazon.awssdk.services.sqs.model.ChangeMessageVisibilityBatchRequest;
 import software.amazon.awssdk.services.sqs.model.Message;
 
-/** SQS answers nothing but that requests are throttled, for a minute. */
+/** SQS throttles every request for a minute. */
 @LoadTrial
 class ThrottledQueueIT {
 

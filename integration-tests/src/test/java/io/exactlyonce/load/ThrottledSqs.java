@@ -13,8 +13,8 @@ import software.amazon.awssdk.services.sqs.model.SqsException;
 import software.amazon.awssdk.services.sqs.model.SqsRequest;
 
 /**
- * SQS as an application meets it while it throttles: each attempt at a request, the SDK's own repeats among them, is answered by
- * {@code RequestThrottled}. It works as a bean of the application under test, and counts what was refused.
+ * Makes SQS throttle: each attempt of a request, including the SDK's repeats, is answered by {@code RequestThrottled}.
+ * A bean of the application under test, which counts the refused requests.
  */
 final class ThrottledSqs implements SqsAsyncClientCustomizer, ExecutionInterceptor {
 

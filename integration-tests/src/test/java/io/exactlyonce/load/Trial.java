@@ -13,7 +13,7 @@ import java.util.concurrent.Callable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** How large a trial is, and where it notes what it found: as rows of the table in docs/contributing/load.md. */
+/** The size of a trial, and the file of its results: rows of the table in docs/contributing/load.md. */
 final class Trial {
 
     private static final Logger log = LoggerFactory.getLogger(Trial.class);

@@ -34,10 +34,11 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.springframework.boot.WebApplicationType;
 
 /**
- * Records what the alerts go by, from an application in trouble, and writes it to {@code
- * docs/observability/alerts-recorded-tests.yml}, which promtool tests in every build: with real series, in real time, the
- * alerts fire that should. The trouble: handlers that grow from 3 s to 45 s in a window of 30 s, as in the incident; a key that must be
- * parked, whose message ends in the dead-letter queue, and from the fifth minute on a sender that sends everything twice.
+ * Records the series of an application in trouble, and writes them to {@code
+ * docs/observability/alerts-recorded-tests.yml}, which promtool tests in every build. So the right alerts fire with
+ * real series in real time. The trouble: handlers that grow from 3 s to 45 s with a visibility timeout of 30 s, as in
+ * the incident; a parked key whose message ends in the dead-letter queue; and from the fifth minute on a sender that
+ * sends each message twice.
  */
 @UsesSqs
 @EnabledIfSystemProperty(

@@ -71,7 +71,7 @@ final class EndMoves {
                 next.with(state.history().disturb()));
     }
 
-    /** The number of failures that it was told with its claim is the row's, for as long as the claim holds the key. */
+    /** The number of failures that came with the claim is the row's, as long as the claim holds the key. */
     private static void fail(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
         Row row = state.row();

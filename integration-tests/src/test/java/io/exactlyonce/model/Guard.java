@@ -24,7 +24,7 @@ enum Guard {
     RETRY_FINDS_ITS_OWN_CLAIM("io.exactlyonce.claim.KeySnapshot#isHeldBy"),
     /** A late request of a released claim also finds its own {@code claim_id} in the row, and acquires nothing. */
     GIVEN_UP_CLAIM_STAYS_GIVEN_UP("io.exactlyonce.claim.KeySnapshot#wasReleasedBy"),
-    /** A takeover of a claim that was never ended tells its handler that it is in doubt. */
+    /** The takeover of a claim without a resolution reports the doubt to its handler. */
     TAKEOVER_TELLS_THE_DOUBT("io.exactlyonce.claim.KeySnapshot#isNextInDoubt"),
     /** {@code claim.in_doubt OR w.in_doubt}: a later release without effects does not clear an earlier doubt. */
     DOUBT_STAYS("io.exactlyonce.claim.postgres.PostgresClaimStore#write"),
@@ -44,7 +44,7 @@ enum Guard {
     LEASE_COUNTS_FROM_BEFORE_THE_CALL("io.exactlyonce.delivery.pipeline.RetryingClaimClient$Call#attempt"),
     /** A claim that is answered after its lease is released, and its handler is not called. */
     HANDLER_BEGINS_WITHIN_THE_LEASE("io.exactlyonce.delivery.pipeline.Admission#admits"),
-    /** {@code ensureHeld()} asks for the deadline at the moment of the call. */
+    /** {@code ensureHeld()} checks the deadline at the moment of the call. */
     ENSURE_HELD_ASKS_THE_CLOCK("io.exactlyonce.renewal.Renewable#isOn"),
     /** {@code fence()} locks the row by its {@code claim_id}. */
     FENCE_NAMES_ITS_CLAIM(Mode.FENCED, "io.exactlyonce.claim.postgres.Fence#lock"),

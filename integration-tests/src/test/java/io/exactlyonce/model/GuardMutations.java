@@ -83,7 +83,7 @@ public final class GuardMutations {
         return change.getElementsByTagName(tag).item(0).getTextContent();
     }
 
-    /** Returns the guards whose check is Java, which are those that no {@link SqlCheck} removes. */
+    /** Returns the guards whose check is Java: no {@link SqlCheck} removes them. */
     static Collection<Guard> ofJava() {
         Set<Guard> sql = Arrays.stream(SqlCheck.values())
                 .flatMap(check -> check.guard().stream())

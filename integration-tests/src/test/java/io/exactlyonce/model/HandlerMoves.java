@@ -81,7 +81,7 @@ final class HandlerMoves {
         }
     }
 
-    /** A transaction that ends, in whatever way, lets the row go. */
+    /** Each end of a transaction releases the row. */
     static Row unlocked(Row row, int who) {
         return row.fencedBy() == who ? row.fenced(-1) : row;
     }

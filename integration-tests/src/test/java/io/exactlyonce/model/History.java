@@ -56,7 +56,7 @@ record History(
         return new History(attempts, topToken, told, effects, disturbed, runs, true, threw);
     }
 
-    /** Returns whether all attempts with an effect, but the earliest of them, were told. */
+    /** Returns whether all attempts with an effect, except the earliest, were told of the doubt. */
     boolean isEveryRepeatTold() {
         int later = effects & (effects - 1);
         return (later & ~told) == 0;

@@ -9,7 +9,7 @@ import java.util.function.UnaryOperator;
  * @param attempt counts acquisitions; no part of the protocol, but what the rules speak of
  * @param lease ticks left
  * @param fencedBy the worker whose open transaction has locked the row, or -1
- * @param cleared whether an operator has released the key since; only for one that is released
+ * @param cleared whether an operator has released the key since; only for a released key
  * @param content whose fingerprint it has: 1 for the first message's, 2 for the other's; 0 if both have the same
  * @param failures how many attempts threw, since the first one or an operator's last release; only with LIMITED
  */

@@ -97,7 +97,7 @@ enum SqlCheck {
             "pg_xact_status(?::xid8) = 'unknown'",
             "io.exactlyonce.claim.postgres.transaction.PostgresClaimTransactionIT"
                     + "#workThatCommitsByItselfLeavesItsKeyToAPersonIfTheRequestDoes"),
-    /** Commits of claims wait for the disk, whatever the database's default. */
+    /** Commits of claims wait for the disk, for any default of the database. */
     DURABLE_COMMIT(
             "'off', true), set_config('synchronous_commit',",
             "'off', true), set_config('exactly_once.none',",
@@ -203,7 +203,7 @@ enum SqlCheck {
             "AND c.key = w.key FOR UPDATE SKIP LOCKED) THEN 'FREE'",
             "AND c.key = w.key) THEN 'FREE'",
             "io.exactlyonce.claim.postgres.KeyStateQueryIT#freeKeyWhoseRowIsLockedIsHeld"),
-    /** Retention: each row is kept for as long as its last event asks for, and a parked one for ever. */
+    /** Retention counts from the last event of a row, and a parked row is kept forever. */
     RETAINED_FROM_ITS_LAST_EVENT(
             "AND (greatest(claimed_at, CASE WHEN status = 'COMPLETED' THEN completed_at WHEN status = 'HELD' THEN lease_until END)"
                     + " - claimed_at) <= (now() - expires_at)",
@@ -213,7 +213,7 @@ enum SqlCheck {
             "AND parked_at IS NULL AND status <> 'PARKED' AND (greatest",
             "AND (greatest",
             "io.exactlyonce.claim.postgres.RetentionIT#parkedClaimIsNeverDeleted"),
-    /** A row's place is that of its partition, and repeats in each other one. */
+    /** The place of a row ({@code ctid}) is unique in its partition only. */
     PLACE_OF_A_HELD_KEY(
             Texts.KEY_AT_PLACE + " RETURNING claim.claim_id",
             "RETURNING claim.claim_id",

@@ -33,7 +33,9 @@ final class Symmetry {
         return named(WORKERS.compare(ordered.left(), ordered.right()) > 0 ? workersSwapped(ordered) : ordered);
     }
 
-    /** Names claims in the order of where they stand: which of them asked first makes no difference any more. */
+    /**
+     * Names claims in the order of their places in the state, because the order of their requests no longer matters.
+     */
     private static State named(State state) {
         List<Integer> names = new ArrayList<>(List.of(0));
         UnaryOperator<Integer> name = claim -> {

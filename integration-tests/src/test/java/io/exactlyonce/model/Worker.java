@@ -34,13 +34,13 @@ record Worker(
 
     enum Phase {
         IDLE,
-        /** Has asked for the key. */
+        /** The worker has requested the key. */
         CLAIMING,
         /** The claim has read the row, and has not written yet. */
         READ,
         /** Holds the key, and has no answer yet. */
         ACQUIRED,
-        /** The handler has begun. */
+        /** The handler runs. */
         HANDLING,
         /** {@code ensureHeld()} has passed, {@code fence()} has locked, or the transaction has written. */
         CHECKED,

@@ -107,7 +107,7 @@ final class WorldMoves {
         return message.hiddenFor(less(message.hidden()));
     }
 
-    /** Without an answer it asks again as time passes, so that its lease always counts from now. */
+    /** A worker without an answer repeats the request as time passes, so its lease always counts from now. */
     private static Worker tick(Worker worker) {
         int lease = worker.phase() == Phase.CLAIMING ? worker.lease() : less(worker.lease());
         return worker.times(less(worker.window()), lease).failing(false, false);

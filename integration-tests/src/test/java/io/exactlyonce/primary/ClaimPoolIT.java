@@ -61,7 +61,7 @@ class ClaimPoolIT {
         }
     }
 
-    /** Trap: what was to be set back on the closed connection failed as well, and was told instead. */
+    /** Trap: restoring a setting of the closed connection failed as well, and hid the first failure. */
     @Test
     void connectionThatEndsWhileItsStatementsAreCheckedIsToldWithItsReason() {
         String url = SERVER.createDatabase();

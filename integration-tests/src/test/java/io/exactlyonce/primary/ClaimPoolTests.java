@@ -48,7 +48,9 @@ class ClaimPoolTests {
         }
     }
 
-    /** A caller that writes other callers' claims, too, may be interrupted: that must be told from a failed database. */
+    /**
+     * A caller that also writes other callers' claims may be interrupted, which must not look like a failed database.
+     */
     @Test
     void interruptOfAWaitingCallerIsTheCauseAndIsKept() throws Exception {
         CountDownLatch open = new CountDownLatch(1);

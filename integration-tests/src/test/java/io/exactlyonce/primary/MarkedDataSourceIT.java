@@ -33,7 +33,7 @@ class MarkedDataSourceIT {
 
     private final String url = SERVER.createDatabase();
 
-    /** Hides the pool, as that of another maker would be. */
+    /** Hides the pool, so that it looks like one of another vendor. */
     private static final class UnknownPool extends AbstractDataSource {
 
         private final DataSource hidden;

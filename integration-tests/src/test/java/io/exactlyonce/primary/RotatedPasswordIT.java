@@ -51,7 +51,7 @@ class RotatedPasswordIT {
         void handle(String order) {}
     }
 
-    /** The role's password, as a service for tokens knows it. */
+    /** The role's current password, as a token service has it. */
     @Configuration(proxyBeanMethods = false)
     static class Marked {
 

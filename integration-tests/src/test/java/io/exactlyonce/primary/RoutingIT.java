@@ -57,7 +57,7 @@ class RoutingIT {
         }
     }
 
-    /** Does not tell what it wraps. */
+    /** A DataSource that does not reveal the one that it wraps. */
     private static class Opaque extends AbstractDataSource {
 
         private final DataSource wrapped;

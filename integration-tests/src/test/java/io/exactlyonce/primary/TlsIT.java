@@ -135,7 +135,7 @@ class TlsIT {
         try (ClaimPool claims = ImpatientPool.of(target)) {
             claims.own().orElseThrow().setConnectionTimeout(250);
 
-            // Until the pool has met the server, all that it tells is that it has no connection.
+            // The pool only reports that it has no connection, until the first one is open.
             await().untilAsserted(() -> assertThatThrownBy(() -> new PrimaryCheck(claims).verify())
                     .isInstanceOfSatisfying(ClaimDatabaseException.class, refused -> {
                         assertThat(refused.problem()).contains(" for claims (" + told);

@@ -10,7 +10,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** A real pooler or balancer between applications and PostgreSQL. */
 public final class ConnectionProxy implements AutoCloseable {
 
-    /** A second user that PgBouncer lets in; the server has to know it, with the superuser's password. */
+    /** A second user of PgBouncer, which must exist on the server with the superuser's password. */
     public static final String OTHER_USER = "other_user";
 
     private static final Duration TIME_TO_START = Duration.ofSeconds(20);

@@ -24,7 +24,7 @@ public final class RewritingDriver extends org.postgresql.Driver implements Auto
     /** Takes the place of PostgreSQL's own. */
     public static RewritingDriver open(UnaryOperator<String> rewriting) throws SQLException {
         RewritingDriver driver = new RewritingDriver(rewriting);
-        // DriverManager asks in the order of registration.
+        // DriverManager tries drivers in the order of registration.
         deregister();
         DriverManager.registerDriver(driver);
         return driver;

@@ -18,13 +18,13 @@ public enum SqsProduct {
     LOCALSTACK,
     MOTO,
     AWS,
-    /** None of those that tell: another ElasticMQ process, for example. */
+    /** A server that does not identify itself, such as another ElasticMQ process. */
     UNKNOWN;
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static final int OK = 200;
 
-    /** Returns the product of this JVM's server; it is asked once. */
+    /** Returns the product of this JVM's server, which identifies itself once. */
     static SqsProduct current() {
         return Holder.CURRENT;
     }

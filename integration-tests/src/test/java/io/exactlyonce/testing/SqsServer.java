@@ -75,7 +75,7 @@ public final class SqsServer {
         return Holder.SHARED;
     }
 
-    /** Returns what an application needs to be told to use this server. */
+    /** Returns the properties with which an application uses this server. */
     public Map<String, String> properties() {
         return properties;
     }
@@ -154,14 +154,14 @@ public final class SqsServer {
                 .messageBody(body));
     }
 
-    /** Gives a queue a dead-letter queue, to which messages go after so many receives; returns its name. */
+    /** Gives a queue a dead-letter queue for messages with this number of receives; returns its name. */
     public String addDeadLetterQueue(String queue, int maxReceiveCount) {
         String deadLetters = createQueue(30);
         redrive(queue, deadLetters, maxReceiveCount);
         return deadLetters;
     }
 
-    /** Creates a standard queue whose messages go to another one after so many receives; returns its name. */
+    /** Creates a standard queue whose messages go to another queue after this number of receives; returns its name. */
     public String createQueue(int windowSeconds, String deadLetterQueue, int maxReceiveCount) {
         // ElasticMQ redrives to queues only that have had their policy from the start.
         return create(
@@ -178,7 +178,7 @@ public final class SqsServer {
         redrive(queue, deadLettersOf(queue), maxReceiveCount);
     }
 
-    /** Has the messages of a queue go to another one after so many receives. */
+    /** Sets the queue to which messages of a queue go after this number of receives. */
     public void setDeadLetterQueue(String queue, String deadLetterQueue, int maxReceiveCount) {
         redrive(queue, deadLetterQueue, maxReceiveCount);
     }

@@ -25,7 +25,7 @@ final class SystemProgram implements AutoCloseable {
     private final String stopSignal;
     private Process process;
 
-    /** @param stopSignal ends it at once, whatever is connected */
+    /** @param stopSignal ends the program at once, also with open connections */
     SystemProgram(String stopSignal) throws IOException {
         // Only its owner enters it: its files have passwords.
         this.directory = Files.createTempDirectory("program");

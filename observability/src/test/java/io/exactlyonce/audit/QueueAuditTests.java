@@ -84,7 +84,7 @@ class QueueAuditTests {
                 new RetryBackoff(Duration.ofSeconds(initialDelay), Duration.ofMinutes(5)));
     }
 
-    /** An audit that only tells, of a listener of the queue. */
+    /** An audit that only reports, for a listener of the queue. */
     private QueueAudit audited() {
         QueueAudit audit = audit(AuditMode.WARN);
         audit.subscribed(orders());

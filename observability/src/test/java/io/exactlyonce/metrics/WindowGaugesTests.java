@@ -80,7 +80,7 @@ class WindowGaugesTests {
         watch.on(new DeliveryEvent.Delivered(orders, orders.settings().window(), elapsed));
     }
 
-    /** Fewer than four deliveries a minute: one is more than a twentieth of those of five minutes. */
+    /** Fewer than four deliveries a minute, so one delivery is more than a twentieth of five minutes' deliveries. */
     @Test
     void strayOfAQuietListenerIsNoOverrun() {
         subscribe();

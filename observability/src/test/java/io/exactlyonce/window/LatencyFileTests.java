@@ -49,7 +49,7 @@ class LatencyFileTests {
         assertThatIllegalArgumentException().isThrownBy(() -> played(file, 30)).withMessageContaining(message);
     }
 
-    /** {@code -Dforecast.csv=FILE_OR_DIRECTORY -Dforecast.window=SECONDS}: prints what was told, and when. */
+    /** {@code -Dforecast.csv=FILE_OR_DIRECTORY -Dforecast.window=SECONDS}: prints the warnings and their times. */
     @Test
     @EnabledIfSystemProperty(named = "forecast.csv", matches = ".+")
     void filesFromOutsideArePlayed() throws IOException {

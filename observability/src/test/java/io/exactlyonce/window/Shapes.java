@@ -87,7 +87,10 @@ final class Shapes {
             shape("window of 5 s, ramp over 15 minutes", 5, 5, 2, ramp(HOUR, HOUR + 900, 0.8, 4.5), 0.3),
             shape("stairs of 20 % every half hour", 30, 2, 10, stairs(4, 1.2, HOUR / 2), 0.25));
 
-    /** Drift that none of the advisor's constants were chosen by. All deliveries become slower, so a time can be told in each. */
+    /**
+     * Drift for which no constant of the advisor was chosen. All deliveries become slower, so each shape has a time of
+     * overrun.
+     */
     static final List<Shape> FURTHER = List.of(
             shape("ramp over 45 minutes, window 20 s", 20, 3, 4, ramp(HOUR, 1.75 * HOUR, 5, 22), 0.3),
             shape("ramp over 90 minutes, 10/s, window 15 s", 15, 10, 4, ramp(HOUR, 2.5 * HOUR, 3, 16), 0.4),
@@ -192,7 +195,7 @@ final class Shapes {
         return (t, r) -> low * StrictMath.pow(factor, StrictMath.floor(t / seconds));
     }
 
-    /** One in so many is another. */
+    /** One delivery of this number has another latency. */
     private static Course sometimes(int oneIn, Course another, Course otherwise) {
         return (t, r) -> (r.nextInt(oneIn) == 0 ? another : otherwise).at(t, r);
     }

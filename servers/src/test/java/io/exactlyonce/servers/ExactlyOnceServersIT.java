@@ -27,7 +27,7 @@ import org.springframework.util.StringUtils;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.QueueAttributeName;
 
-/** An application in development, with servers that its properties would not find. */
+/** An application in development, whose servers are not in its properties. */
 class ExactlyOnceServersIT {
 
     static class Orders {

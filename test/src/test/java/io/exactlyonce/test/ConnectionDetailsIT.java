@@ -18,7 +18,9 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.jdbc.core.simple.JdbcClient;
 
-/** Servers that an application knows by connection details only, as {@code @ServiceConnection} makes them of containers. */
+/**
+ * Servers that an application finds by connection details only, which {@code @ServiceConnection} makes for containers.
+ */
 class ConnectionDetailsIT {
 
     record Order(String orderId) {}

@@ -211,7 +211,7 @@ class StoredResultKindsTests {
             Object second = execute(operations, type, result);
 
             assertThat(runs).hasValue(1);
-            // AssertJ's comparison of numbers knows no NaN.
+            // AssertJ's comparison of numbers does not support NaN.
             assertThat(second)
                     .usingRecursiveComparison()
                     .withEqualsForType(Double::equals, Double.class)

@@ -61,7 +61,7 @@ class RepeatRuleTests {
                 .withMessageContaining("bench.busy-percent (-1.0)");
     }
 
-    /** Takes a turn while other processes use so many percent of the machine, one attempt after the other. */
+    /** Takes a turn whose attempts, one after the other, see other processes use these percentages of the machine. */
     private Attempts<Integer> take(RepeatRule applied, long... percents) throws Exception {
         List<LoadSample> all = new ArrayList<>();
         long busy = 0;

@@ -106,7 +106,10 @@ class GroupCommitFailureTests {
         }
     }
 
-    /** Leases count from when a batch goes to the store: also of a part of one that the store rejects as a whole. */
+    /**
+     * Leases count from the time at which a batch goes to the store, also for the parts of a batch that the store
+     * rejects as a whole.
+     */
     @Test
     void claimsAreAskedForWhenTheirBatchGoesToTheStoreAndNotBefore() throws Exception {
         Batch busy = rig.block();
@@ -189,7 +192,7 @@ class GroupCommitFailureTests {
         Thread closing = new Thread(rig.front::close);
         closing.start();
         await().until(() -> closing.getState() == Thread.State.TIMED_WAITING || !closing.isAlive());
-        // The idle one has been told, and waits again.
+        // The idle flusher woke up, and waits again.
         await().until(() ->
                 flushers == 1 || waitsOfFlushers() > waits || flushers().size() < flushers);
         onItsWay.answer();

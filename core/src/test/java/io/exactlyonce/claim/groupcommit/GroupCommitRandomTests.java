@@ -55,7 +55,7 @@ class GroupCommitRandomTests {
     private final List<String> broken = new CopyOnWriteArrayList<>();
     private final Map<ClaimId, Asked> asked = new ConcurrentHashMap<>();
 
-    /** A call; its claims' ids are its own, so that each entry which arrives tells whose it is. */
+    /** A call. The ids of its claims are unique, so that each entry at the store shows its call. */
     private final class Asked {
 
         final int number;

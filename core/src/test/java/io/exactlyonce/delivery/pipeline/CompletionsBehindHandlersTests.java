@@ -41,7 +41,7 @@ class CompletionsBehindHandlersTests {
         due.forEach(Runnable::run);
     }
 
-    /** The handler succeeds, and so many of the requests that complete its claim get no answer. */
+    /** The handler succeeds, and this number of requests that complete its claim get no answer. */
     private void handleUnrecorded(int lost) throws Throwable {
         rig.timer.hold();
         rig.store.loseCompletions(lost);
@@ -235,7 +235,10 @@ class CompletionsBehindHandlersTests {
         assertThat(output).doesNotContain("not parked", "Parking ", "Releasing ");
     }
 
-    /** The next attempt waits for the record of a failure, and the next message of a group for that of a completion. */
+    /**
+     * The next attempt waits for the record of a failure, and the next message of a group waits for the record of a
+     * completion.
+     */
     @Test
     void onlyACompletionOfAStandardQueueMayWaitForOthers() throws Throwable {
         rig.process(delivery, claim -> "charged");

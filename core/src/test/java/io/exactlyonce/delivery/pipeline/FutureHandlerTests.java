@@ -260,7 +260,7 @@ class FutureHandlerTests {
         rig.assertReturned(delivery);
     }
 
-    /** The JDK's own stages are futures that throw when they are asked or cancelled. */
+    /** The JDK's own minimal stages throw when code reads or cancels them. */
     @Test
     void handlersOfClaimsThatAreLostTogetherAreStoppedAlthoughOneOfThemReturnedSuchAStage() throws Throwable {
         CompletableFuture<Object> recorded = process(claim -> new Work(false).minimalCompletionStage());

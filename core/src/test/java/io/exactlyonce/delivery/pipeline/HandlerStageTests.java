@@ -53,7 +53,7 @@ class HandlerStageTests {
         rig.assertReturned(delivery, 4);
     }
 
-    /** There was no effect, whatever stopped the advice. */
+    /** The method had no effect, for any stop of the advice. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void adviceThatIsStoppedBeforeItCallsTheMethodLeavesNoDoubt(boolean isParked) {

@@ -87,7 +87,10 @@ class RetryingClaimClientTests {
         assertOutagesTold(output, 1);
     }
 
-    /** An attempt that timed out may have reached the store; one that found no connection has not, and no claim can stand. */
+    /**
+     * An attempt that timed out may have reached the store. An attempt without a connection has not, so no claim can
+     * exist.
+     */
     @ParameterizedTest
     @CsvSource({"lost, busy, 1", "busy, lost, 1", "busy, busy, 0"})
     void claimOfWhichOneAttemptMayHaveReachedTheStoreIsGivenUp(String first, String second, int releases) {
@@ -163,7 +166,9 @@ class RetryingClaimClientTests {
                 new CompletionException("without a cause", null));
     }
 
-    /** A request that the store refuses for good is not repeated: that is what it says itself, not what lies behind it. */
+    /**
+     * A request that the store refuses for good is not repeated: that is what it says itself, not what lies behind it.
+     */
     @ParameterizedTest
     @MethodSource("failures")
     void callThatFailsForWhateverReasonOfItsOwnIsRepeated(RuntimeException failure) {

@@ -219,7 +219,7 @@ final class DispatcherRig {
         }
     }
 
-    /** The store answers all it is asked, and what comes of that. */
+    /** Lets the store answer all calls, also those that follow from its answers. */
     void answerStore() {
         while (!asked.isEmpty()) {
             asked.remove().run();

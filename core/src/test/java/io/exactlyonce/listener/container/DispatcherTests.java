@@ -357,7 +357,7 @@ class DispatcherTests {
         assertThat(states(rig)).containsExactly(DeliveryState.RETURNED);
     }
 
-    /** Trap: they were told of the polled one, without what an interceptor had added to it. */
+    /** Trap: callbacks got the polled message, without the additions of an interceptor. */
     @Test
     void acknowledgementResultCallbackIsToldOfMessagesAsInterceptorsHandedThemOn() {
         for (DispatcherRig rig :
@@ -644,8 +644,8 @@ class DispatcherTests {
     }
 
     /**
-     * Whatever happens in whatever order, and whichever step crashes: in the end no permit is missing, nothing is counted
-     * twice, and nothing is renewed.
+     * Whatever happens in whatever order, and whichever step crashes: in the end no permit is missing, nothing is
+     * counted twice, and nothing is renewed.
      */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})

@@ -193,7 +193,7 @@ class MessageDeleterTests {
         assertThat(succeeded).containsExactly(List.of(handled.message()));
     }
 
-    /** To be told of as deleted, it would be renewed no more for nothing: it comes again in any case. */
+    /** The message must not count as deleted, because it is redelivered and still needs its renewal. */
     @Test
     void entryThatTheQueueRefusesIsNotTakenForDeletedAndTheOthersAre() {
         ReceivedMessage refused = receive("refused");
@@ -209,7 +209,9 @@ class MessageDeleterTests {
         assertThat(renewer.renewedCount()).isZero();
     }
 
-    /** Trap: the message would come again, on its last receive to the dead-letter queue, although it has been handled. */
+    /**
+     * Trap: the message would come again, on its last receive to the dead-letter queue, although it has been handled.
+     */
     @ParameterizedTest
     @CsvSource({"InternalError, false", "RequestThrottled, true"})
     void entryThatFailsForNowIsSentAgainAndRenewedMeanwhile(String code, boolean senderFault) {
@@ -317,7 +319,9 @@ class MessageDeleterTests {
         assertThat(sqs.deletes()).containsExactly(List.of("first", "second"));
     }
 
-    /** Trap: a message is renewed while its delete is buffered, and its FIFO group waits for a number that never comes. */
+    /**
+     * Trap: a message is renewed while its delete is buffered, and its FIFO group waits for a number that never comes.
+     */
     @ParameterizedTest
     @CsvSource({
         "true, , 10",
@@ -360,7 +364,7 @@ class MessageDeleterTests {
         assertThat(timer.delays()).containsOnly(Duration.ofSeconds(1)).hasSize(2);
     }
 
-    /** Both are handled: the one that is deleted first need not be the first. */
+    /** Both messages are handled, and any of them may be deleted first. */
     @Test
     void twoOfAGroupInOneRequestAreDeletedEachForItself() {
         MessageDeleter counting = deleter(true, null, 2);

@@ -238,7 +238,7 @@ class PrefetchLimiterTests {
         }
     }
 
-    /** Whatever happens in whatever order, no permit is lost or made, and no more handlers run than there are places. */
+    /** In any order of events no permit is lost or made, and no more handlers run than the limit. */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void permitsAndSlotsAreKeptWhateverTheOrder(long seed) {

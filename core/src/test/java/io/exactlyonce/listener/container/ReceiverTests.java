@@ -372,7 +372,7 @@ class ReceiverTests {
         assertThat(sqs.takeChanges()).containsExactly(Map.entry("m1", 0));
     }
 
-    /** SQS gives a request that the SDK repeats the same messages, where it knows that it is the same one. */
+    /** SQS answers a repeated request with the same messages, if the request has an attempt id. */
     @Test
     void requestsToAFifoQueueHaveAnIdEachAndOthersHaveNone() {
         start("orders.fifo", 30).poll(10);

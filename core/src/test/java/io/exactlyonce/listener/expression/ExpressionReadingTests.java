@@ -67,7 +67,7 @@ class ExpressionReadingTests {
             Optional<String> voucher,
             char grade) {}
 
-    /** A class like those that are made by annotation processors: not final, with getters. */
+    /** A class like the output of annotation processors: not final, with getters. */
     static class Parcel {
         private final Instant sent = Instant.EPOCH;
 
@@ -80,7 +80,7 @@ class ExpressionReadingTests {
         }
     }
 
-    /** Headers that senders set as attributes of a message, under names that Spring knows. */
+    /** Headers that senders set as attributes of a message, under names of Spring's headers. */
     private static final Set<String> ATTRIBUTES =
             Set.of("contentType", "replyChannel", "errorChannel", "JavaType", "Sqs_Delay");
 

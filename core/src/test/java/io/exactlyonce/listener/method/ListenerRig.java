@@ -141,7 +141,7 @@ public final class ListenerRig {
                 (problem, remedy) -> new InvalidListenerException(method, problem, remedy));
     }
 
-    /** The ones that awspring configures, as far as tests need them. */
+    /** The argument resolvers of Spring Cloud AWS that tests need. */
     public static List<HandlerMethodArgumentResolver> resolvers() {
         var converter = new CompositeMessageConverter(
                 List.of(new StringMessageConverter(), new SimpleMessageConverter(), new JacksonJsonMessageConverter()));

@@ -50,7 +50,7 @@ class ObservedListenersTests {
         void handle(String order) {}
     }
 
-    /** Leaves its messages as they are, whatever mode its options say. */
+    /** Does not acknowledge its messages, in any mode of its options. */
     private static final class Unacknowledging extends StandardSqsComponentFactory<Object> {
         @Override
         public AcknowledgementHandler<Object> createAcknowledgementHandler(SqsContainerOptions options) {

@@ -184,7 +184,7 @@ class SharedQueuesTests {
         assertThat(output).doesNotContain("WARN");
     }
 
-    /** A key means the same in both, such as that of an event that both regions get. */
+    /** A key means the same in both, such as the key of an event that both regions receive. */
     @Test
     void oneScopeThatBothListenersSetIsShared() {
         queues.add("eu", List.of("orders"), enforced("usual"));

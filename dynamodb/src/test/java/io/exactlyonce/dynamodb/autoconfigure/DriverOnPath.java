@@ -30,7 +30,7 @@ final class DriverOnPath extends URLClassLoader {
         }
     }
 
-    /** A driver that knows no database. */
+    /** A driver without a database. */
     public static final class NoDatabase implements Driver {
 
         @Override

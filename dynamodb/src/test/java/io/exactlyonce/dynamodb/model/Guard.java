@@ -39,7 +39,7 @@ enum Guard {
     /** A transaction names its claim, by its token. */
     TRANSACTION_NAMES_ITS_CLAIM(
             "item.ClaimStatements#completion", "DynamoDbCompletionIT#transactionOfAWorkerThatLostItsClaimIsCancelled"),
-    /** A transaction asks for a key that is held, not completed: its claim may have completed it already. */
+    /** The condition of a transaction requires a held key, because its claim may have completed it already. */
     TRANSACTION_ASKS_FOR_A_HELD_KEY(
             "item.ClaimStatements#completion", "DynamoDbCompletionIT#secondTransactionOfAHandlerIsCancelled");
 

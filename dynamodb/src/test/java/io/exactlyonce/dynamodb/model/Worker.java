@@ -4,7 +4,7 @@ package io.exactlyonce.dynamodb.model;
  * One worker's memory, which a crash erases. A worker that stands still does not act while time passes.
  *
  * @param claim its claim's name
- * @param lease ticks left by its own count, which began when it asked
+ * @param lease ticks left by the worker's own count, which starts with its request
  * @param end of the lease that its request under way will write, as in {@link Item#end()}
  * @param sees whether the item is still as it was when this worker looked last
  * @param seenFor for how many ticks it has been

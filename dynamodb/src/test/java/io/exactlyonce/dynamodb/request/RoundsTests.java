@@ -80,7 +80,7 @@ class RoundsTests {
         }
     }
 
-    /** Takes each write but those that are throttled, as often as they are. */
+    /** Executes each write, except the throttled ones, as often as they are throttled. */
     private final class Service implements DynamoDbAsyncClient {
 
         @Override

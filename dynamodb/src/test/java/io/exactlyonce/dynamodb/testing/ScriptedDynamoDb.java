@@ -55,7 +55,7 @@ public final class ScriptedDynamoDb implements InvocationHandler {
         refusals.addAll(List.of(codes));
     }
 
-    /** Fails requests of a kind, unsent, so many times. */
+    /** Fails this number of requests of a kind, before they are sent. */
     public void fail(Class<? extends DynamoDbRequest> kind, RuntimeException failure, int times) {
         faults.add(new Fault(kind, failure, new AtomicInteger(times)));
     }
@@ -65,7 +65,7 @@ public final class ScriptedDynamoDb implements InvocationHandler {
         hooks.add(new Hook(kind, action));
     }
 
-    /** Leaves all keys unread, so many times. */
+    /** Leaves all keys of this number of requests unread. */
     public void leaveUnread(int times) {
         unread.set(times);
     }

@@ -92,7 +92,10 @@ class ClaimPlansIT {
         }
     }
 
-    /** A scan of all of it is the cheapest plan for a table that is known to be small, and it would stay while the table grows. */
+    /**
+     * A scan of all of it is the cheapest plan for a table that is known to be small, and it would stay while the
+     * table grows.
+     */
     @Test
     void plansAreStableWhereTheTableWasAnalyzedWhileItWasNearlyEmpty() throws Exception {
         try (TestDatabase database = new TestDatabase(1)) {
@@ -108,7 +111,7 @@ class ClaimPlansIT {
         }
     }
 
-    /** The planner knows neither which partition has a key, nor that the table will grow. */
+    /** The planner cannot tell the partition of a key, and does not expect that the table grows. */
     @Test
     void plansOfAPartitionedTableReadNoMoreThanTheirKeys() throws Exception {
         try (TestDatabase database = new TestDatabase(1, Layout.PARTITIONED)) {

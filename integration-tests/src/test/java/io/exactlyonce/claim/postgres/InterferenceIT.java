@@ -205,7 +205,7 @@ class InterferenceIT {
         assertThat(DATABASE.row(zombie.key()).get("status")).isEqualTo("HELD");
     }
 
-    /** The rest of a call is answered, whatever keeps one of its rows locked. */
+    /** The rest of a call is answered although one of its rows stays locked. */
     @Test
     void rowThatAnotherTransactionHasLockedCostsTheOthersOfItsCallNothing() throws Exception {
         ClaimRequest locked = request();
@@ -259,7 +259,10 @@ class InterferenceIT {
         assertThat(other.claim(List.of(claim))).hasOnlyElementsOfType(Acquired.class);
     }
 
-    /** One of them waits for an uncommitted row meanwhile, and has locked nothing that it is to end: no cycle of waits can begin. */
+    /**
+     * One of them waits for an uncommitted row meanwhile, and has locked nothing that it is to end: no cycle of waits
+     * can begin.
+     */
     @Test
     void batchesThatEachEndWhatTheOtherClaimsAreBothAnswered() throws Exception {
         String prefix = UUID.randomUUID().toString();
@@ -314,7 +317,7 @@ class InterferenceIT {
         }
     }
 
-    /** Calls before the statement is committed, which tells nothing, and again after that, as callers do. */
+    /** Calls before the statement is committed, which gives no answer, and again after that, as callers do. */
     private static Set<ClaimId> whileLocked(ClaimId claim, String statement, Supplier<ClaimAnswers> call)
             throws SQLException {
         try (Connection connection = DATABASE.newConnection()) {

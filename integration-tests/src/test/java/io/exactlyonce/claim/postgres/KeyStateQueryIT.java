@@ -158,7 +158,7 @@ class KeyStateQueryIT {
         }
     }
 
-    /** A replica, or a server that was demoted, knows nothing of the latest claims. */
+    /** A replica or a demoted server lacks the latest claims. */
     @Test
     void serverThatTakesNoWritesRefusesTheLook() {
         DataSource readOnly = new DelegatingDataSource(DATABASE.pool()) {

@@ -122,7 +122,10 @@ class PooledTransactionsIT {
                 .allMatch(AlreadyCompleted.class::isInstance);
     }
 
-    /** An application's transactions, through the same pooler: lock, number and rows are one transaction's, whatever session it is. */
+    /**
+     * Transactions of an application through the same pooler: lock, number and rows belong to one transaction, in any
+     * session.
+     */
     @Test
     void transactionsOfTheApplicationHoldTheirClaims() throws Exception {
         DATABASE.execute("CREATE TABLE sale (id text)");

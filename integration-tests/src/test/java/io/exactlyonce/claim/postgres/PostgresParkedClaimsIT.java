@@ -82,7 +82,10 @@ class PostgresParkedClaimsIT {
         assertThat(parked.find(later.key())).map(ParkedClaim::claimId).hasValue(later.claimId());
     }
 
-    /** A second try would find the key decided on, and could not know by which decision: a refusal would say that another one came first. */
+    /**
+     * A second try would find the key decided, and not by which decision: the refusal would name another decision as
+     * the first.
+     */
     @Test
     void decisionWhoseCommitGotNoReplyIsNotCalledAnothers() {
         ClaimRequest released = parkedClaim();

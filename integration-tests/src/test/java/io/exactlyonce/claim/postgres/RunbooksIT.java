@@ -117,7 +117,7 @@ class RunbooksIT {
         assertThat(names).allSatisfy(name -> assertThat(test).containsPattern("(run|query)\\(\"" + name + "\"\\)"));
     }
 
-    /** Two orders were charged after the backup, one was released before it, and nobody knows of a fourth. */
+    /** Two orders were charged after the backup, one was released before it, and the fourth is unknown. */
     @Test
     void claimsAfterARestoreAreImportedOrInDoubt() {
         complete(claimed("A-1"));

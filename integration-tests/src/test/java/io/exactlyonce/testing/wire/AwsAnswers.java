@@ -104,7 +104,7 @@ public final class AwsAnswers implements SqsBackend {
                 .orElseGet(() -> SqsAnswer.ok(JsonNodeFactory.instance.objectNode()));
     }
 
-    /** Judges each entry, and asks the server for those that no rule decides. */
+    /** Judges each entry, and forwards the entries that no rule decides. */
     private SqsAnswer batch(SqsCall call) {
         List<ObjectNode> forwarded = new ArrayList<>();
         List<String> successful = new ArrayList<>();

@@ -35,7 +35,7 @@ final class Receipts {
         this.clock = clock;
     }
 
-    /** A message was handed out; whatever was said of a delete before, it is there. */
+    /** Records that a message was delivered. The message exists, also after an earlier delete. */
     synchronized void received(String queueUrl, String messageId, String handle, Duration hidden) {
         Message message = byId.computeIfAbsent(queueUrl + " " + messageId, unknown -> new Message());
         byHandle.put(handle, message);

@@ -37,7 +37,7 @@ public record SqsError(String code, String message, boolean senderFault) {
                 failed.path("SenderFault").asBoolean(true));
     }
 
-    /** Returns whether the server does not know the receipt handle. */
+    /** Returns whether the receipt handle is unknown to the server. */
     boolean isOfAHandle() {
         return code.contains("ReceiptHandleIsInvalid");
     }

@@ -23,7 +23,7 @@ public final class Troubles implements SqsBackend {
         this.server = server;
     }
 
-    /** The next request of a queue meets it; those that are added later are met one after the other. */
+    /** The next request of a queue meets this trouble; later ones follow one by one. */
     public void next(String queue, String action, Trouble trouble) {
         next.computeIfAbsent(queue + " " + action, unknown -> new ConcurrentLinkedQueue<>())
                 .add(trouble);

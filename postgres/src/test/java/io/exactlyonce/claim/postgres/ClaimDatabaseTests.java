@@ -86,7 +86,7 @@ class ClaimDatabaseTests {
         assertThat(tries).hasValue(1);
     }
 
-    /** That a listener awaits it makes it the listener's to tell. */
+    /** A listener awaits the check, so the listener reports the failure. */
     @Test
     void checkThatFailedIsMadeAgainForCallersThatFollow(CapturedOutput output) {
         assertThatThrownBy(down::requireReady)

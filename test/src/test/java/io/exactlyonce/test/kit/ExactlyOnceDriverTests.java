@@ -69,7 +69,7 @@ class ExactlyOnceDriverTests {
     @Import(Shop.class)
     static class Application {}
 
-    /** Crashes, lost claims and failing handlers are what these tests ask for. A message that cannot be read is a mistake of a test's. */
+    /** These tests request crashes, lost claims and failing handlers. An unreadable message is a mistake of a test. */
     @AfterEach
     void testThatPassesLogsNoError(CapturedOutput output) {
         assertThat(output.toString().lines())

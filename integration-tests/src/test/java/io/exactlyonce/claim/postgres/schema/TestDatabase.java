@@ -152,7 +152,7 @@ public final class TestDatabase implements AutoCloseable {
         jdbc.update("UPDATE exactly_once_claim SET lease_until = clock_timestamp() WHERE claim_id = ?", claim.value());
     }
 
-    /** Inserts a claim's row past the store, in whatever transaction is open, and with a lease that is over. */
+    /** Inserts a claim's row without the store, in the open transaction, and with an expired lease. */
     public static void insert(JdbcTemplate transaction, ClaimId claim) {
         transaction.update("""
                 INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,

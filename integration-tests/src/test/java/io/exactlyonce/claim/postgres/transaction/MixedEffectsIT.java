@@ -210,7 +210,7 @@ class MixedEffectsIT {
         }
     }
 
-    /** A row that is not there, and one that is free: the lock says that the key is held. */
+    /** A missing row and a free row: in both cases the lock shows that the key is held. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void lookOfAWaitingDuplicateSeesTheHandlerAtWorkAndThenTheCompletion(boolean there) throws Exception {

@@ -243,7 +243,9 @@ class PostgresClaimTransactionIT {
                 .containsExactly("on");
     }
 
-    /** Nothing was acquired, so that nothing is lost: but a message on its last receive must not come again for that. */
+    /**
+     * Nothing was acquired, so that nothing is lost: but a message on its last receive must not come again for that.
+     */
     @Test
     void refusalWhoseTransactionLosesItsConnectionIsNoAnswer() {
         external.claim(List.of(request));
@@ -272,7 +274,9 @@ class PostgresClaimTransactionIT {
         assertThat(external.claim(List.of(request(key)))).containsExactly(new Parked());
     }
 
-    /** Taken for an outage, it would pause its listener. Only the index knows, at the end. */
+    /**
+     * The failure must not count as an outage, which would pause the listener. Only the index detects it, at the end.
+     */
     @Test
     void keyThatTheIndexCannotHoldIsRefusedForGood() throws Throwable {
         String unbounded = new Random(7)
@@ -748,7 +752,10 @@ class PostgresClaimTransactionIT {
                 .containsEntry("in_doubt", true));
     }
 
-    /** Two transactions want the same keys in opposite orders: neither waits for the other, and no key is worked on twice. */
+    /**
+     * Two transactions want the same keys in opposite orders: neither waits for the other, and no key is worked on
+     * twice.
+     */
     @Test
     void listsOfTheSameKeysNeverWaitForEachOther() throws Throwable {
         ClaimRequest other = request();
