@@ -67,7 +67,7 @@ class QueueCommandsTests {
     private QueueAudit audit;
 
     @Test
-    void order_sentTwice_isChargedOnce(CapturedOutput output) {
+    void orderThatIsSentTwiceIsChargedOnce(CapturedOutput output) {
         template.send("orders", new Order("A-1"));
         template.send("orders", new Order("A-1"));
 
@@ -77,14 +77,14 @@ class QueueCommandsTests {
     }
 
     @Test
-    void order_onTheQueueOfTheTemplate_isHandled(CapturedOutput output) {
+    void orderOnTheQueueOfTheTemplateIsHandled(CapturedOutput output) {
         template.send("payments", new Order("B-1"));
 
         await().atMost(Duration.ofSeconds(30)).until(() -> output.getOut().contains("Paying B-1"));
     }
 
     @Test
-    void audit_ofQueuesThatCommandsAndTemplateCreate_findsNothing() {
+    void auditOfQueuesThatCommandsAndTemplateCreateFindsNothing() {
         await().atMost(Duration.ofSeconds(30)).until(() -> audit.reports().size() == 2);
 
         assertThat(audit.reports()).flatExtracting(AuditReport::findings).isEmpty();

@@ -12,7 +12,7 @@ import org.springframework.beans.factory.annotation.Autowired;
 class FulfilmentTests {
 
     @Test
-    void duplicate_afterSuccess_isSuppressed(@Autowired ExactlyOnceDriver driver) {
+    void duplicateIsSuppressedAfterSuccess(@Autowired ExactlyOnceDriver driver) {
         Delivered first = driver.deliverPayload(new Order("A-1"));
 
         assertThat(first).wasHandled();

@@ -175,7 +175,7 @@ class EndpointStacksTests {
 
     @ParameterizedTest
     @EnumSource(mode = Mode.EXCLUDE, names = "NONE")
-    void partsOfTheEndpoint_onAManagementPort_listAndDecide(WebApplicationType stack) throws Exception {
+    void partsOfTheEndpointListAndDecideOnAManagementPort(WebApplicationType stack) throws Exception {
         try (var application = start(
                 stack,
                 "management.server.port=0",
@@ -237,7 +237,7 @@ class EndpointStacksTests {
 
     @ParameterizedTest
     @EnumSource(mode = Mode.EXCLUDE, names = "NONE")
-    void parts_ofAReadOnlyEndpoint_changeNothing(WebApplicationType stack) throws Exception {
+    void partsOfAReadOnlyEndpointChangeNothing(WebApplicationType stack) throws Exception {
         try (var application = start(stack, "management.endpoint.exactlyonce.show-values=always")) {
             URI parked = uri(application, "server", "/actuator/exactlyonce/parked");
 
@@ -254,7 +254,7 @@ class EndpointStacksTests {
     }
 
     @Test
-    void keys_whenAuthorized_areShownToTheRolesOfTheProperty() throws Exception {
+    void keysAreShownToTheAuthorizedRolesOfTheProperty() throws Exception {
         try (var application = start(
                 WebApplicationType.SERVLET,
                 "management.endpoint.exactlyonce.access=unrestricted",

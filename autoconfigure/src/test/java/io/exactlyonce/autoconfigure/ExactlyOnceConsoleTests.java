@@ -79,7 +79,7 @@ class ExactlyOnceConsoleTests {
 
     @ParameterizedTest
     @EnumSource
-    void page_onEachStack_isOneSmallResponseUnderAStrictPolicy(Stack stack) throws Exception {
+    void pageIsOneSmallResponseUnderAStrictPolicyOnEachStack(Stack stack) throws Exception {
         try (var application =
                 stack.start("management.endpoints.web.exposure.include=exactlyonce,exactlyonceconsole")) {
             HttpResponse<String> page = get(application, "server", "/actuator/exactlyonceconsole");
@@ -122,7 +122,7 @@ class ExactlyOnceConsoleTests {
 
     @ParameterizedTest
     @EnumSource
-    void page_ofManagementPort_findsTheEndpointWhereverItIsMapped(Stack stack) throws Exception {
+    void pageOfTheManagementPortFindsTheEndpointWhereverItIsMapped(Stack stack) throws Exception {
         try (var application = stack.start(
                 "management.endpoints.web.exposure.include=exactlyonce,exactlyonceconsole",
                 "management.server.port=0",
@@ -144,7 +144,7 @@ class ExactlyOnceConsoleTests {
 
     @ParameterizedTest
     @EnumSource
-    void page_thatIsNotExposed_isMissing(Stack stack) throws Exception {
+    void pageThatIsNotExposedIsMissing(Stack stack) throws Exception {
         try (var application = stack.start("management.endpoints.web.exposure.include=exactlyonce")) {
             assertThat(get(application, "server", "/actuator/exactlyonceconsole")
                             .statusCode())
@@ -157,7 +157,7 @@ class ExactlyOnceConsoleTests {
     /** Markup and requests that a page under this policy could not use, or that would lead elsewhere. */
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.INCLUDE, names = "MVC")
-    void page_hasNoMarkupFromTextAndNoAddressElsewhere(Stack stack) throws Exception {
+    void pageHasNoMarkupFromTextAndNoAddressElsewhere(Stack stack) throws Exception {
         try (var application = stack.start("management.endpoints.web.exposure.include=exactlyonceconsole")) {
             String page =
                     get(application, "server", "/actuator/exactlyonceconsole").body();

@@ -111,7 +111,7 @@ class QueueTemplateTests {
     }
 
     @Test
-    void policy_forListener_permitsWhatReadmeNames() throws IOException {
+    void policyForTheListenerPermitsWhatReadmeNames() throws IOException {
         String readme = Files.readString(Path.of("../README.md"));
 
         assertThat(actions("Listener")).isEqualTo(actionsIn(line(readme, "The role needs ")));
@@ -119,7 +119,7 @@ class QueueTemplateTests {
     }
 
     @Test
-    void policy_forDeadLetterQueue_permitsWhatAuditAndEndpointNeed() throws IOException {
+    void policyForTheDeadLetterQueuePermitsWhatAuditAndEndpointNeed() throws IOException {
         String actuator = page("actuator.md");
 
         assertThat(actions("AuditOfDeadLetterQueue"))
@@ -131,7 +131,7 @@ class QueueTemplateTests {
     }
 
     @Test
-    void retention_ofDeadLetters_isLongerAndClaimsOutliveBoth() throws IOException {
+    void retentionOfDeadLettersIsLongerAndClaimsOutliveBoth() throws IOException {
         int longest = number("Parameters", "RetentionSeconds", "MaxValue");
         int usual = number("Parameters", "RetentionSeconds", "Default");
         int deadLetters = number("Resources", "DeadLetterQueue", "Properties", "MessageRetentionPeriod");
@@ -142,12 +142,12 @@ class QueueTemplateTests {
     }
 
     @Test
-    void receives_beforeTheDeadLetterQueue_areEnoughForTheAudit() {
+    void receivesBeforeTheDeadLetterQueueAreEnoughForTheAudit() {
         assertThat(number("Parameters", "MaxReceiveCount", "MinValue")).isEqualTo(5);
     }
 
     @Test
-    void deletesAgainstSends_areComparedByMetricMath() {
+    void deletesAreComparedWithSendsByMetricMath() {
         assertThat(at("Resources", "DeletedExceedsSent", "Properties", "Threshold"))
                 .isEqualTo(1.05);
         assertThat(at("Resources", "DeletedExceedsSent", "Properties", "Metrics", 0, "Expression"))
@@ -175,13 +175,13 @@ class QueueTemplateTests {
     }
 
     @Test
-    void inFlight_firesWhereTheAuditWarns() {
+    void alarmOnMessagesInFlightFiresWhereTheAuditWarns() {
         assertThat(number("Resources", "InFlight", "Properties", "Threshold")).isEqualTo(120_000 * 80 / 100);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"DeletedExceedsSent", "OldestMessage", "DeadLetters", "InFlight"})
-    void alarm_description_leadsToAParagraphOfTheRunbook(String alarm) throws IOException {
+    void descriptionOfAnAlarmLeadsToAParagraphOfTheRunbook(String alarm) throws IOException {
         MatchResult link = RUNBOOK.matcher(
                         at("Resources", alarm, "Properties", "AlarmDescription").toString())
                 .results()
