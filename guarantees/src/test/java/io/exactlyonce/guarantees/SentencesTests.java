@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -42,6 +43,9 @@ class SentencesTests {
             Pattern.compile("^(?:Its?|They|Those|Of|By|Before|Also|For|With|Not|As|Such)\\b");
     private static final Pattern OLD_ORDER = Pattern.compile(
             "\\b(?:an?|no|each|every|another) \\w+ of the application's\\b|\\bof ours\\b|\\bbut for\\b");
+
+    /** A method whose name has parts that underscores divide. */
+    private static final Pattern UNDERSCORES = Pattern.compile("\\bvoid [a-z]\\w*_\\w*\\(");
 
     /** @param isFirst whether the line is the first one of a comment */
     record Line(Path page, int number, String text, boolean isFirst) {
@@ -142,19 +146,33 @@ class SentencesTests {
                 .isEmpty();
     }
 
+    @Test
+    void namesOfTestsAreSentencesInCamelCase() throws IOException {
+        for (Path source : sources()) {
+            assertThat(UNDERSCORES.matcher(Files.readString(source)).results().map(MatchResult::group))
+                    .as(source.toString())
+                    .isEmpty();
+        }
+    }
+
     /** Returns the lines of comments in published code, in the tests of all modules, and in scripts. */
     private static List<Line> comments() throws IOException {
         List<Line> found = new ArrayList<>();
+        for (Path source : sources()) {
+            found.addAll(comments(source));
+        }
+        return found;
+    }
+
+    private static List<Path> sources() throws IOException {
+        List<Path> found = new ArrayList<>();
         try (Stream<Path> modules = Files.list(Path.of(".."))) {
             for (Path sources : modules.flatMap(SentencesTests::sources)
                     .filter(Files::isDirectory)
                     .sorted()
                     .toList()) {
                 try (Stream<Path> files = Files.walk(sources)) {
-                    for (Path source : files.filter(file -> file.toString().endsWith(".java"))
-                            .toList()) {
-                        found.addAll(comments(source));
-                    }
+                    files.filter(file -> file.toString().endsWith(".java")).forEach(found::add);
                 }
             }
         }
