@@ -51,7 +51,7 @@ class BoundaryTests {
         assertThat(Boundary.crashes()).isEqualTo(before + 1);
     }
 
-    /** Trap: nobody looked at such a future, so its failure was nowhere to be seen. */
+    /** Trap: no code read this future, so its failure did not show anywhere. */
     @Test
     void workThatNothingWaitsForIsLoggedIfItFails(CapturedOutput output) {
         int before = Boundary.crashes();
@@ -99,7 +99,7 @@ class BoundaryTests {
         assertThat(output.getOut().split("1 crashes could not be logged", -1)).hasSize(2);
     }
 
-    /** Permits would be lost for good: by then, the memory of the work that crashed is free. */
+    /** Otherwise permits would be lost forever. The memory of the crashed work is free by then. */
     @Test
     void cleaningUpIsRepeatedUntilThereIsMemoryForIt() {
         AtomicInteger cleanups = new AtomicInteger();

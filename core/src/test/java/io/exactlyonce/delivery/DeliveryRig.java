@@ -288,7 +288,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         return new ClaimKey("orders", key);
     }
 
-    /** Claims the key, and handles a doubt about it so. */
+    /** Claims the key with these settings for doubts. */
     public static ClaimSpec spec(InDoubtSettings doubt) {
         return new ClaimSpec(KEY, null, doubt);
     }
@@ -412,7 +412,7 @@ public final class DeliveryRig implements DeliveryEvent.SelectiveObserver {
         assertThat(store.releases()).singleElement().matches(ClaimResolution.Released::inDoubt, "in doubt");
     }
 
-    /** The first claim, and it alone, was completed with this result, as JSON. */
+    /** Asserts that only the first claim was completed, with this result as JSON. */
     public void assertCompleted(@Nullable String result) {
         assertThat(store.completions()).containsExactly(new ClaimResolution.Completed(claimed(), result));
     }

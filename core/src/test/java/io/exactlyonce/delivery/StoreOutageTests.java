@@ -43,7 +43,7 @@ class StoreOutageTests {
         return pipeline.claim(List.of(deliveries));
     }
 
-    /** Lets time pass, renewals go on, and claims be repeated, each half second. */
+    /** Lets time pass, with renewals and repeated claims each half second. */
     private void pass(Duration duration) {
         for (long half = duration.toMillis() / 500; half > 0; half--) {
             rig.clock.advance(Duration.ofMillis(500));
@@ -244,7 +244,7 @@ class StoreOutageTests {
         assertThat(rig.renewer.renewedCount()).isZero();
     }
 
-    /** Trap: a claim that fails by itself could keep all of them waiting. */
+    /** Trap: a claim that alone fails could keep all other listeners waiting. */
     @Test
     void answerToOneClaimResumesThoseOfAllAndTheOneThatFailsAloneIsReturned() {
         rig.store.failClaims(true);

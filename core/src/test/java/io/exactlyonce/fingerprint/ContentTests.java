@@ -64,7 +64,10 @@ class ContentTests {
         assertThat(body(other)).isNotEqualTo(body(ORDER));
     }
 
-    /** Pairs of which one may pass for the other where fields are moved, escapes are resolved, or white space is left out. */
+    /**
+     * Pairs of which one may pass for the other where fields are moved, escapes are resolved, or white space is left
+     * out.
+     */
     static List<List<String>> different() {
         return List.of(
                 List.of("{\"a\":1,\"a\":2}", "{\"a\":2,\"a\":1}"),
@@ -144,7 +147,7 @@ class ContentTests {
         }
     }
 
-    /** Whatever is a canonical text is its own content: no body that is no JSON has its bytes. */
+    /** A canonical text is its own content: a body that is not JSON never has the same bytes. */
     @Test
     void bodyAndItsTextHaveOneFingerprintOnlyIfItIsCanonical() {
         RandomJson random = new RandomJson(Long.getLong("json.seed", System.nanoTime()));

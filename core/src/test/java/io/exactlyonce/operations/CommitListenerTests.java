@@ -147,7 +147,7 @@ class CommitListenerTests {
         assertThat(seen).containsExactly("inside open");
     }
 
-    /** After the commit of one, another begins, and the first goes on. */
+    /** A callback of the first transaction starts another one after the commit, and then the first continues. */
     @Test
     void transactionThatBeginsAfterACommitIsOpen() {
         inTransaction(() -> {

@@ -259,7 +259,7 @@ class DeadLetterQueueTests {
         assertThat(sent.messageDeduplicationId()).isNull();
     }
 
-    /** Killed at each request, which SQS has carried out or not; then somebody redrives again. */
+    /** The process is killed at each request, which SQS has or has not executed. Then an operator redrives again. */
     @Test
     void crashAtAnyTimeLosesNoMessage() {
         int all = 0;
@@ -335,7 +335,7 @@ class DeadLetterQueueTests {
         });
     }
 
-    /** SQS would accept it, and drop it: its deletion would lose it. */
+    /** SQS would accept the message and drop it as a duplicate, and the delete would then lose it. */
     @Test
     void fifoMessageThatSqsWouldTakeForADuplicateStays() {
         DeadLetterQueue fifo = deadLettersOf(queue("orders.fifo"));

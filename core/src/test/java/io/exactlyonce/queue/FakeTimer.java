@@ -9,7 +9,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.Executor;
 
-/** A timer on which all delays are over at once, unless a test holds it. Its threads are the caller's. */
+/** A timer whose delays end at once, unless a test holds it. Tasks run on the thread of the caller. */
 public class FakeTimer implements EngineScheduler {
 
     private final Deque<Runnable> due = new ArrayDeque<>();

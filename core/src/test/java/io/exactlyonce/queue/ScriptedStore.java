@@ -166,7 +166,7 @@ public final class ScriptedStore implements FencingClaimStore {
         Stream.of(outcomes).forEach(outcome -> onClaim(() -> outcome));
     }
 
-    /** So many claims, one after another, fail for this reason. */
+    /** Makes this number of claims, one after another, fail for this reason. */
     public void refuseClaims(int times, RuntimeException failure) {
         for (int time = 0; time < times; time++) {
             onClaim(() -> {
@@ -183,7 +183,7 @@ public final class ScriptedStore implements FencingClaimStore {
         lose(completionAnswers, times);
     }
 
-    /** So many releases, and as many parkings, get no answer. */
+    /** Makes this number of releases, and as many parkings, get no answer. */
     public void loseFailures(int times) {
         lose(releaseAnswers, times);
         lose(parkingAnswers, times);
@@ -242,7 +242,7 @@ public final class ScriptedStore implements FencingClaimStore {
         looksFail = fail;
     }
 
-    /** Happens in the next look that nothing else happens in, after its answer is made. */
+    /** Runs an action in the next look-up without another action, after its answer is made. */
     public synchronized void duringLook(Runnable event) {
         duringLooks.add(event);
     }

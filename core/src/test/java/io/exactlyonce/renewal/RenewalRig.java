@@ -131,7 +131,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         return renewer.start(orders, orders.settings().window(), "id of " + handle, handle, clock.nanoTime());
     }
 
-    /** Claims, too, with a lease as long as the visibility timeout is by default. */
+    /** Also claims, with a lease as long as the default visibility timeout. */
     Window hold(long seconds) {
         Window window = start(seconds);
         hold(window, seconds);
@@ -144,7 +144,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         return claim;
     }
 
-    /** The listeners of what is received from now on have a timeout. */
+    /** Sets the handler timeout for messages that are received from now on. */
     RenewalRig limiting(@Nullable Duration longest) {
         timeout = longest;
         return this;
@@ -164,7 +164,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         }
     }
 
-    /** Looks once, after a time: longer than a tick is a pause of the JVM. */
+    /** Ticks once, after a time. A time longer than a tick is a pause of the JVM. */
     void advance(Duration duration) {
         clock.advance(duration);
         renewer.tick();

@@ -99,7 +99,10 @@ class RenewerTests {
         assertThat(rig.leaseResults).containsExactly(Result.SUCCEEDED);
     }
 
-    /** While the SDK is new to a starved process, a request takes long to make, and an application has many queues. */
+    /**
+     * In a new process without processor time the SDK takes long to make a request, and an application has many
+     * queues.
+     */
     @Test
     void leasesAndTimeoutsDoNotWaitForRequestsToQueues() {
         Map<String, Runnable> ticks = rig.begin();
@@ -638,7 +641,7 @@ class RenewerTests {
         assertThat(rig.queue.requests()).hasSize(requests);
     }
 
-    /** Less than a second would be none, and show the message. */
+    /** SQS would round less than a second to zero, and show the message. */
     @Test
     void windowWithLessThanASecondToItsCeilingIsLostRatherThanShown() {
         rig.start(43_200);
@@ -680,7 +683,9 @@ class RenewerTests {
         assertThat(rig.timesLost).hasValue(1);
     }
 
-    /** The queue ends a capped visibility timeout when it said, however long the listener's visibility timeouts are. */
+    /**
+     * The queue ends a capped visibility timeout at its own time, however long the listener's visibility timeouts are.
+     */
     @Test
     void returnAsksForNoMoreThanTwelveHoursFromTheReceive() {
         Window window = rig.start(43_200);
@@ -691,7 +696,7 @@ class RenewerTests {
         assertThat(extensions()).containsExactly(7 * 3_600);
     }
 
-    /** The store's thread has crashed: the renewal counts as one without an answer. */
+    /** The store's thread crashes, so the renewal counts as unanswered. */
     @Test
     void crashOfARenewalCostsThisOneOnly() {
         Window window = hold();
@@ -705,7 +710,7 @@ class RenewerTests {
         assertThat(window.isHeld()).isTrue();
     }
 
-    /** A look was planned for later; the handler brings it forward between two ticks. */
+    /** The next check was due later; the handler makes it due between two ticks. */
     @Test
     void whatBecomesDueEarlierThanPlannedIsSeenByTheNextTick() {
         Window window = start();

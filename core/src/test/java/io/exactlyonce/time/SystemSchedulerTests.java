@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 class SystemSchedulerTests {
 
-    /** Kotlin throws them where Java does not let them be thrown. */
+    /** Kotlin throws checked exceptions where Java does not permit them. */
     @Test
     void checkedExceptionEndsNoTicks() throws InterruptedException {
         CountDownLatch twice = new CountDownLatch(2);

@@ -285,7 +285,8 @@ class FifoIT {
     }
 
     /**
-     * So many deletes as its container gathers never come: the group's later messages wait for the first one's delete.
+     * The container never gathers a full batch of deletes, because the group's later messages wait for the first
+     * delete.
      */
     static class GathersDeletes extends Steps {
 

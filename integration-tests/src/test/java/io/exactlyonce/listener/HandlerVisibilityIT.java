@@ -78,7 +78,7 @@ class HandlerVisibilityIT {
         }
     }
 
-    /** Makes the message visible at once, and is busy on, so that the message's renewals come due. */
+    /** Makes the message visible at once, and continues, so that renewals become due. */
     static class MakingVisible extends Recorder implements ErrorHandler<Object> {
         @Override
         public void handle(Message<Object> message, Throwable failure) {

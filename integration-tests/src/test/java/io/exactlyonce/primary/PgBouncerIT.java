@@ -36,7 +36,7 @@ class PgBouncerIT {
                 var claims = pool(bouncer.lead(url))) {
             ClaimDatabaseException refused = refusalOf(claims);
             assertThat(refused.problem()).contains("mixes up prepared statements");
-            // Unknown or known under another meaning: that depends on which session comes next.
+            // A prepared statement is unknown, or has another meaning, depending on the next session.
             assertThat(refused.problem()).containsPattern("mixes up prepared statements \\(SQLSTATE (42P05|26000)");
             assertThat(refused.remedy())
                     .contains("add prepareThreshold=0 to spring.datasource.url", "max_prepared_statements");

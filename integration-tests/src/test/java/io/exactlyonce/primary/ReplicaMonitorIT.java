@@ -91,7 +91,7 @@ class ReplicaMonitorIT {
         }
     }
 
-    /** Trap: each look opened a connection of its own, authenticated, and closed it. */
+    /** Trap: each check opened a connection, authenticated, and closed it. */
     @Test
     void looksShareAConnectionOfThePool() {
         var opened = new AtomicInteger();

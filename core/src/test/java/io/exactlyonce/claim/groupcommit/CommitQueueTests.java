@@ -88,7 +88,7 @@ class CommitQueueTests {
         assertThat(queue.take()).isEqualTo(completions);
     }
 
-    /** At low load there is no company, and to wait for it only costs time. */
+    /** At low load no other completion arrives, so waiting only costs time. */
     @Test
     void completionsGoAtOnceAfterOneThatFoundNoCompanyUntilTwoGoTogether() {
         completed();

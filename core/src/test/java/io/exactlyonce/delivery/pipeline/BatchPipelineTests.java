@@ -119,7 +119,7 @@ class BatchPipelineTests {
         assertThat(rig.deleted).containsExactly(batch.get(1));
     }
 
-    /** Or its next consumer would find the key held, and wait. */
+    /** Otherwise the message's next consumer would find the key held, and wait. */
     @Test
     void messageThatYieldsToItsGroupLeavesOnlyOnceItsClaimIsGivenBack() {
         rig.store.answer(new HeldElsewhere(Duration.ofSeconds(10)), ACQUIRED);
@@ -287,7 +287,7 @@ class BatchPipelineTests {
         assertThat(rig.store.claimCalls()).isZero();
     }
 
-    /** To come again would be the end of the one, untried. */
+    /** A return would move the message on its last receive to the dead-letter queue, untried. */
     @Test
     void claimsOfABatchAreRepeatedWhileOneOfItsMessagesIsOnItsLastReceive() throws Throwable {
         ClaimSpec last = new ClaimSpec(DeliveryRig.key("b"), null, InDoubtSettings.RERUN);

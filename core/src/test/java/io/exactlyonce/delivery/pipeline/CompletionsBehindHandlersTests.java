@@ -30,7 +30,7 @@ class CompletionsBehindHandlersTests {
     private final Delivery delivery = rig.receive();
     private final List<Runnable> asked = new ArrayList<>();
 
-    /** From the handler's end on: claims are answered at once. */
+    /** The store holds answers from the end of the handler on; claims are answered at once. */
     private void askLater() {
         rig.whenHandled = () -> rig.storeThreads = asked::add;
     }
@@ -150,7 +150,7 @@ class CompletionsBehindHandlersTests {
         assertThat(rig.deleted).containsExactly(delivery);
     }
 
-    /** Another consumer may have the message by then: what is left is the doubt that the lease's end leaves. */
+    /** Another consumer may have received the message by then. The key is in doubt when the lease ends. */
     @ParameterizedTest(name = "parked {0}, listener stopped {1}")
     @CsvSource({"true, true", "true, false", "false, true", "false, false"})
     void failureIsTriedThreeTimesOnceItsMessageIsVisibleOrItsListenerHasStopped(

@@ -141,7 +141,7 @@ class DeliveryPipelineTests {
         assertHeldFor(Duration.ofSeconds(20));
     }
 
-    /** When within that time the store has counted from is not known here. */
+    /** The moment in that time from which the store counts is unknown here. */
     @Test
     void timeForWhichTheStoreIsAskedIsPartOfALease() throws Throwable {
         rig.store.onClaim(() -> {

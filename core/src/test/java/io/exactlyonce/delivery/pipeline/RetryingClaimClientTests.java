@@ -51,7 +51,7 @@ class RetryingClaimClientTests {
                 .whenComplete((claimed, failure) -> answers.add(failure == null ? "answered" : "given up"));
     }
 
-    /** Each is a line that a stack trace follows. */
+    /** Each first failure is a line with a stack trace. */
     private static void assertOutagesTold(CapturedOutput output, int outages) {
         assertThat(output.getOut().lines().filter(line -> line.endsWith("failed; trying again")))
                 .hasSize(outages);
@@ -114,7 +114,7 @@ class RetryingClaimClientTests {
                 .id();
     }
 
-    /** Only a completion is repeated without its result: what had no effect must not become one. */
+    /** Only a completion is repeated without its result: another resolution must not become a completion. */
     @Test
     void releaseThatTheStoreRefusesDoesNotBecomeACompletion() {
         outage.store.onRelease(released -> {
@@ -167,7 +167,8 @@ class RetryingClaimClientTests {
     }
 
     /**
-     * A request that the store refuses for good is not repeated: that is what it says itself, not what lies behind it.
+     * A request that the store refuses permanently is not repeated. The exception itself decides that, and not its
+     * cause.
      */
     @ParameterizedTest
     @MethodSource("failures")

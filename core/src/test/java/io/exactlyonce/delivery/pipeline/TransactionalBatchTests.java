@@ -36,7 +36,7 @@ class TransactionalBatchTests {
 
     private static final Acquired ACQUIRED = new Acquired(1, 17, false);
 
-    /** Grants what is not said to be otherwise, and takes down what was committed. */
+    /** Grants keys unless a test scripts another answer, and records the commits. */
     private static final class ScriptedTransaction implements ClaimTransaction {
 
         private final Map<String, ClaimOutcome> outcomes = new HashMap<>();
@@ -91,7 +91,7 @@ class TransactionalBatchTests {
         claimed.forEach(each -> each.attempt().claim().ensureHeld());
     }
 
-    /** Fails the one of a key, whenever it is called with it. */
+    /** A handler that fails each call with the message of a key. */
     private DeliveryRig.BatchHandler failing(String key, Exception failure) {
         return claimed -> {
             called(claimed);
@@ -201,7 +201,7 @@ class TransactionalBatchTests {
         assertThat(rig.returns()).containsExactly(4);
     }
 
-    /** Which one had failed before them is not known: without this rule all would be handled again, for ever. */
+    /** The message that failed first is unknown: without this rule all would be handled again, forever. */
     @Test
     void messagesThatAllFailedBecauseOfAnUnknownOneHaveFailed() {
         IllegalStateException aborted = new IllegalStateException("current transaction is aborted");
@@ -276,7 +276,7 @@ class TransactionalBatchTests {
         assertThat(settle()).containsExactly(false, true);
     }
 
-    /** One interrupt stops the run that all share, and none of them is taken for failed by itself. */
+    /** One interrupt stops the call that all messages share, and none of them counts as failed by itself. */
     @Test
     void stopOfOneMessageRollsAllBack() {
         doubt = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(Exception.class));

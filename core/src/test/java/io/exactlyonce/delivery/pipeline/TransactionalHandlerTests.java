@@ -187,7 +187,7 @@ class TransactionalHandlerTests {
         rig.assertReturned(delivery, 4);
     }
 
-    /** Taken for an outage, it would pause the listener for ever, and all that share its transaction manager. */
+    /** If this failure counted as an outage, it would pause all listeners of the transaction manager forever. */
     @Test
     void claimThatItsOwnSessionRefusesFailsWithTheReasonAndPausesNothing() {
         ClaimTransactionException hidden = new ClaimTransactionException("a search_path hides the table", null);
@@ -287,7 +287,7 @@ class TransactionalHandlerTests {
         rig.assertReturned(delivery, 4);
     }
 
-    /** Grants the key; then the connection is lost, so often. */
+    /** Grants the key, and then loses the connection, this number of times. */
     private DeliveryRig.SingleTransaction losing(int times) {
         return (request, work) -> {
             if (requests.size() >= times) {
@@ -303,7 +303,7 @@ class TransactionalHandlerTests {
         };
     }
 
-    /** Three failures in a row close the gate, and from then on it is repeated until the database answers. */
+    /** Three failures in a row close the gate. From then on the claim is repeated until the database answers. */
     @Test
     void claimWithoutAnAnswerIsRepeatedInPlaceUntilItIsAnswered() throws Throwable {
         ClaimTransaction late = rig.breakers.guard(DeliveryRig.single(answeringFrom(10)), "manager");
@@ -438,7 +438,7 @@ class TransactionalHandlerTests {
         assertThat(rig.parked).hasSize(parked);
     }
 
-    /** Without an answer it is not known whether trying again is of use. */
+    /** Without an answer nobody can tell whether a repetition helps. */
     @Test
     void handlerThatGetsNoAnswerFromAnotherStoreFailsAndIsNotParked() {
         assertThat(failureParkingFor(Exception.class, claim -> {

@@ -61,14 +61,14 @@ class WaitingDeliveriesTests {
         return delivery;
     }
 
-    /** Claims of all get no answer, so that listeners pause. */
+    /** Makes the claims of all listeners fail without an answer, so that they pause. */
     private void pause() {
         for (int failure = 0; failure < CircuitBreaker.FAILURES; failure++) {
             rig.breaker.unanswered(new IllegalStateException("connection refused"));
         }
     }
 
-    /** Looks how keys stand, and finds that the key stands so. */
+    /** Looks up all keys, and finds this status. */
     private void look(KeyState state) {
         rig.store.putState(DeliveryRig.KEY, state);
         rig.waiting().tick();

@@ -226,7 +226,7 @@ final class DispatcherRig {
         }
     }
 
-    /** Messages arrive for the first time. Their group is the first letter of their name. */
+    /** Delivers messages for the first time. The first letter of a name is the group. */
     void arrive(String... names) {
         arriveAgain(1, names);
     }

@@ -378,7 +378,7 @@ class DispatcherTests {
         }
     }
 
-    /** Four megabytes each of one key: its handler is slow, and a thousand wait. */
+    /** Messages of four megabytes, all of one key, whose handler is slow: a thousand wait. */
     @Test
     void messageThatWaitsForItsKeyIsNotKeptInMemory() {
         for (Object listener : List.of(new Reruns(), new Batches(), new Parks())) {
@@ -399,7 +399,7 @@ class DispatcherTests {
         }
     }
 
-    /** In a frame of its own, which keeps nothing once it has returned. */
+    /** A separate stack frame, which keeps no reference after its return. */
     private static Reference<?> arrive(DispatcherRig rig, String name) {
         var message = FakeReceives.message(name, name.substring(0, 1), 1);
         rig.arrive(List.of(message));
@@ -527,7 +527,10 @@ class DispatcherTests {
         }
     }
 
-    /** N17: behind a head that waits, the rest is returned also on its last receive, because order has priority. */
+    /**
+     * N17: if the head of a group waits, its later messages are returned even on their last receive, because order has
+     * priority.
+     */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void restOfAGroupIsSentBackBehindAMessageThatWaits(int receiveCount) {

@@ -179,7 +179,7 @@ class DefaultContainerFactoryTests {
                 new SharedPools());
     }
 
-    /** An application in which plain listeners would be refused, and each listener claims keys. */
+    /** An application in which each listener claims keys, and plain listeners are refused. */
     @Test
     void preparedFactoryThatIsTheDefaultIsNotPreparedTwice() {
         SqsMessageListenerContainerFactory<Object> original = new SqsMessageListenerContainerFactory<>();

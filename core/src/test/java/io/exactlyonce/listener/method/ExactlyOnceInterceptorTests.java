@@ -214,7 +214,7 @@ class ExactlyOnceInterceptorTests {
         assertThat(store.completions()).hasSize(2).allMatch(completion -> completion.result() == null);
     }
 
-    /** Trap: what a transaction called the handler with again was looked up among the arguments of the call before. */
+    /** Trap: the arguments of the repeated call of a transaction were looked up among those of the first call. */
     @Test
     void batchHandlerThatIsCalledAgainIsGivenItsOwnMessagesByAllAdvice() {
         List<String> advised = new ArrayList<>();
@@ -231,8 +231,8 @@ class ExactlyOnceInterceptorTests {
     }
 
     /**
-     * AspectJ's advice that comes before or after a method is not given the call, but asks for the current one, and keeps what it has
-     * made of its arguments.
+     * AspectJ's advice that comes before or after a method is not given the call, but asks for the current one, and
+     * keeps what it has made of its arguments.
      */
     @Test
     void adviceThatAsksForTheCurrentCallSeesTheMessagesAndClaimsOfEachCall() {

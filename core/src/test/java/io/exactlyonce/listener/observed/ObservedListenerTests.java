@@ -67,7 +67,7 @@ class ObservedListenerTests {
         void refusing(String order) {}
     }
 
-    /** Notes what it is given, and answers as a test says. */
+    /** A listener that records its messages, and answers as a test scripts. */
     private static final class Scripted implements AsyncMessageListener<String> {
 
         private final List<Object> given = new ArrayList<>();
@@ -316,7 +316,9 @@ class ObservedListenerTests {
         return Objects.requireNonNull(FailedItems.in(result, "The handler", size));
     }
 
-    /** A transaction is rolled back for it with the effects of all, and the engine would take it for a failure of all. */
+    /**
+     * A transaction is rolled back for it with the effects of all, and the engine would take it for a failure of all.
+     */
     @Test
     void namesInAnExceptionOfTheHandlersOwnOrBeyondTheBatchFailAllOfIt() {
         original.end = CompletableFuture.failedFuture(new ListenerExecutionFailedException(

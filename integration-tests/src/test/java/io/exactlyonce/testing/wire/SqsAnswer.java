@@ -24,7 +24,7 @@ public record SqsAnswer(
     @FunctionalInterface
     interface Sending {
 
-        /** Sends the answer; what it does not send stays unsent. */
+        /** Sends the answer, or a part of it; the rest is never sent. */
         void send(HttpExchange exchange, byte[] text) throws IOException;
     }
 

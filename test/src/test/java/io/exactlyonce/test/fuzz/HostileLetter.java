@@ -50,7 +50,10 @@ public record HostileLetter(
             "Sqs_Msa_ApproximateReceiveCount",
             "x");
 
-    /** Classes that a sender may name: there, not there, abstract, of an array, and files that are no class of that name. */
+    /**
+     * Classes that a sender may name: there, not there, abstract, of an array, and files that are no class of that
+     * name.
+     */
     private static final List<String> TYPES = List.of(
             "java.lang.String",
             "java.lang.Runtime",
@@ -73,7 +76,7 @@ public record HostileLetter(
     private static final JsonMapper JSON =
             JsonMapper.builder().enable(JsonWriteFeature.ESCAPE_NON_ASCII).build();
 
-    /** Returns letters, some of whose keys differ in next to nothing. */
+    /** Returns letters, some of whose keys hardly differ. */
     public static List<HostileLetter> several(RandomGenerator random, List<String> queues, int most) {
         return HostileText.several(random, 1 + random.nextInt(most)).stream()
                 .map(key -> any(random, HostileText.pick(random, queues), key))

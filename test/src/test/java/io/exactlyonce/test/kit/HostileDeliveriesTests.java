@@ -42,7 +42,7 @@ class HostileDeliveriesTests {
     /** Spring wants types of content, channels and maps there: a message with anything else may not be readable. */
     private static final Set<String> UNREADABLE = Set.of("contentType", "replyChannel", "nativeHeaders");
 
-    /** Listeners whose keys are what a letter says they are. */
+    /** Listeners whose keys are those of the letter. */
     private static final List<String> PLAIN =
             List.of("orders", "maps", "attributes", "notes", "groups.fifo", "batches");
 
