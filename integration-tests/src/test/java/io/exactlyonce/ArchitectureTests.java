@@ -47,7 +47,7 @@ import org.springframework.core.NestedExceptionUtils;
         importOptions = {DoNotIncludeTests.class, ArchitectureTests.OnlyTheEngine.class})
 class ArchitectureTests {
 
-    /** Neither what is published for tests nor the rigs of other tests. */
+    /** Leaves out modules that are published for tests, and the rigs of other tests. */
     static final class OnlyTheEngine implements ImportOption {
 
         @Override
@@ -216,7 +216,10 @@ class ArchitectureTests {
                         .isTrue());
     }
 
-    /** More than that cannot be seen at a glance. The types that applications touch are looked for by name, in one place. */
+    /**
+     * A reader cannot see more files at a glance. The API package may have more, because users look its types up by
+     * name.
+     */
     @ArchTest
     static void packagesHaveAtMostTwentyFiles(JavaClasses classes) {
         Map<String, Long> files = classes.stream()
@@ -270,7 +273,10 @@ class ArchitectureTests {
             .should()
             .resideInAnyPackage(packages("metrics", "observe", "autoconfigure"));
 
-    /** The wiring of claims finds a DataSource and hands it on. One class decides what is logged of a database's failure. */
+    /**
+     * The wiring of claims finds a DataSource and passes it on. One class decides which part of a database's failure
+     * is logged.
+     */
     @ArchTest
     static final ArchRule onlyStoreAndPrimaryKnowSql = classes()
             .that(use(SQL))
@@ -300,7 +306,9 @@ class ArchitectureTests {
             .should()
             .callMethod(Delivery.class, "attempt");
 
-    /** Set by an hour, forwards or backwards, it changes nothing: the engine's time is monotonic, or the database's. */
+    /**
+     * A step of the wall clock by an hour changes nothing, because the engine's time is monotonic, or the database's.
+     */
     @ArchTest
     static final ArchRule noClassReadsTheWallClock = noClasses()
             .should()
@@ -315,7 +323,7 @@ class ArchitectureTests {
     static final ArchRule engineTakesItsClockFromOutside =
             noClasses().that().resideInAnyPackage(ENGINE).should().callMethod(System.class, "nanoTime");
 
-    /** Spring's look for the last cause does not end if the causes form a circle: {@code Causes} is bounded. */
+    /** Spring's search for the last cause never ends if the causes form a circle; {@code Causes} is bounded. */
     @ArchTest
     static final ArchRule causesAreBounded =
             noClasses().should().dependOnClassesThat(assignableTo(NestedExceptionUtils.class));

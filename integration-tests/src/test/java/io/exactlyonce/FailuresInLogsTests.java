@@ -27,7 +27,7 @@ class FailuresInLogsTests {
     private static final Pattern DECLARATION =
             Pattern.compile("\\b\\w*(?:Throwable|Exception|Error)\\s+(\\w+)\\s*[;,)=:]");
 
-    /** The parameter of a lambda or a method, of which an argument is made that a log may have. */
+    /** The parameter of a lambda or a method, from which a permitted argument of a log line is made. */
     private static final Pattern HARMLESS = Pattern.compile(
             "\\b(PrintableException|RedactedException)\\.(of|reason)\\([\\w.()]*\\)|\\bwhy\\(\\w+\\)|\\w+\\.get(Message|Class)\\(\\)"
                     + "|\\w+ instanceof \\w+|\\w+ [=!]= null|ClaimPool\\.sqlState\\(\\w+\\)|\\b(reason|TypeAndPlace\\.of)\\(\\w+\\)|\\w+\\.problem\\(\\)");

@@ -131,7 +131,7 @@ final class RenewalRig implements RenewalEvent.Observer {
         return renewer.start(orders, orders.settings().window(), "id of " + handle, handle, clock.nanoTime());
     }
 
-    /** Also claims, with a lease as long as the default visibility timeout. */
+    /** Receives a delivery and claims its key, with a lease as long as the default visibility timeout. */
     Window hold(long seconds) {
         Window window = start(seconds);
         hold(window, seconds);

@@ -75,7 +75,7 @@ class FollowUpIT {
     private static final String SDK = "exactly-once-it-sdk";
     private static final String BATCH = "exactly-once-it-batch";
 
-    /** How far an order comes before its process is killed; its id begins with the name. */
+    /** The step at which an order's process is killed; the order's id begins with the name. */
     enum Stop {
         CHARGED,
         SENT,
@@ -301,7 +301,10 @@ class FollowUpIT {
         Stream.of(queues).forEach(SQS::deleteQueue);
     }
 
-    /** One process has stopped at each place when it is killed; the next one finishes everything, and repeats what it must. */
+    /**
+     * One process has stopped at each place when it is killed; the next one finishes everything, and repeats what it
+     * must.
+     */
     @Test
     void effectAtTheEndOfAChainHappensOnceWhereverItsProcessIsKilled() throws Exception {
         createQueues(ORDERS, BOOKINGS, SHIPMENTS);
@@ -349,7 +352,10 @@ class FollowUpIT {
         }
     }
 
-    /** The registry cannot record that the message is sent, and the relay sends it again; then everything is sent again. */
+    /**
+     * The registry cannot record that the message is sent, and the relay sends it again; then everything is sent
+     * again.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"jdbc", "jpa"})
     void effectHappensOnceHoweverOftenTheRelaySendsItsMessage(String outbox) {

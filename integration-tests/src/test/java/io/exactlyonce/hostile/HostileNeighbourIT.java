@@ -59,8 +59,8 @@ import org.springframework.transaction.interceptor.DefaultTransactionAttribute;
 import org.springframework.transaction.support.TransactionTemplate;
 
 /**
- * The party that may create objects beside the claims' table, without a right on the table, or that may only connect. Nothing
- * of its own is run by statements of claims, and no claim goes to a table of its own.
+ * The party that may create objects beside the claims' table, without a right on the table, or that may only connect.
+ * Nothing of its own is run by statements of claims, and no claim goes to a table of its own.
  */
 @Tag("postgres")
 @ExtendWith(OutputCaptureExtension.class)
@@ -179,7 +179,10 @@ class HostileNeighbourIT {
                 .isZero();
     }
 
-    /** Claims, duplicates, renewals, completions, peeks, takeovers, parking, decisions, fences, transactions, retention. */
+    /**
+     * Claims, duplicates, renewals, completions, look-ups, takeovers, parking, decisions, fences, transactions,
+     * retention.
+     */
     private void useAll(ClaimTable claims) throws Throwable {
         var store = new PostgresClaimStore(claims);
         var parked = new PostgresParkedClaims(claims);
@@ -509,7 +512,9 @@ class HostileNeighbourIT {
             assertThat(hostile.called(superuser)).as("called").isEmpty();
         }
 
-        /** Leaves each session of the pooler with another path and a temporary table, which PostgreSQL looks at first. */
+        /**
+         * Leaves each session of the pooler with another path and a temporary table, which PostgreSQL looks at first.
+         */
         private void leaveSessionsOfAnother() throws SQLException {
             List<Connection> transactions = new ArrayList<>();
             for (int session = 0; session < SESSIONS; session++) {

@@ -57,10 +57,11 @@ import software.amazon.awssdk.services.sqs.SqsAsyncClientBuilder;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Answers of SQS that AWS does not give, but a broken or hostile server in its place may. Each answers one queue's requests until it was
- * met. No effect is lost or repeated, no listener ends, and no line of the log is forged.
+ * Answers of SQS that AWS does not give, but a broken or hostile server in its place may. Each answers one queue's
+ * requests until it was met. No effect is lost or repeated, no listener ends, and no line of the log is forged.
  *
- * <p>Most cases wait for timeouts, so that some run at a time, each on a queue of its own; a test takes what its case has found.
+ * <p>Most cases wait for timeouts, so that some run at a time, each on a queue of its own; a test takes what its case
+ * has found.
  */
 class HostileResponsesIT {
 
@@ -72,7 +73,7 @@ class HostileResponsesIT {
     private static final int LONGEST_LINE = 20_000;
     private static final Duration ALL = Duration.ofSeconds(240);
 
-    /** More at a time keep the processors too busy for timeouts of 2 s. */
+    /** More cases at a time keep the processors too busy for timeouts of 2 s. */
     private static final int AT_A_TIME = Integer.getInteger("hostile.cases", 8);
 
     private static final String RECEIVE = "ReceiveMessage";
@@ -134,7 +135,7 @@ class HostileResponsesIT {
         }
     }
 
-    /** Waits for no answer longer than a test can. Each queue is polled on a connection. */
+    /** A client with timeouts that suit a test. Each queue is polled on its own connection. */
     static class Impatient implements SqsAsyncClientCustomizer {
 
         @Override
@@ -279,8 +280,8 @@ class HostileResponsesIT {
     }
 
     /**
-     * The SDK repeats a receive whose answer is cut off or a page. The repetition succeeds without the message, which is invisible,
-     * and that is logged once an hour.
+     * The SDK repeats a receive whose answer is cut off or a page. The repetition succeeds without the message, which
+     * is invisible, and that is logged once an hour.
      */
     static Stream<Case> transport() {
         return Stream.of(RECEIVE, DELETE)

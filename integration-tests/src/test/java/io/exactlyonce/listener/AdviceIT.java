@@ -107,7 +107,7 @@ class AdviceIT {
         }
     }
 
-    /** The retry of its first attempt runs into the timeout. */
+    /** A listener whose first attempt is retried until the timeout ends it. */
     static class Hanging {
         private final CountDownLatch never = new CountDownLatch(1);
 

@@ -128,7 +128,7 @@ class AtLeastOnceIT {
 
     @BeforeAll
     static void start() {
-        // A class that is run once more has its queues still, which end with the server.
+        // A repeated run of the class still has its queues, which end with the server.
         CALLS.clear();
         FAILURES.clear();
         database = EmbeddedDatabase.shared().createDatabase();
@@ -156,7 +156,7 @@ class AtLeastOnceIT {
         TWINS.none();
         GATES.values().forEach(CountDownLatch::countDown);
         GATES.clear();
-        // The delete of a duplicate may follow when its queue is empty, and would meet the next test's trouble.
+        // A duplicate may be deleted when its queue is already empty, and would meet the next test's trouble.
         await().atMost(SOON)
                 .until(() -> applications.stream()
                         .allMatch(application -> application.bean(Renewer.class).renewedCount() == 0));
@@ -295,7 +295,7 @@ class AtLeastOnceIT {
                         .receiptHandle(dead.get(0).receiptHandle()));
     }
 
-    /** More than the queue's own limit, although it hands the messages out. */
+    /** The count is above the queue's own limit, although the queue still delivers the messages. */
     @Test
     void countsThatSkipCostNoMessageAnAttempt() {
         QUEUES.forEach(queue -> {
@@ -321,7 +321,7 @@ class AtLeastOnceIT {
         List<String> others =
                 IntStream.range(0, 6).mapToObj(i -> "order " + i % 3).toList();
         others.forEach(order -> SQS.send(SINGLE, order));
-        // The first one, too, may have come again by now, and have been handled.
+        // The first message, too, may have been redelivered and handled by now.
         await().atMost(SOON).until(() -> SQS.size(SINGLE) <= 1);
         late.complete(null);
 
@@ -347,7 +347,7 @@ class AtLeastOnceIT {
                                 .containsEntry(MessageSystemAttributeName.APPROXIMATE_RECEIVE_COUNT, "2")));
     }
 
-    /** The SDK sends it again, and AWS accepts that. */
+    /** The SDK sends the delete again, and AWS accepts it. */
     @Test
     void deleteWhoseAnswerIsLostIsRepeatedAndCostsNothing(CapturedOutput output) {
         QUEUES.forEach(queue -> TROUBLES.next(queue, DELETE, Trouble.ANSWER_LOST));

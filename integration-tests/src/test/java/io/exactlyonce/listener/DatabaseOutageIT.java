@@ -48,7 +48,7 @@ class DatabaseOutageIT {
      */
     private static final Duration OUTAGE = Duration.ofSeconds(7);
 
-    /** How the application's own way to the database fails. */
+    /** The failure of the application's own connections. */
     enum Fault {
         /** The pooler is down, or its user is shut out. */
         NO_CONNECTION(DatabaseRole::shutOut),
@@ -188,7 +188,7 @@ class DatabaseOutageIT {
         }
     }
 
-    /** Handlers that hold all connections are no reason to give messages up that find none. */
+    /** If handlers hold all connections, messages that find none must not use up their receives. */
     @Test
     void slowHandlersUseTheApplicationsPoolUp() {
         List<String> twelve =

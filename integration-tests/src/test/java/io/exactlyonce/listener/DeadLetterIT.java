@@ -200,7 +200,10 @@ class DeadLetterIT {
         }
     }
 
-    /** Sent and dead within five minutes: SQS would drop it, and its deletion would lose it. */
+    /**
+     * The message is sent and dead within five minutes: SQS would drop its copy as a duplicate, and the delete would
+     * lose it.
+     */
     @Test
     void fifoDeadLetterIsNotSentBackBeforeItsDeduplicationIsOver() {
         String fifo = SQS.createFifoQueue(30, 5);

@@ -96,7 +96,7 @@ class DeliveryCostIT {
         }
     }
 
-    /** Where a row lies, and which transactions wrote, locked or deleted it. */
+    /** The place of a row, and the transactions that wrote, locked or deleted it. */
     private record RowVersion(String place, String writtenBy, String lockedBy) {}
 
     private final String queue = SQS.createQueue(WINDOW_SECONDS);
@@ -176,7 +176,7 @@ class DeliveryCostIT {
                 Arguments.of(InDatabase.class, List.of(3, 5)));
     }
 
-    /** In round trips and statements; a duplicate costs two and three, and writes nothing. */
+    /** The cost in round trips and statements. A duplicate costs two and three, and writes nothing. */
     @ParameterizedTest(name = "{0}")
     @MethodSource("costs")
     void deliveryCostsAndItsDuplicateCosts(Class<?> listener, List<Integer> cost) {

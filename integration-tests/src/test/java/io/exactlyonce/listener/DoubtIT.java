@@ -99,7 +99,7 @@ class DoubtIT {
     private final String queue = SQS.createQueue(2);
     private final String database = EmbeddedDatabase.shared().createDatabase();
 
-    /** Leaves a message with what a killed handler leaves in the database. */
+    /** Sends a message whose claim looks like that of a killed handler. */
     private void abandon() {
         DataSource dataSource = EmbeddedDatabase.shared().dataSource(database);
         new ClaimSchema(TestDatabase.table(dataSource)).create();

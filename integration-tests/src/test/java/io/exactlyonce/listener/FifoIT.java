@@ -256,7 +256,9 @@ class FifoIT {
         }
     }
 
-    /** Raises the limit of receives while the first message is on its last one, which then is not its last. */
+    /**
+     * Raises the limit of receives while the first message is on its last receive, which then is no longer the last.
+     */
     static class RaisesTheLimit extends Steps {
         private static volatile String queue = "";
 

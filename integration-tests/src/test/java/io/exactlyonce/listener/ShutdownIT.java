@@ -58,7 +58,7 @@ class ShutdownIT {
 
     private static final Duration START = Duration.ofMinutes(4);
 
-    /** The promise is 2 s, on a machine that has nothing else to do; handlers have long not ended then. */
+    /** The promise is 2 s on an idle machine; handlers still run for long after that. */
     private static final Duration VISIBLE_WITHIN = Duration.ofSeconds(10);
 
     @EnableAutoConfiguration
@@ -109,7 +109,7 @@ class ShutdownIT {
             work(step, claim);
         }
 
-        /** Interruption is advice, which this one does not take. */
+        /** The handler ignores its interrupt. */
         @ExactlyOnceListener(id = "stubborn", queueNames = "${test.stubborn}", key = "#order", factory = "impatient")
         void stubborn(String order, Claim claim) {
             note(order, claim, "begun");

@@ -46,7 +46,10 @@ import org.springframework.core.Ordered;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.messaging.Message;
 
-/** Tenants of Hibernate, each with a schema: the claim's transaction begins before the handler, so they are chosen before. */
+/**
+ * Tenants of Hibernate, each with a schema: the claim's transaction begins before the handler, so they are chosen
+ * before.
+ */
 @UsesSqs
 @ExtendWith(OutputCaptureExtension.class)
 class TenantsIT {
@@ -245,7 +248,7 @@ class TenantsIT {
                 .contains("exactly-once.claim.tenant-before-handler=true", "MessageInterceptor");
     }
 
-    /** One tenant's role may not use the table: its messages fail by themselves, and the others' go on. */
+    /** The role of one tenant may not use the table: its messages fail alone, and those of the others continue. */
     @Test
     void tenantBeforeTheHandlerGetsItsRowsAndOneWithoutRightsPausesNothing(CapturedOutput output) {
         try (TestApplication application = start(Map.of("exactly-once.claim.tenant-before-handler", "true"))) {

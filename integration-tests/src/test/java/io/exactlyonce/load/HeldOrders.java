@@ -47,7 +47,7 @@ class HeldOrders {
         }
     }
 
-    /** Lets all go that are at work, and from now on each that begins. */
+    /** Completes all running handlers, and each later one at once. */
     void release() {
         released = true;
         for (CompletableFuture<Void> run = held.poll(); run != null; run = held.poll()) {

@@ -43,7 +43,7 @@ class LongQueueIT {
     private static final long MOST_HEAP = 128_000_000;
 
     /**
-     * In the order of the key, so that it takes a minute and not several: scattered keys are benchmark (g)'s matter.
+     * Inserts in the order of the key, which takes a minute and not several. Benchmark (g) has scattered keys.
      */
     private static final String FILL = """
             INSERT INTO exactly_once_claim (scope, key, status, claim_id, owner, attempt, fencing_token, in_doubt,

@@ -48,7 +48,7 @@ class ManyListenersIT {
     /** Besides one for the poll of each listener. */
     private static final int CONNECTIONS = 50;
 
-    /** Four times as many listeners take this much more processor time for their start at the most; were it a square, 16. */
+    /** The most processor time for four times as many listeners, as a multiple; a quadratic cost would be 16. */
     private static final int MOST_TIMES_THE_START_OF_FEW = 8;
 
     private static final SqsServer SQS = SqsServer.shared();

@@ -13,7 +13,7 @@ final class CitedTests {
 
     private static final Pattern CITATION = Pattern.compile("`(\\w+(?:Tests|IT|Contract))#(\\w+)`");
 
-    /** May have braces, which are none of an annotation's. */
+    /** The arguments may have braces, which do not belong to an annotation. */
     private static final Pattern STRING = Pattern.compile("\"(?:\\\\.|[^\"\\\\\n])*\"");
 
     private static final Pattern CLASS = Pattern.compile("`(\\w+(?:Tests|IT|Contract))`");

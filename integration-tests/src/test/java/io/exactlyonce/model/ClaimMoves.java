@@ -27,7 +27,10 @@ final class ClaimMoves {
         }
     }
 
-    /** At any time, with the same id and a lease that counts from then on. That is no fault, however long the store is away. */
+    /**
+     * Repeats the claim at any time, with the same id and a lease that counts from then on. The repetition is no
+     * fault, however long the store is away.
+     */
     private static void askAgain(State state, int who, Steps steps) {
         steps.add(who, "gets no answer, and asks again", state.with(who, asking(state.worker(who))));
     }
@@ -113,7 +116,7 @@ final class ClaimMoves {
         return steps.has(Guard.WAITING_COSTS_NO_RECEIVE) ? Phase.WAITING : Phase.RETURNING;
     }
 
-    /** Writes what was read to be free, unless it has changed since; then it claims anew. */
+    /** Takes over the row that was read, if it is unchanged; otherwise claims again. */
     private static void write(State state, int who, Row met, Steps steps) {
         if (!isAsRead(state.row(), met, steps)) {
             Worker worker = state.worker(who);

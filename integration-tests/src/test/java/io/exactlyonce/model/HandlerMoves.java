@@ -86,7 +86,7 @@ final class HandlerMoves {
         return row.fencedBy() == who ? row.fenced(-1) : row;
     }
 
-    /** An interrupt that the handler heeds, because its lease is over or its listener stops. It may ignore it, too. */
+    /** An interrupt, because the lease expired or the listener stops. The handler may also ignore it. */
     private static void stop(State state, int who, Steps steps) {
         Worker worker = state.worker(who);
         Phase end = steps.mode() == Mode.PARK ? Phase.PARKING : Phase.RELEASING;

@@ -126,7 +126,7 @@ enum SqlCheck {
             "(extract(epoch FROM clock.now) * 1000000)::bigint, false",
             "1::bigint, false",
             "io.exactlyonce.claim.postgres.RetentionIT#deletedKeyIsClaimedAsNewWithAHigherToken"),
-    /** A completed, released or parked claim is not renewed: its worker would go on. */
+    /** A completed, released or parked claim is not renewed, because its worker would continue. */
     RENEWED_STATUS(
             Texts.HELD,
             "LIMIT 1 FOR NO KEY UPDATE",
@@ -151,7 +151,7 @@ enum SqlCheck {
             "AND claim_id = ? AND status = 'HELD'",
             "io.exactlyonce.claim.postgres.FencingLockIT"
                     + "#takeoverOfAFencedClaimIsHeldElsewhereUntilTheTransactionEnds"),
-    /** A person decides on the claim that was parked when it was looked at. */
+    /** An operator decides on the claim that was parked at the look-up. */
     DECIDED_CLAIM(
             Guard.DECISION_NAMES_ITS_CLAIM,
             "AND c.claim_id = w.claim_id AND c.status = 'PARKED'",

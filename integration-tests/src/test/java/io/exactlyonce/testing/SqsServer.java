@@ -30,7 +30,7 @@ public final class SqsServer {
 
     private static final DockerImageName IMAGE = DockerImageName.parse("localstack/localstack:4");
 
-    /** Our queues can be recognized by it on an account of many uses, and rights be granted on them alone. */
+    /** The prefix of our queues. On a shared account it shows our queues, and rights can be granted on them alone. */
     private static final String NAME_PREFIX = "exactly-once-it-";
 
     /**

@@ -77,7 +77,7 @@ class BusyConnectionsIT {
         assertThat(acquired).isEqualTo(1);
     }
 
-    /** The transaction is the application's, and may last: its connection is enough to keep. */
+    /** The application's transaction may last, so it must keep no connection except its own. */
     @Test
     void callWithinACallersTransactionKeepsNoConnectionAndTakesNoPartInIt() {
         ClaimRequest request = request();

@@ -93,8 +93,8 @@ class ClaimPlansIT {
     }
 
     /**
-     * A scan of all of it is the cheapest plan for a table that is known to be small, and it would stay while the
-     * table grows.
+     * A full scan is the cheapest plan for a table with statistics of a small one, and it would stay while the table
+     * grows.
      */
     @Test
     void plansAreStableWhereTheTableWasAnalyzedWhileItWasNearlyEmpty() throws Exception {
@@ -224,7 +224,7 @@ class ClaimPlansIT {
                     TestDatabase.table(connection));
         }
 
-        /** Every operation in every way that takes a statement of its own. */
+        /** Runs every operation in every variant that has its own statement. */
         void useAll() {
             List<ClaimRequest> claims =
                     Stream.generate(TestDatabase::request).limit(10).toList();
@@ -265,7 +265,7 @@ class ClaimPlansIT {
             workOn(request());
         }
 
-        /** Asked of another pool whether this connection is one of the claims' database. */
+        /** The check, from another pool, whether this connection leads to the claim database. */
         private void fence(ClaimId claim) {
             var claims = database.store();
             Boolean held = new TransactionTemplate(manager).execute(status -> claims.fence(claim));

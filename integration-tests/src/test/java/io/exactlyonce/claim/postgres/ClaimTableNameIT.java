@@ -160,7 +160,7 @@ class ClaimTableNameIT {
         assertThatIllegalArgumentException().isThrownBy(() -> named(name));
     }
 
-    /** Their users share no table, so a key that is new in both is decided by neither's lock. */
+    /** The two tables are separate, so locks of one table do not decide a key that is new in both. */
     @Test
     void twoNamesOfOneTableAreOneTable() throws Exception {
         ClaimTable qualified = named("public.exactly_once_claim");

@@ -40,7 +40,7 @@ final class DurabilityLog {
                 + " FOR EACH ROW EXECUTE FUNCTION note_durability()");
     }
 
-    /** Has claims written in every way, and returns what their commits waited for. */
+    /** Writes claims in every way, and returns the settings of their commits. */
     static List<String> ofEveryWrite(JdbcTemplate database, DataSource claims, SynchronousCommit configured) {
         database.execute("TRUNCATE durability");
         var store = new PostgresClaimStore(new ClaimTable(claims, TestDatabase.RETENTION, configured));

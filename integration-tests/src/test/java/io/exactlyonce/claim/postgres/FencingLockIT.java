@@ -60,7 +60,7 @@ class FencingLockIT {
                 .size();
     }
 
-    /** A worker's transaction that ships and then is paused; before the pause it has called the fence, or not. */
+    /** A worker's transaction that ships and is then paused, with or without a fence before the pause. */
     private final class PausedWorker implements AutoCloseable {
         private final CountDownLatch paused = new CountDownLatch(1);
         private final CountDownLatch goOn = new CountDownLatch(1);

@@ -77,8 +77,8 @@ class PooledTransactionsIT {
     }
 
     /**
-     * Sessions were set for another user, or not at all: each statement has to say for itself what its commit waits
-     * for.
+     * Sessions have the settings of another user, or none, so each statement has to set {@code synchronous_commit}
+     * itself.
      */
     @ParameterizedTest
     @EnumSource(SynchronousCommit.class)

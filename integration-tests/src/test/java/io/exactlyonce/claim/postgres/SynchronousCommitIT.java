@@ -43,7 +43,7 @@ class SynchronousCommitIT {
         }
     }
 
-    /** But for {@code simple}, which is refused at the start. */
+    /** All modes except {@code simple}, which startup refuses. */
     @ParameterizedTest
     @EnumSource(mode = Mode.EXCLUDE, names = "SIMPLE")
     void commitsOfClaimsWaitHoweverTheDriverPreparesStatements(PreferQueryMode mode) {

@@ -33,7 +33,7 @@ class AheadOfTimeIT {
     /** Two JVMs start one after the other, and compile what they run first. */
     private static final Duration LONGEST = Duration.ofMinutes(4);
 
-    /** Without what is tried beside listeners, and takes long to prepare, or needs what is not there. */
+    /** Leaves out auto-configurations that take long to prepare, or whose dependencies are missing. */
     private static final String CLASS_PATH = Stream.of(
                     System.getProperty("java.class.path").split(File.pathSeparator))
             .filter(entry -> Stream.of("spring-integration", "spring-data", "hibernate", "spring-orm", "data-jpa")

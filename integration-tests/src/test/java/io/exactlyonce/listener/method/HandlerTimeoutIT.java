@@ -116,7 +116,7 @@ class HandlerTimeoutIT {
         }
     }
 
-    /** Interruption is advice: the key stays taken until the lease ends, and no longer. */
+    /** A handler may ignore its interrupt. Its key stays held until the lease ends, and no longer. */
     @Test
     void handlerThatIgnoresItKeepsItsKeyUntilItsLeaseEndsAndIsThenTakenOver() {
         try (TestApplication application = start(Stubborn.class)) {

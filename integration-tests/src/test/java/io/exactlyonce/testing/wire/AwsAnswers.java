@@ -147,8 +147,8 @@ public final class AwsAnswers implements SqsBackend {
     }
 
     /**
-     * Returns why an entry fails that the server was asked for, if it does. A handle that was the server's once, and
-     * is no more, is that of a message that was deleted, or moved to a dead-letter queue.
+     * Returns the error of a forwarded entry, if it failed. A handle that the server has forgotten belongs to a
+     * message that was deleted, or moved to a dead-letter queue.
      */
     private Optional<SqsError> refusal(SqsCall call, ObjectNode entry, SqsAnswer answer) {
         String handle = SqsCall.receiptHandle(entry);

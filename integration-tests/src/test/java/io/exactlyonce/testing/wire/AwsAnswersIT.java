@@ -253,7 +253,7 @@ class AwsAnswersIT {
                 .build();
     }
 
-    /** ElasticMQ moves it with the receive that is one too many. */
+    /** ElasticMQ moves the message at the receive after the last permitted one. */
     @Test
     void messageInTheDeadLetterQueueIsGoneFromItsQueue() {
         String deadLetters = SQS.createQueue(WINDOW_SECONDS);

@@ -39,7 +39,7 @@ public record SqsCall(String action, String caller, ObjectNode body) {
         return action.endsWith(BATCH);
     }
 
-    /** Returns whether messages are to be deleted: one, or a batch. */
+    /** Returns whether this call deletes messages: one, or a batch. */
     boolean isDelete() {
         return action.startsWith("DeleteMessage");
     }

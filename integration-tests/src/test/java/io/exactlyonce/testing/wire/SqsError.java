@@ -29,7 +29,7 @@ public record SqsError(String code, String message, boolean senderFault) {
         return ofTheSender(INVALID_PARAMETER, "Value for parameter VisibilityTimeout is invalid. Reason: " + reason);
     }
 
-    /** Returns what a batch's answer says of an entry that failed. */
+    /** Returns the failed entry of a batch's answer. */
     static SqsError of(ObjectNode failed) {
         return new SqsError(
                 failed.path("Code").asString(""),

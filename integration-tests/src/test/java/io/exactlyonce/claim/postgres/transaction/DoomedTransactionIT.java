@@ -123,7 +123,7 @@ class DoomedTransactionIT {
                 .size();
     }
 
-    /** There were hundreds of {@code UnexpectedRollbackException}s, of which none named the lock or the retry. */
+    /** Trap: hundreds of {@code UnexpectedRollbackException}s, of which none named the lock or the retry. */
     @Test
     void retryWithinTheTransactionIsNamedWithTheExceptionThatItRetried() {
         assertThatThrownBy(() -> transaction.execute(request, claim -> {

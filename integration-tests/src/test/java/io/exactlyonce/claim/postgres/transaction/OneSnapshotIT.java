@@ -51,7 +51,7 @@ class OneSnapshotIT {
     private final ClaimRequest request = request();
     private final ClaimKey key = request.key();
 
-    /** Begins with something to do before the claim, which takes the snapshot. */
+    /** A transaction with a statement before the claim, which takes the snapshot. */
     @SuppressWarnings("serial")
     private static final class Manager extends JdbcTransactionManager {
 
@@ -98,7 +98,7 @@ class OneSnapshotIT {
                 .size();
     }
 
-    /** Trap: whoever reads a key that is not there conflicts with each insert beside it in the index. */
+    /** Trap: a read of a missing key conflicts with each insert beside it in the index. */
     @ParameterizedTest
     @ValueSource(strings = {"repeatable read", "serializable"})
     void handlersOfNeighbouringKeysDoNotConflict(String isolation) throws Exception {

@@ -256,7 +256,7 @@ class OtherSessionIT {
         assertGoesOn();
     }
 
-    /** The table is away for all: claims wait for it, and use no receive up. */
+    /** The table is missing for all tenants: claims wait for it, and use no receive up. */
     @Test
     void tableThatIsMissingForTheClaimsPoolTooIsAnOutage() throws Throwable {
         try (TestDatabase own = new TestDatabase(2)) {

@@ -145,7 +145,7 @@ class PostgresClaimTransactionIT {
         assertThat(charges()).isEqualTo(1);
     }
 
-    /** The look at earlier claims, and completions, keep the planner from scans: for themselves only. */
+    /** The look-up of earlier claims and the completion switch scans off, for themselves only. */
     @ParameterizedTest
     @ValueSource(strings = {"on", "off"})
     void statementsOfTheApplicationArePlannedAsItAsks(String asked) throws Throwable {
@@ -186,7 +186,7 @@ class PostgresClaimTransactionIT {
         assertThat(setUp.queryForList("SELECT setting FROM seen", String.class)).containsExactly("on");
     }
 
-    /** A trigger sees what the commit goes by, also where the commit is the manager's. */
+    /** A trigger reads the setting of the commit, also if the manager commits. */
     @ParameterizedTest
     @CsvSource({"off, on", "local, on", "on, on", "remote_apply, remote_apply"})
     void commitWaitsForAsMuchAsClaimsDoAndAsTheApplicationAsks(String application, String effective) throws Throwable {
