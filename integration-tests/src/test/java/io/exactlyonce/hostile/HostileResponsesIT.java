@@ -135,7 +135,7 @@ class HostileResponsesIT {
         }
     }
 
-    /** A client with timeouts that suit a test. Each queue is polled on its own connection. */
+    /** Sets short timeouts of the client, and enough connections, because each queue is polled on its own one. */
     static class Impatient implements SqsAsyncClientCustomizer {
 
         @Override

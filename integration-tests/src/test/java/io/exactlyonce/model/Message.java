@@ -36,7 +36,7 @@ record Message(Place place, int hidden, int receives, int receiver, boolean tran
         return new Message(place, window, receives - 1, worker, transactional);
     }
 
-    /** Removes all details that no longer matter at the message's place. */
+    /** Returns the message at its last place, without the details that no longer matter. */
     Message gone(Place where) {
         return new Message(where, 0, 0, -1, transactional);
     }

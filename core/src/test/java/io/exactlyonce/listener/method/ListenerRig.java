@@ -299,7 +299,7 @@ public final class ListenerRig {
                 delivery, new SqsMessage(delivery.subscription().queue(), source));
     }
 
-    /** A message with the context that travels with it. */
+    /** Returns the message with its {@link ReceivedMessage} attached. */
     @SuppressWarnings("unchecked")
     public static <T> Message<T> attach(ReceivedMessage received, Message<T> message) {
         return (Message<T>) received.attachTo(message, null);

@@ -127,7 +127,7 @@ class SharedQueuesTests {
         assertThatCode(() -> start("eu", EU)).doesNotThrowAnyException();
     }
 
-    /** The queue's address names the other queue, whether the listener starts now, later or never. */
+    /** The texts alone show that the queues are two, whether a listener starts now, later or never. */
     @ParameterizedTest
     @CsvSource({EU + ", " + US, "arn:aws:sqs:eu-central-1:123456789012:orders, " + US, OTHER_ACCOUNT + ", " + EU})
     void queuesThatTextsShowToBeTwoFailBeforeTheyAreFound(String first, String second) {

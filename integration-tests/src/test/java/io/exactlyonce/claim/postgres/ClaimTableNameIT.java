@@ -160,7 +160,7 @@ class ClaimTableNameIT {
         assertThatIllegalArgumentException().isThrownBy(() -> named(name));
     }
 
-    /** The two tables are separate, so locks of one table do not decide a key that is new in both. */
+    /** A lock belongs to a table and not to a name. Otherwise users of two names could both hold a key that is new. */
     @Test
     void twoNamesOfOneTableAreOneTable() throws Exception {
         ClaimTable qualified = named("public.exactly_once_claim");

@@ -33,7 +33,9 @@ class AheadOfTimeIT {
     /** Two JVMs start one after the other, and compile what they run first. */
     private static final Duration LONGEST = Duration.ofMinutes(4);
 
-    /** Leaves out auto-configurations that take long to prepare, or whose dependencies are missing. */
+    /**
+     * Leaves out libraries that other tests need, because preparing their beans takes long, or needs a missing server.
+     */
     private static final String CLASS_PATH = Stream.of(
                     System.getProperty("java.class.path").split(File.pathSeparator))
             .filter(entry -> Stream.of("spring-integration", "spring-data", "hibernate", "spring-orm", "data-jpa")
