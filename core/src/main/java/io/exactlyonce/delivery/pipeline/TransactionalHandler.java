@@ -61,8 +61,12 @@ public final class TransactionalHandler implements AutoCloseable {
     private boolean isRunning;
     private boolean isClosed;
 
-    /** The failure of a delivery's latest attempt. */
-    private record Failed(Throwable failure, boolean mayPark) {}
+    /**
+     * The failure of a delivery's latest attempt.
+     *
+     * @param reasonToPark why to park the key; {@code null} if it is tried again
+     */
+    private record Failed(Throwable failure, @Nullable String reasonToPark) {}
 
     TransactionalHandler(
             RetryingClaimClient claims,
@@ -141,20 +145,11 @@ public final class TransactionalHandler implements AutoCloseable {
         failures.forEach((delivery, failed) -> {
             delivery.attempt().failed(failed.failure());
             delivery.markFailed();
-            String reason = failed.mayPark() ? reasonToPark(delivery, failed.failure()) : null;
-            if (reason != null) {
-                park(delivery, reason);
+            if (failed.reasonToPark() != null) {
+                park(delivery, failed.reasonToPark());
             }
         });
         batch.forEach(Recording::endProcessing);
-    }
-
-    /**
-     * Returns why to park the key; {@code null} if it is tried again. An attempt that was rolled back leaves no trace in the store, so
-     * the receives of its message count as attempts.
-     */
-    private static @Nullable String reasonToPark(Delivery delivery, Throwable failure) {
-        return delivery.attempt().spec().doubt().reasonToPark(failure, delivery.receiveCount());
     }
 
     /** Returns the deliveries that are neither committed nor decided on. */
@@ -442,10 +437,24 @@ public final class TransactionalHandler implements AutoCloseable {
                     delivery.transition(DeliveryState.HANDLING, DeliveryState.CLAIMING);
                     rest.add(delivery);
                 } else {
-                    failures.put(delivery, new Failed(own, mayPark));
+                    failures.put(delivery, new Failed(own, mayPark ? reasonToPark(delivery, own) : null));
                 }
             }
             return rest;
+        }
+
+        /**
+         * Returns why to park the key; {@code null} if it is tried again. An attempt that was rolled back leaves no trace in the store,
+         * so the receives of its message count as attempts that threw, unless the application has interrupted this one, or a stop its
+         * advice before the handler was called.
+         */
+        private @Nullable String reasonToPark(Delivery delivery, Throwable failure) {
+            boolean wasStopped = (call.isStopRequested() && !call.hasWorked())
+                    || HandlerFailure.of(failure)
+                            .wasStopped(called.stream()
+                                    .map(each -> each.attempt().id())
+                                    .toList());
+            return delivery.attempt().spec().doubt().reasonToPark(failure, wasStopped ? 0 : delivery.receiveCount());
         }
 
         /** Leaves out failures that only show an earlier failure, unless there are no others. */

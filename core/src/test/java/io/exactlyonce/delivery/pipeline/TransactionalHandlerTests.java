@@ -438,6 +438,50 @@ class TransactionalHandlerTests {
         assertThat(rig.parked).hasSize(parked);
     }
 
+    /** As an executor of the application does when it shuts down: no deployment parks keys. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void handlerThatTheApplicationInterruptsIsNotCounted(boolean isCause) {
+        InDoubtSettings once = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(), 1);
+        InterruptedException interrupt = new InterruptedException("the pool shuts down");
+
+        assertThat(rig.failureOf(delivery, in(granting, once), claim -> {
+                    throw isCause ? new IllegalStateException("no answer", interrupt) : interrupt;
+                }))
+                .isNotNull();
+
+        assertThat(rig.store.parkings()).isEmpty();
+        assertThat(rig.parked).isEmpty();
+        rig.assertReturned(delivery, 4);
+    }
+
+    /** The advice may be waiting for its turn. */
+    @Test
+    void adviceThatIsStoppedBeforeItsHandlerIsNotCounted() {
+        InDoubtSettings once = new InDoubtSettings(InDoubtPolicy.RERUN, null, List.of(), 1);
+
+        assertThat(rig.failureOf(delivery, in(granting, once), claim -> {
+                    delivery.call().awaitWork();
+                    delivery.stopHandler();
+                    assertThat(Thread.interrupted()).isTrue();
+                    throw new IllegalStateException("no turn");
+                }))
+                .hasMessage("no turn");
+
+        assertThat(rig.store.parkings()).isEmpty();
+    }
+
+    /** An exception that {@code parkFor} names parks whatever has caused it. */
+    @Test
+    void interruptForWhichTryingAgainIsOfNoUseParksTheKey() {
+        assertThat(failureParkingFor(InterruptedException.class, claim -> {
+                    throw new InterruptedException();
+                }))
+                .isInstanceOf(InterruptedException.class);
+
+        assertThat(rig.store.parkings()).hasSize(1);
+    }
+
     /** Without an answer nobody can tell whether a repetition helps. */
     @Test
     void handlerThatGetsNoAnswerFromAnotherStoreFailsAndIsNotParked() {
