@@ -15,10 +15,12 @@ public interface InDoubtAttempt {
     Message<?> message();
 
     /**
-     * Returns the message's payload.
+     * Returns the payload as the handler takes it. For a parameter with {@code @SnsNotificationMessage}, it is the published
+     * content.
      *
      * @param type the payload's class, which is the type that the handler takes
      * @throws IllegalArgumentException if the payload is of another class
+     * @throws UnusableKeyException if the payload cannot be read as what the handler takes
      */
     <T> T payload(Class<T> type);
 }

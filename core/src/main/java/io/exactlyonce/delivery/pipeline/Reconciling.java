@@ -87,6 +87,19 @@ final class Reconciling {
         return false;
     }
 
+    /** Returns a payload as the class that a reconciler asks for. */
+    static <T> T cast(@Nullable Object payload, Class<T> type, String listener) {
+        if (!type.isInstance(payload)) {
+            throw new IllegalArgumentException(
+                    "The payload of listener '%s' is a %s, and the reconciler asks for a %s; ask for the class that the handler takes, or read message()"
+                            .formatted(
+                                    listener,
+                                    payload == null ? null : payload.getClass().getName(),
+                                    type.getName()));
+        }
+        return type.cast(payload);
+    }
+
     /** A delivery's attempt, as its reconciler sees it. */
     private record AttemptInDoubt(Delivery delivery) implements InDoubtAttempt {
 
@@ -107,13 +120,7 @@ final class Reconciling {
 
         @Override
         public <T> T payload(Class<T> type) {
-            Object payload = message().getPayload();
-            if (!type.isInstance(payload)) {
-                throw new IllegalArgumentException(
-                        "The payload of listener '%s' is a %s, and the reconciler asks for a %s; ask for the class that the handler takes, or read message()"
-                                .formatted(listener(), payload.getClass().getName(), type.getName()));
-            }
-            return type.cast(payload);
+            return cast(message().getPayload(), type, listener());
         }
     }
 }

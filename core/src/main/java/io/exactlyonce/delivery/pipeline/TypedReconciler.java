@@ -1,23 +1,30 @@
 package io.exactlyonce.delivery.pipeline;
 
+import io.exactlyonce.Claim;
 import io.exactlyonce.InDoubtAttempt;
 import io.exactlyonce.Reconciler;
 import io.exactlyonce.Reconciliation;
 import java.util.Collection;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.core.ResolvableType;
+import org.springframework.messaging.Message;
 import org.springframework.util.ClassUtils;
 
 /**
- * A listener's reconciler, whose results are checked before they are stored: a later reader of a wrong one would not know who wrote it.
+ * A listener's reconciler. It gets payloads as the handler does, and its results are checked before they are stored: a later reader of a
+ * wrong one would not know who wrote it.
  *
  * @param reconciler the application's own
+ * @param payload makes what the handler takes of a message, such as the published content of an SNS notification
  * @param result what the handler returns; {@link ResolvableType#NONE} if that is not stored
  */
-public record TypedReconciler(Reconciler<?> reconciler, ResolvableType result) implements Reconciler<@Nullable Object> {
+public record TypedReconciler(
+        Reconciler<?> reconciler, Function<Message<?>, @Nullable Object> payload, ResolvableType result)
+        implements Reconciler<@Nullable Object> {
 
     /**
      * Returns the type of results that the reconciler's class names, if none of them could be of the handler's type; {@code null} if
@@ -41,7 +48,7 @@ public record TypedReconciler(Reconciler<?> reconciler, ResolvableType result) i
     @Override
     public Reconciliation<@Nullable Object> reconcile(InDoubtAttempt attempt) throws Exception {
         Reconciliation<?> answer =
-                Objects.requireNonNull(reconciler.reconcile(attempt), "The reconciler answered null");
+                Objects.requireNonNull(reconciler.reconcile(new Reading(attempt, payload)), "The reconciler answered null");
         return switch (answer.decision()) {
             case DONE -> Reconciliation.done(isStored() ? fit(answer.result(), attempt) : null);
             case RUN_AGAIN -> Reconciliation.runAgain();
@@ -87,5 +94,30 @@ public record TypedReconciler(Reconciler<?> reconciler, ResolvableType result) i
             }
         }
         return null;
+    }
+
+    /** An attempt whose payload is read as the handler takes it. */
+    private record Reading(InDoubtAttempt attempt, Function<Message<?>, @Nullable Object> payload)
+            implements InDoubtAttempt {
+
+        @Override
+        public String listener() {
+            return attempt.listener();
+        }
+
+        @Override
+        public Claim claim() {
+            return attempt.claim();
+        }
+
+        @Override
+        public Message<?> message() {
+            return attempt.message();
+        }
+
+        @Override
+        public <T> T payload(Class<T> type) {
+            return Reconciling.cast(payload.apply(message()), type, listener());
+        }
     }
 }

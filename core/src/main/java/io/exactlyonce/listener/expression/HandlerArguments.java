@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,15 +53,33 @@ public final class HandlerArguments {
      * @throws RuntimeException of the refusal, if the class has no names of arguments
      */
     public HandlerArguments(Handler handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
-        this.handler = handler;
-        this.isBatch = isBatch;
-        this.list = list;
-        this.refusal = refusal;
+        this(handler, refusal, isBatch, list);
         if (!handler.hasNames() && !isBatch) {
             throw refused(
                     "its key or fingerprint needs the names of the method's arguments, and the class has none",
                     "compile with javac -parameters");
         }
+    }
+
+    private HandlerArguments(Handler handler, Refusal refusal, boolean isBatch, @Nullable MethodParameter list) {
+        this.handler = handler;
+        this.isBatch = isBatch;
+        this.list = list;
+        this.refusal = refusal;
+    }
+
+    /**
+     * Returns what makes the payload of a message as a method takes it, for a reconciler. Needs no names of arguments.
+     *
+     * @param isBatch whether the method takes more than one message at a time
+     * @param list the parameter by which a batch's method takes the messages; {@code null} if there is none
+     * @param refusal of the listener
+     */
+    public static Function<Message<?>, @Nullable Object> payloadOf(
+            Handler handler, boolean isBatch, @Nullable MethodParameter list, Refusal refusal) {
+        // Without its resolver, a list is as the message has it.
+        MethodParameter items = list != null && handler.isMadeOfMessage(list.getParameterIndex()) ? list : null;
+        return new HandlerArguments(handler, refusal, isBatch, items).payload("reconciler").value()::of;
     }
 
     RuntimeException refused(String problem, String remedy) {

@@ -77,7 +77,9 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
             rules.requireFit(bean);
             rules.requireFit(modes.whenKeyMissing(declared));
         }
-        Supplier<HandlerArguments> arguments = () -> arguments(bean, declared, handler, resolvers);
+        Supplier<Handler> seen = () -> handler(bean, declared, handler, resolvers);
+        Supplier<HandlerArguments> arguments = () -> new HandlerArguments(
+                seen.get(), ListenerRules.isBatch(method), ListenerRules.list(method), declared::refused);
         return new ListenerMethod(
                 method,
                 declared.annotation(),
@@ -90,7 +92,7 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
                 expression(Purpose.FINGERPRINT, declared.annotation().fingerprint(), arguments),
                 scope(declared),
                 isObserved ? null : timeout(declared),
-                isObserved ? InDoubtSettings.RERUN : doubt(declared, rules.storedResult()),
+                isObserved ? InDoubtSettings.RERUN : doubt(declared, seen, rules.storedResult()),
                 isObserved ? null : transaction(bean, declared),
                 modes.onMismatch(declared),
                 modes.whenKeyMissing(declared));
@@ -116,22 +118,17 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return text.isBlank() ? null : new KeyExpression(purpose, text, arguments.get(), beans);
     }
 
-    private HandlerArguments arguments(
+    private Handler handler(
             Object bean,
             ListenerDeclaration declared,
             InvocableHandlerMethod handler,
             List<HandlerMethodArgumentResolver> resolvers) {
-        Method method = declared.method();
-        return new HandlerArguments(
-                Handler.of(
-                        AopUtils.getTargetClass(bean),
-                        method,
-                        handler.getMethodParameters(),
-                        resolvers,
-                        this::resolveInHeaders),
-                ListenerRules.isBatch(method),
-                ListenerRules.list(method),
-                declared::refused);
+        return Handler.of(
+                AopUtils.getTargetClass(bean),
+                declared.method(),
+                handler.getMethodParameters(),
+                resolvers,
+                this::resolveInHeaders);
     }
 
     /** Resolves the name of a header as the resolver of arguments does. */
@@ -195,11 +192,11 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return DurationFormatterUtils.print(bound, DurationFormat.Style.COMPOSITE);
     }
 
-    private InDoubtSettings doubt(ListenerDeclaration declared, ResolvableType result) {
+    private InDoubtSettings doubt(ListenerDeclaration declared, Supplier<Handler> handler, ResolvableType result) {
         ExactlyOnceListener says = declared.annotation();
         return new InDoubtSettings(
                 says.whenInDoubt(),
-                says.whenInDoubt() == InDoubtPolicy.RECONCILE ? reconciler(declared, result) : null,
+                says.whenInDoubt() == InDoubtPolicy.RECONCILE ? reconciler(declared, handler.get(), result) : null,
                 List.of(says.parkFor()),
                 maxAttempts(declared));
     }
@@ -209,7 +206,8 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
         return configured == null ? declared.annotation().maxAttempts() : configured;
     }
 
-    private TypedReconciler reconciler(ListenerDeclaration declared, ResolvableType result) {
+    private TypedReconciler reconciler(ListenerDeclaration declared, Handler handler, ResolvableType result) {
+        Method method = declared.method();
         TypedReconciler reconciler = new TypedReconciler(
                 bean(
                         declared,
@@ -217,6 +215,8 @@ public record ListenerMethodReader(BeanFactory beans, ListenerModes modes, Claim
                         resolve(declared.annotation().reconciler()),
                         Reconciler.class,
                         "define one; if there are several, mark one as @Primary or name it in the attribute reconciler"),
+                HandlerArguments.payloadOf(
+                        handler, ListenerRules.isBatch(method), ListenerRules.list(method), declared::refused),
                 result);
         ResolvableType unfit = reconciler.unfitType();
         declared.refuseIf(

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.core.ResolvableType;
+import org.springframework.messaging.Message;
 
 /** Checks of a reconciler's result against the type that its handler returns. */
 class TypedReconcilerTests {
@@ -44,7 +45,7 @@ class TypedReconcilerTests {
 
     private @Nullable Object result(@Nullable Object found, ResolvableType type) throws Exception {
         given(attempt.listener()).willReturn("charges");
-        return new TypedReconciler(asked -> Reconciliation.done(found), type)
+        return new TypedReconciler(asked -> Reconciliation.done(found), Message::getPayload, type)
                 .reconcile(attempt)
                 .result();
     }
@@ -91,15 +92,15 @@ class TypedReconcilerTests {
 
     @Test
     void classThatNamesATypeIsUnfitOnlyIfNoResultCouldFit() {
-        assertThat(new TypedReconciler(new Counting(), ResolvableType.forClass(String.class)).unfitType())
+        assertThat(new TypedReconciler(new Counting(), Message::getPayload, ResolvableType.forClass(String.class)).unfitType())
                 .hasToString("java.lang.Integer");
-        assertThat(new TypedReconciler(new Counting(), ResolvableType.forClass(int.class)).unfitType())
+        assertThat(new TypedReconciler(new Counting(), Message::getPayload, ResolvableType.forClass(int.class)).unfitType())
                 .isNull();
-        assertThat(new TypedReconciler(new Counting(), ResolvableType.NONE).unfitType())
+        assertThat(new TypedReconciler(new Counting(), Message::getPayload, ResolvableType.NONE).unfitType())
                 .isNull();
-        assertThat(new TypedReconciler(new Any(), ResolvableType.forClass(String.class)).unfitType())
+        assertThat(new TypedReconciler(new Any(), Message::getPayload, ResolvableType.forClass(String.class)).unfitType())
                 .isNull();
-        assertThat(new TypedReconciler(asked -> Reconciliation.done(7), ResolvableType.forClass(String.class))
+        assertThat(new TypedReconciler(asked -> Reconciliation.done(7), Message::getPayload, ResolvableType.forClass(String.class))
                         .unfitType())
                 .isNull();
     }

@@ -344,7 +344,7 @@ class ListenerMethodReaderTests {
     void onlyReconcilerIsAsked() {
         beans.addBean("charges", charges);
 
-        assertThat(doubt("reconciled")).isEqualTo(reconciledBy(charges, List.of()));
+        assertReconciledBy(charges, List.of(), doubt("reconciled"));
     }
 
     @Test
@@ -353,7 +353,7 @@ class ListenerMethodReaderTests {
         beans.addBean("others", others);
         beans.addBean("charges", charges);
 
-        assertThat(doubt("reconciledByName")).isEqualTo(reconciledBy(charges, List.of(IllegalStateException.class)));
+        assertReconciledBy(charges, List.of(IllegalStateException.class), doubt("reconciledByName"));
         assertThatThrownBy(() -> doubt("reconciled"))
                 .isInstanceOf(InvalidListenerException.class)
                 .hasMessageContaining("Listeners.reconciled")
@@ -376,9 +376,14 @@ class ListenerMethodReaderTests {
                 .hasMessageContaining("names the reconciler 'charges', which is never called with whenInDoubt = PARK");
     }
 
-    private static InDoubtSettings reconciledBy(Reconciler<?> reconciler, List<Class<? extends Throwable>> parkFor) {
-        return new InDoubtSettings(
-                InDoubtPolicy.RECONCILE, new TypedReconciler(reconciler, ResolvableType.NONE), parkFor);
+    private static void assertReconciledBy(
+            Reconciler<?> reconciler, List<Class<? extends Throwable>> parkFor, InDoubtSettings doubt) {
+        assertThat(doubt.whenInDoubt()).isEqualTo(InDoubtPolicy.RECONCILE);
+        assertThat(doubt.parkFor()).isEqualTo(parkFor);
+        assertThat(doubt.reconciler()).isInstanceOfSatisfying(TypedReconciler.class, typed -> {
+            assertThat(typed.reconciler()).isSameAs(reconciler);
+            assertThat(typed.result()).isEqualTo(ResolvableType.NONE);
+        });
     }
 
     static final class Counting implements Reconciler<Integer> {

@@ -8,14 +8,22 @@ import static org.mockito.Mockito.inOrder;
 import static org.mockito.Mockito.times;
 import static org.mockito.Mockito.verify;
 
+import io.awspring.cloud.sqs.annotation.SnsNotificationMessage;
+import io.awspring.cloud.sqs.support.converter.SnsNotification;
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.InDoubtAttempt;
+import io.exactlyonce.InDoubtPolicy;
+import io.exactlyonce.MissingKeyPolicy;
+import io.exactlyonce.Reconciler;
+import io.exactlyonce.Reconciliation;
 import io.exactlyonce.test.kit.Till.Order;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.mockito.InOrder;
@@ -37,6 +45,9 @@ class ListenerKindsTests {
 
     @Autowired
     private Shop shop;
+
+    @Autowired
+    private Asking asking;
 
     @MockitoBean
     private Till till;
@@ -79,10 +90,57 @@ class ListenerKindsTests {
         void sellInOrder(Order order, Claim claim) throws InterruptedException {
             till.charge(order.orderId(), claim);
         }
+
+        @ExactlyOnceListener(
+                id = "published",
+                queueNames = "published",
+                key = "#order.orderId",
+                whenInDoubt = InDoubtPolicy.RECONCILE)
+        String sellPublished(@SnsNotificationMessage Order order, Claim claim) throws InterruptedException {
+            till.charge(order.orderId(), claim);
+            return "sold";
+        }
+
+        @ExactlyOnceListener(
+                id = "notified",
+                queueNames = "notified",
+                key = "#notification.messageId",
+                whenInDoubt = InDoubtPolicy.RECONCILE)
+        String sellNotified(SnsNotification<String> notification, Claim claim) throws InterruptedException {
+            till.charge(notification.getMessage(), claim);
+            return "sold";
+        }
+
+        @ExactlyOnceListener(
+                queueNames = "pings",
+                key = "#order.orderId",
+                whenKeyMissing = MissingKeyPolicy.SKIP)
+        void sellUnlessPing(Order order, Claim claim) throws InterruptedException {
+            till.charge(order.orderId(), claim);
+        }
+    }
+
+    /** Reads payloads as their handlers take them. */
+    static class Asking implements Reconciler<String> {
+
+        private final List<String> read = new CopyOnWriteArrayList<>();
+
+        List<String> read() {
+            return read;
+        }
+
+        @Override
+        public Reconciliation<String> reconcile(InDoubtAttempt attempt) {
+            read.add(
+                    attempt.listener().equals("published")
+                            ? attempt.payload(Order.class).orderId()
+                            : attempt.payload(SnsNotification.class).getMessage().toString());
+            return Reconciliation.done("found");
+        }
     }
 
     @Configuration(proxyBeanMethods = false)
-    @Import(Shop.class)
+    @Import({Shop.class, Asking.class})
     static class Application {}
 
     private static TestMessage order(String orderId, String queue) {
@@ -195,6 +253,21 @@ class ListenerKindsTests {
         assertThat(group.get(0)).wasReturned();
         assertThat(group.get(1)).wasReturned().didNotReachItsHandler();
         assertThat(group.get(2)).wasHandled();
+    }
+
+    @Test
+    void reconcilerGetsTheContentOfANotificationAsItsHandlerDoes() throws InterruptedException {
+        String envelope = "{\"Type\":\"Notification\",\"MessageId\":\"7\",\"TopicArn\":\"t\","
+                + "\"Message\":\"{\\\"orderId\\\":\\\"N-1\\\",\\\"cents\\\":100}\"}";
+        for (String queue : List.of("published", "notified")) {
+            Delivered first = driver.deliver(
+                    TestMessage.ofBody(envelope).to(queue).crashAt(CrashPoint.AFTER_HANDLER));
+
+            assertThat(driver.redeliver(first)).isDeleted().didNotReachItsHandler();
+        }
+
+        assertThat(asking.read()).containsExactly("N-1", "{\"orderId\":\"N-1\",\"cents\":100}");
+        verify(till, times(2)).charge(any(), any());
     }
 
     /** The groups of a fair queue name tenants, and keep no order. */
