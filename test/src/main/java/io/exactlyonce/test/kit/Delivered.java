@@ -59,12 +59,20 @@ public final class Delivered implements AssertProvider<DeliveredAssert> {
         return switch (state) {
             case CLAIMING -> unanswered ? Outcome.WAITING : Outcome.RUNNING;
             case RECEIVED, CLAIMED -> Outcome.RUNNING;
-            case RECORDED, DELETING, GONE -> handlerCalls > 0 ? Outcome.HANDLED : Outcome.SUPPRESSED;
+            case RECORDED, DELETING, GONE -> deleted();
             case WAITING -> Outcome.WAITING;
             case ABANDONED -> Outcome.ABANDONED;
             case HANDLING, HANDLED -> Outcome.UNRECORDED;
             default -> returned();
         };
+    }
+
+    private Outcome deleted() {
+        if (handlerCalls > 0) {
+            return Outcome.HANDLED;
+        }
+        Delivery known = delivery;
+        return known == null || known.attempt().hasKey() ? Outcome.SUPPRESSED : Outcome.SKIPPED;
     }
 
     private Outcome returned() {

@@ -20,6 +20,11 @@ public final class DeliveredAssert extends AbstractAssert<DeliveredAssert, Deliv
         return has(Outcome.SUPPRESSED).isDeleted();
     }
 
+    /** Verifies that the message has no key, and was deleted without a handler call. */
+    public DeliveredAssert wasSkipped() {
+        return has(Outcome.SKIPPED).isDeleted();
+    }
+
     /** Verifies that it waits for the owner of its key, or for the store. */
     public DeliveredAssert isWaiting() {
         return has(Outcome.WAITING).isNotDeleted();

@@ -34,5 +34,8 @@ public enum Outcome {
     ABANDONED,
 
     /** The worker has crashed; the message is redelivered when its visibility timeout expires. */
-    CRASHED
+    CRASHED,
+
+    /** The message has no key, and {@code whenKeyMissing = SKIP} has deleted it without a handler call. */
+    SKIPPED
 }

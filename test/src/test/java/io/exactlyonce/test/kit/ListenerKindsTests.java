@@ -270,6 +270,17 @@ class ListenerKindsTests {
         verify(till, times(2)).charge(any(), any());
     }
 
+    @Test
+    void messageWithoutAKeyThatIsSkippedIsNoDuplicate() throws InterruptedException {
+        assertThat(driver.deliver(TestMessage.ofBody("{\"cents\":1}").to("pings")))
+                .wasSkipped()
+                .didNotReachItsHandler();
+        Delivered first = driver.deliver(order("K-1", "pings"));
+        assertThat(first).wasHandled();
+        assertThat(driver.duplicate(first)).wasSuppressed();
+        verify(till, times(1)).charge(any(), any());
+    }
+
     /** The groups of a fair queue name tenants, and keep no order. */
     @Test
     void groupOfAStandardQueueStopsNoMessage() throws InterruptedException {
