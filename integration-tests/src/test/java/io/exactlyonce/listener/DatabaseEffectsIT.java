@@ -1,11 +1,14 @@
 package io.exactlyonce.listener;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.ParkedClaim;
+import io.exactlyonce.ParkedKeys;
 import io.exactlyonce.testing.EmbeddedDatabase;
 import io.exactlyonce.testing.SqsServer;
 import io.exactlyonce.testing.TestApplication;
@@ -19,6 +22,8 @@ import jakarta.persistence.GenerationType;
 import jakarta.persistence.Id;
 import jakarta.persistence.PersistenceContext;
 import jakarta.persistence.Table;
+import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -48,7 +53,11 @@ class DatabaseEffectsIT {
         }
 
         void failOnce() {
-            failures = 1;
+            fail(1);
+        }
+
+        void fail(int times) {
+            failures = times;
         }
 
         String sold(Claim claim) {
@@ -171,16 +180,18 @@ class DatabaseEffectsIT {
     private final String database = EmbeddedDatabase.shared().createDatabase();
 
     private TestApplication start(Class<?> listener) {
-        return start(database, listener);
+        return start(database, listener, Map.of());
     }
 
-    private TestApplication start(String database, Class<?> listener) {
+    private TestApplication start(String database, Class<?> listener, Map<String, String> own) {
         JdbcClient.create(EmbeddedDatabase.shared().dataSource(database))
                 .sql("CREATE TABLE sale (id bigint GENERATED ALWAYS AS IDENTITY, order_id text UNIQUE)")
                 .update();
-        Map<String, String> properties = listener == WithJpa.class
-                ? Map.of("test.queue", queue, "spring.autoconfigure.exclude", "")
-                : Map.of("test.queue", queue);
+        Map<String, String> properties = new HashMap<>(own);
+        properties.put("test.queue", queue);
+        if (listener == WithJpa.class) {
+            properties.put("spring.autoconfigure.exclude", "");
+        }
         return TestApplication.start(database, properties, listener);
     }
 
@@ -268,6 +279,33 @@ class DatabaseEffectsIT {
             assertThat(shop.attempts()).containsExactly(1, 1);
             assertThat(application.claims("COMPLETED")).isEqualTo(1);
             assertThat(application.outcomes("acquired")).isEqualTo(2);
+        }
+    }
+
+    /** The rolled-back attempts have left nothing that could be counted, so the receives of the message count. */
+    @Test
+    void lastOfMaxAttemptsLeavesNothingButTheParkedKey() {
+        Map<String, String> own = Map.of("exactly-once.listeners.sales.max-attempts", "2");
+        try (TestApplication application = start(database, WithJdbcTemplate.class, own)) {
+            Shop shop = application.bean(WithJdbcTemplate.class);
+            shop.fail(2);
+            SQS.send(queue, "o1");
+
+            await().atMost(Duration.ofSeconds(30)).until(() -> application.claims("PARKED") == 1);
+
+            assertThat(shop.attempts()).as("none is recorded").containsExactly(1, 1);
+            assertThat(sales(application)).isEmpty();
+            ParkedKeys keys = application.bean(ParkedKeys.class);
+            ParkedClaim parked = keys.find(queue, "o1").orElseThrow();
+            assertThat(parked.reason())
+                    .isEqualTo(
+                            "maxAttempts (2) is reached: java.lang.IllegalStateException: the printer is out of paper");
+            assertThat(parked.isInDoubt()).isFalse();
+
+            assertThat(keys.release(parked)).isTrue();
+            SQS.awaitEmpty(queue);
+            assertThat(sales(application)).containsExactly("o1");
+            assertThat(shop.attempts()).hasSize(3);
         }
     }
 

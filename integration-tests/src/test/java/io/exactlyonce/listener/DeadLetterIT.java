@@ -3,6 +3,7 @@ package io.exactlyonce.listener;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.exactlyonce.ExactlyOnceEvent.LastReceiveFailed;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ParkedClaim;
 import io.exactlyonce.ParkedKeys;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
+import org.springframework.context.event.EventListener;
 import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.services.sqs.SqsAsyncClient;
 import software.amazon.awssdk.services.sqs.model.Message;
@@ -43,8 +45,19 @@ class DeadLetterIT {
     static class Listener {
         private final List<Order> calls = new CopyOnWriteArrayList<>();
 
+        private final List<LastReceiveFailed> failures = new CopyOnWriteArrayList<>();
+
         List<Order> calls() {
             return calls;
+        }
+
+        List<LastReceiveFailed> failures() {
+            return failures;
+        }
+
+        @EventListener
+        void failedOnItsLastReceive(LastReceiveFailed event) {
+            failures.add(event);
         }
 
         @ExactlyOnceListener(
@@ -91,8 +104,8 @@ class DeadLetterIT {
     }
 
     @Test
-    void lastOfMaxAttemptsParksTheKeyThatAnOperatorThenReleases() {
-        String patient = SQS.createQueue(5, deadLetters, 4);
+    void lastOfMaxAttemptsParksTheKeyThatAnOperatorThenReleases(CapturedOutput output) {
+        String patient = SQS.createQueue(5, deadLetters, 2);
         Map<String, String> own = Map.of(
                 "exactly-once.listeners.orders.max-attempts", "2",
                 "exactly-once.retry.initial-delay", "1s");
@@ -116,6 +129,14 @@ class DeadLetterIT {
             assertThat(application.bean(Listener.class).calls())
                     .as("it has all of its attempts again")
                     .hasSize(4);
+            // The second attempt of each message was on its last receive, too.
+            LastReceiveFailed last =
+                    new LastReceiveFailed("orders", patient, parked.keyHash(), 2, 2, deadLetters);
+            await().untilAsserted(() -> assertThat(application.bean(Listener.class).failures())
+                    .containsExactly(last, last));
+            assertThat(output)
+                    .contains("its key is parked until an operator decides, and its queue moves the message to the"
+                            + " dead-letter queue");
         }
     }
 
