@@ -30,6 +30,8 @@ public final class Checker {
             new CompletionRule(),
             new ObservedRule(),
             new DecisionRule(),
+            new AttemptsRule(),
+            new MissingKeyRule(),
             new OutcomeRule());
 
     private final Terms terms;

@@ -16,7 +16,7 @@ final class CompletionRule implements Rule {
     private static void judgeEnd(KeyHistory key, Event end, Findings findings) {
         boolean handled = key.all(Kind.HANDLED).anyMatch(event -> event.order() < end.order());
         // A reconciler may complete a key whose handler died, and so may an operator.
-        if (!handled && !key.has("RECONCILE") && !key.mayBeDecidedDone(end)) {
+        if (!handled && !key.isSkipped() && !key.has("RECONCILE") && !key.mayBeDecidedDone(end)) {
             findings.lost(key.key(), "done before any handler had returned", List.of(end));
         }
     }

@@ -61,5 +61,11 @@ public enum Detail {
      * {@code true} if a failover went to a replica that may have lacked what was committed: replication was
      * asynchronous.
      */
-    ASYNCHRONOUS
+    ASYNCHRONOUS,
+
+    /** How many attempts of the key may throw before it is parked. */
+    MAX_ATTEMPTS,
+
+    /** Name of an {@code io.exactlyonce.MissingKeyPolicy}, of a message without a key for its listener. */
+    WHEN_KEY_MISSING
 }

@@ -48,6 +48,12 @@ public enum Invariant {
      */
     FOLLOW_UP_ONCE,
 
+    /** A key is parked by the last attempt that may throw, not earlier, and runs no more. */
+    ATTEMPTS_LIMITED,
+
+    /** A message without a key is skipped, and deleted without its handler, or handled without a claim. */
+    MISSING_KEY_DECIDED,
+
     /** The history itself can be judged. A breach is a mistake of the harness. */
     SOUND_HISTORY
 }

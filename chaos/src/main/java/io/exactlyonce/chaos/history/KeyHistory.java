@@ -54,6 +54,15 @@ record KeyHistory(String key, List<Event> events, List<Call> calls) {
         return promise(Detail.EFFECTS).equals("DATABASE");
     }
 
+    /** Returns whether its messages have no key for their listener. */
+    boolean isMissing() {
+        return !promise(Detail.WHEN_KEY_MISSING).isEmpty();
+    }
+
+    boolean isSkipped() {
+        return promise(Detail.WHEN_KEY_MISSING).equals("SKIP");
+    }
+
     boolean isOfAnAction() {
         return promise(Detail.ACTION).equals("true");
     }

@@ -39,7 +39,7 @@ public enum Kind {
     /** A handler begins; the first thing that it does. A call is one run of a handler, unique in the history. */
     ENTERED(Set.of(Part.WORKER, Part.KEY, Part.CALL), TOKEN, ATTEMPT, IN_DOUBT),
 
-    /** In observe mode, a handler begins: no claim lets it begin, and it has no token. */
+    /** A handler begins in observe mode, or for a message without a key: no claim lets it begin, and it has no token. */
     OBSERVED(Set.of(Part.WORKER, Part.KEY, Part.CALL)),
 
     /** The handler is about to call {@code ensureHeld()}. */

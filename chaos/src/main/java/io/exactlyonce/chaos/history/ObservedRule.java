@@ -8,7 +8,7 @@ final class ObservedRule implements Rule {
 
     @Override
     public void judge(KeyHistory key, Findings findings) {
-        if (key.isObservedAlone() && !key.isCompleted()) {
+        if (!key.isMissing() && key.isObservedAlone() && !key.isCompleted()) {
             Event observed = key.first(Kind.OBSERVED).orElseThrow();
             key.handledInObserveMode()
                     .filter(handled -> !findings.mayBeUnrecorded(observed.worker(), observed, handled))

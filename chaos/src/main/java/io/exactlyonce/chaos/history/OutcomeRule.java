@@ -7,7 +7,8 @@ final class OutcomeRule implements Rule {
 
     @Override
     public void judge(KeyHistory key, Findings findings) {
-        if (isDoneUnrecorded(key)) {
+        // MissingKeyRule judges what has no claim.
+        if (key.isMissing() || isDoneUnrecorded(key)) {
             return;
         }
         if (key.status().equals("HELD") && !key.has(Kind.DEAD_LETTERED) && !isForgotten(key, findings)) {

@@ -90,6 +90,12 @@ public final class Queues implements AutoCloseable {
                 .with(Detail.PARTNER, message.stream().partner())
                 .with(Detail.ACTION, message.stream() == Stream.ERRANDS)
                 .with(Detail.FOLLOWED, message.stream().isFollowed());
+        if (message.stream().maxAttempts() > 0) {
+            event = event.with(Detail.MAX_ATTEMPTS, message.stream().maxAttempts());
+        }
+        if (message.body().contains("\"KEYLESS\"")) {
+            event = event.with(Detail.WHEN_KEY_MISSING, message.stream().whenKeyMissing());
+        }
         return message.group().isEmpty()
                 ? event
                 : event.with(Detail.GROUP, message.group()).with(Detail.POSITION, message.position());

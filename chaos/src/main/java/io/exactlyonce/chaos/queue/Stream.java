@@ -2,6 +2,7 @@ package io.exactlyonce.chaos.queue;
 
 import io.exactlyonce.Effects;
 import io.exactlyonce.InDoubtPolicy;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.chaos.history.Partner;
 
 /** A queue with its listener: what the listener promises, and which partner it calls. */
@@ -66,6 +67,23 @@ public enum Stream {
     /** Returns whether its handler sends a follow-up message for each of its messages. */
     boolean isFollowed() {
         return this == ORDERS || this == SALES;
+    }
+
+    /** Returns how many attempts of a key may throw; 0 for any number. */
+    public int maxAttempts() {
+        return switch (this) {
+            case CHARGES, NOTICES -> 3;
+            default -> 0;
+        };
+    }
+
+    /** Returns what its listener does with a message without a key. */
+    public MissingKeyPolicy whenKeyMissing() {
+        return switch (this) {
+            case MAILS -> MissingKeyPolicy.RUN_UNPROTECTED;
+            case BOOKINGS, INVOICES, STEPS -> MissingKeyPolicy.SKIP;
+            default -> MissingKeyPolicy.REFUSE;
+        };
     }
 
     /** Returns whether the queue keeps the order of each group. */

@@ -1,5 +1,6 @@
 package io.exactlyonce.chaos.run;
 
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.chaos.queue.Stream;
 import io.exactlyonce.chaos.queue.TestMessage;
 import java.util.ArrayDeque;
@@ -91,7 +92,7 @@ final class Jobs {
         if (bad) {
             nextBad[group] = position + GOOD_AFTER_BAD;
         }
-        String body = bad ? badBody(stream) : job(stream, work() / 4, "GOOD");
+        String body = bad ? badBody(stream) : job(stream, work() / 4, goodKind(stream));
         TestMessage message = new TestMessage(stream, key(stream), body, GROUP + group, position);
         return bad ? message : remember(message);
     }
@@ -113,7 +114,16 @@ final class Jobs {
         if (chance < 0.002) {
             return unreadable(stream);
         }
-        return job(stream, work(), chance < 0.005 ? "POISON" : chance < 0.007 ? "HOPELESS" : "GOOD");
+        // Only what throws too often shows a limit.
+        double poison = stream.maxAttempts() > 0 ? 0.013 : 0.003;
+        return job(
+                stream,
+                work(),
+                chance < 0.002 + poison ? "POISON" : chance < 0.004 + poison ? "HOPELESS" : goodKind(stream));
+    }
+
+    private String goodKind(Stream stream) {
+        return stream.whenKeyMissing() != MissingKeyPolicy.REFUSE && random.nextDouble() < 0.03 ? "KEYLESS" : "GOOD";
     }
 
     private String unreadable(Stream stream) {

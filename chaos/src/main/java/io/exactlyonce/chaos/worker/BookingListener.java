@@ -4,6 +4,7 @@ import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.Effects;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.MissingKeyPolicy;
 import java.util.List;
 import org.springframework.context.annotation.Profile;
 import org.springframework.jdbc.core.simple.JdbcClient;
@@ -26,12 +27,14 @@ class BookingListener {
         this.replica = replica;
     }
 
+    /** Skips a message without a key. */
     @ExactlyOnceListener(
             id = "bookings",
             queueNames = "bookings",
-            key = "#job.key",
+            key = "#job.claimKey()",
             effects = Effects.DATABASE,
-            parkFor = HopelessException.class)
+            parkFor = HopelessException.class,
+            whenKeyMissing = MissingKeyPolicy.SKIP)
     void book(Job job, Claim claim) throws InterruptedException {
         runs.run(job, claim, call -> insert(job, call));
         announceCommit();

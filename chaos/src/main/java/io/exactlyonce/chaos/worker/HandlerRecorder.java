@@ -29,8 +29,8 @@ final class HandlerRecorder {
         return run;
     }
 
-    /** Begins a run in observe mode. */
-    static HandlerRecorder observe(RecorderClient recorder, String call, Job job) {
+    /** Begins a run without a claim. */
+    static HandlerRecorder enterUnclaimed(RecorderClient recorder, String call, Job job) {
         HandlerRecorder run = new HandlerRecorder(recorder, job.key(), call);
         run.record(Kind.OBSERVED);
         return run;

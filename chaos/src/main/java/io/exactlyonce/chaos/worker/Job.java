@@ -1,6 +1,7 @@
 package io.exactlyonce.chaos.worker;
 
 import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A message's content.
@@ -17,11 +18,18 @@ public record Job(String key, long work, Kind kind) {
         /** Its handler throws each time, so that it ends in the dead-letter queue. */
         POISON,
         /** Its handler throws what parks the key. */
-        HOPELESS
+        HOPELESS,
+        /** It has no key for its listener; the history has one for it. */
+        KEYLESS
     }
 
     public Job {
         Objects.requireNonNull(key, "key");
         Objects.requireNonNull(kind, "kind");
+    }
+
+    /** Returns the key that a listener with {@code whenKeyMissing} claims; {@code null} if the message has none. */
+    public @Nullable String claimKey() {
+        return kind == Kind.KEYLESS ? null : key;
     }
 }

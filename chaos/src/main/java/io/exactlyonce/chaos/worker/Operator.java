@@ -53,7 +53,8 @@ class Operator {
     }
 
     private static boolean isHopeless(ParkedClaim claim) {
-        return claim.reason().contains(HopelessException.class.getSimpleName());
+        return claim.reason().contains(HopelessException.class.getSimpleName())
+                || claim.reason().startsWith("maxAttempts");
     }
 
     private void decide(ParkedClaim claim) throws InterruptedException {

@@ -8,6 +8,7 @@ import io.exactlyonce.ClaimHeldException;
 import io.exactlyonce.ExactlyOnceListener;
 import io.exactlyonce.ExactlyOnceOperations;
 import io.exactlyonce.InDoubtPolicy;
+import io.exactlyonce.MissingKeyPolicy;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -36,16 +37,30 @@ class PartnerListeners {
         this.isObserving = mode.equals("observe");
     }
 
-    /** Runs again after a crash, at a partner that honours the downstream key. */
-    @ExactlyOnceListener(id = "charges", queueNames = "charges", key = "#job.key", parkFor = HopelessException.class)
+    /** Runs again after a crash, at a partner that honours the downstream key. Parks what throws three times. */
+    @ExactlyOnceListener(
+            id = "charges",
+            queueNames = "charges",
+            key = "#job.key",
+            parkFor = HopelessException.class,
+            maxAttempts = 3)
     Receipt charge(Job job, Claim claim) throws InterruptedException {
         runs.run(job, claim, call -> partner.charge(job, claim, call));
         return receipt(job);
     }
 
-    /** Runs again after a crash, at a partner that acts each time. */
-    @ExactlyOnceListener(id = "mails", queueNames = "mails", key = "#job.key", parkFor = HopelessException.class)
+    /** Runs again after a crash, at a partner that acts each time. Runs without a claim for a message without a key. */
+    @ExactlyOnceListener(
+            id = "mails",
+            queueNames = "mails",
+            key = "#job.claimKey()",
+            parkFor = HopelessException.class,
+            whenKeyMissing = MissingKeyPolicy.RUN_UNPROTECTED)
     Receipt mail(Job job, Claim claim) throws InterruptedException {
+        if (job.claimKey() == null) {
+            runs.runUnclaimed(job, call -> partner.ship(job, call));
+            return receipt(job);
+        }
         runs.run(job, claim, call -> partner.ship(job, claim, call));
         return receipt(job);
     }
@@ -74,25 +89,39 @@ class PartnerListeners {
         return receipt(job);
     }
 
-    /** Keeps the order of each group. */
-    @ExactlyOnceListener(id = "steps", queueNames = "steps.fifo", key = "#job.key", parkFor = HopelessException.class)
+    /** Keeps the order of each group. Skips a message without a key. */
+    @ExactlyOnceListener(
+            id = "steps",
+            queueNames = "steps.fifo",
+            key = "#job.claimKey()",
+            parkFor = HopelessException.class,
+            whenKeyMissing = MissingKeyPolicy.SKIP)
     Receipt step(Job job, Claim claim) throws InterruptedException {
         runs.run(job, claim, call -> partner.charge(job, claim, call));
         return receipt(job);
     }
 
-    /** Takes batches. Runs again after a crash, at a partner that acts each time. */
+    /** Takes batches, without the messages that have no key. Runs again after a crash, at a partner that acts each time. */
     @ExactlyOnceListener(
             id = "invoices",
             queueNames = "invoices",
-            key = "#payload.key",
-            parkFor = HopelessException.class)
+            key = "#payload.claimKey()",
+            parkFor = HopelessException.class,
+            whenKeyMissing = MissingKeyPolicy.SKIP)
     BatchResult bill(List<Job> jobs, List<Claim> claims) throws InterruptedException {
         return runs.runAll(jobs, claims, partner::ship);
     }
 
-    /** Returns a future, which another thread completes. Runs again after a crash, at a partner that acts each time. */
-    @ExactlyOnceListener(id = "notices", queueNames = "notices", key = "#job.key", parkFor = HopelessException.class)
+    /**
+     * Returns a future, which another thread completes. Runs again after a crash, at a partner that acts each time. Parks what throws
+     * three times.
+     */
+    @ExactlyOnceListener(
+            id = "notices",
+            queueNames = "notices",
+            key = "#job.key",
+            parkFor = HopelessException.class,
+            maxAttempts = 3)
     CompletableFuture<Receipt> notify(Job job, Claim claim) {
         return CompletableFuture.supplyAsync(
                 () -> {
@@ -135,7 +164,7 @@ class PartnerListeners {
             parkFor = HopelessException.class)
     void write(Job job, Claim claim) throws InterruptedException {
         if (isObserving) {
-            runs.observe(job, call -> partner.ship(job, claim, call));
+            runs.runUnclaimed(job, call -> partner.ship(job, claim, call));
         } else {
             runs.run(job, claim, call -> partner.ship(job, claim, call));
         }

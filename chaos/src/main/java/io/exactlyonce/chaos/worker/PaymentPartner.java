@@ -38,6 +38,11 @@ class PaymentPartner {
         post("ignores", job.key(), call, claim.downstreamKey());
     }
 
+    /** Acts whenever it is asked, for a message without a claim. */
+    void ship(Job job, String call) throws InterruptedException {
+        post("ignores", job.key(), call, job.key());
+    }
+
     /** Returns whether the partner has ever acted for a key. */
     boolean hasActed(String key) throws InterruptedException {
         return send(HttpRequest.newBuilder(URI.create(address + "/acted?key=" + key)))

@@ -52,9 +52,9 @@ class Runs {
         return run.call();
     }
 
-    /** Runs a handler in observe mode: there is no claim to check. */
-    void observe(Job job, Effect effect) throws InterruptedException {
-        HandlerRecorder run = HandlerRecorder.observe(recorder, worker + "/" + calls.incrementAndGet(), job);
+    /** Runs a handler in observe mode, or for a message without a key: there is no claim to check. */
+    void runUnclaimed(Job job, Effect effect) throws InterruptedException {
+        HandlerRecorder run = HandlerRecorder.enterUnclaimed(recorder, worker + "/" + calls.incrementAndGet(), job);
         try {
             work(job);
             fail(job);
@@ -138,7 +138,7 @@ class Runs {
         switch (job.kind()) {
             case POISON -> throw new IllegalStateException("This job fails whenever it is tried");
             case HOPELESS -> throw new HopelessException();
-            case GOOD -> {}
+            case GOOD, KEYLESS -> {}
         }
     }
 

@@ -3,6 +3,7 @@ package io.exactlyonce.chaos.worker;
 import io.exactlyonce.BatchResult;
 import io.exactlyonce.Claim;
 import io.exactlyonce.ExactlyOnceListener;
+import io.exactlyonce.MissingKeyPolicy;
 import io.exactlyonce.chaos.dynamodb.DynamoDbService;
 import io.exactlyonce.dynamodb.DynamoDbCompletion;
 import java.util.ArrayList;
@@ -33,8 +34,16 @@ class TransactedBookings {
         this.completion = completion;
     }
 
-    /** All but the transaction is done when the run ends: as with a database, the handler's work comes before its commit. */
-    @ExactlyOnceListener(id = "bookings", queueNames = "bookings", key = "#job.key", parkFor = HopelessException.class)
+    /**
+     * All but the transaction is done when the run ends: as with a database, the handler's work comes before its commit. Skips a message
+     * without a key.
+     */
+    @ExactlyOnceListener(
+            id = "bookings",
+            queueNames = "bookings",
+            key = "#job.claimKey()",
+            parkFor = HopelessException.class,
+            whenKeyMissing = MissingKeyPolicy.SKIP)
     void book(Job job, Claim claim) throws InterruptedException {
         commit(job, claim, runs.run(job, claim, unnamed -> {}));
     }

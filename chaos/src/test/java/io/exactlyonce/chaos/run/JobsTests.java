@@ -30,7 +30,7 @@ class JobsTests {
     }
 
     private static boolean isBad(TestMessage message) {
-        return !message.body().contains("\"GOOD\"");
+        return !message.body().contains("\"GOOD\"") && !message.body().contains("\"KEYLESS\"");
     }
 
     @Test
@@ -68,6 +68,26 @@ class JobsTests {
                     .as("%s", stream)
                     .isLessThan(messages.size());
         });
+    }
+
+    @Test
+    void onlyListenersThatDecideOnMissingKeysGetMessagesWithoutOne() {
+        assertThat(draw(5).stream()
+                        .filter(message -> message.body().contains("\"KEYLESS\""))
+                        .map(TestMessage::stream)
+                        .distinct())
+                .containsExactlyInAnyOrder(Stream.MAILS, Stream.BOOKINGS, Stream.INVOICES, Stream.STEPS);
+    }
+
+    @Test
+    void listenersWithALimitGetMoreMessagesThatFail() {
+        Map<Boolean, Long> failing = draw(5).stream()
+                .filter(message -> message.stream() == Stream.CHARGES || message.stream() == Stream.PARCELS)
+                .filter(message -> message.body().contains("\"POISON\""))
+                .collect(Collectors.partitioningBy(
+                        message -> message.stream() == Stream.CHARGES, Collectors.counting()));
+
+        assertThat(failing.get(true)).isGreaterThan(5 * failing.get(false));
     }
 
     @Test

@@ -1,0 +1,38 @@
+package io.exactlyonce.chaos.history;
+
+import java.util.List;
+
+/**
+ * Messages without a key: one that is skipped is deleted without its handler, one that is handled without a claim is deleted only after
+ * a handler had returned ({@link CompletionRule}), and neither is lost.
+ */
+final class MissingKeyRule implements Rule {
+
+    @Override
+    public void judge(KeyHistory key, Findings findings) {
+        if (!key.isMissing()) {
+            return;
+        }
+        key.calls()
+                .forEach(call -> findings.violated(
+                        Invariant.MISSING_KEY_DECIDED, key.key(), "claimed without a key", call.entered()));
+        if (key.isSkipped()) {
+            key.all(Kind.OBSERVED)
+                    .forEach(called -> findings.violated(
+                            Invariant.MISSING_KEY_DECIDED, key.key(), "handled, and was to be skipped", called));
+        }
+        if (key.has(Kind.STATE)) {
+            findings.violated(
+                    Invariant.MISSING_KEY_DECIDED,
+                    key.key(),
+                    "without a key it has a row",
+                    key.first(Kind.STATE).orElseThrow());
+        }
+        if (key.has(Kind.SENT) && key.firstEnd().isEmpty() && !key.has(Kind.DEAD_LETTERED)) {
+            findings.stuck(
+                    key.key(),
+                    "neither deleted nor in the dead-letter queue",
+                    List.of(key.events().get(key.events().size() - 1)));
+        }
+    }
+}
